@@ -1,0 +1,3 @@
+//! The `neuron` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Keeping a conversation small: token counting and compaction.

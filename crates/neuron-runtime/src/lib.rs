@@ -1,0 +1,1 @@
+//! The executor room: effects, local doors, the journal, agent files.

@@ -1,0 +1,111 @@
+//! A run's whole state between two steps: what the machine in `neuron-loop` works on.
+
+use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentSpec, ApprovalTicket, ExitReason, RunError, RunEvent, TokenUsage, ToolCall,
+    ToolResultBlock,
+};
+
+/// Everything that a run is, between two steps: it can stop here and go on in another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// The version of this form. A machine refuses one that it does not know.
+    pub version: u32,
+    /// The agent; the `messages` of its request are the conversation so far.
+    pub agent: AgentSpec,
+    /// What comes next.
+    pub stage: Stage,
+    /// Model calls so far.
+    pub turn: u32,
+    /// Tool calls made so far.
+    pub tool_calls: u32,
+    /// The calls of this turn, in the order in which the model asked for them.
+    pub calls: Vec<PendingCall>,
+    /// Tokens of all model calls.
+    pub usage: TokenUsage,
+    /// Cost of all model calls; `None` as soon as one of them is not known.
+    pub cost_usd: Option<Decimal>,
+    /// The size of the next request in tokens: as reported, and estimated from there on.
+    pub context_tokens: u64,
+    /// How many leading messages `context_tokens` covers.
+    pub counted_messages: usize,
+    /// Answers in a row that asked to be continued.
+    pub continuations: u32,
+    /// The model refused the conversation as too long since the last answer.
+    pub overflowed: bool,
+    /// When the run started.
+    pub started_at: DateTime<Utc>,
+    /// Since when nothing but people is waited for.
+    pub waiting_since: Option<DateTime<Utc>>,
+    /// Time spent waiting for people, in milliseconds.
+    pub waited_ms: u64,
+    /// The model's last text.
+    pub last_text: Option<String>,
+    /// A limit that was met inside the turn and ends the run after it.
+    pub limit: Option<ExitReason>,
+    /// What is still to be told to the world.
+    pub outbox: Vec<RunEvent>,
+}
+
+/// What comes next in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Take queued messages; with none, end the run if `closing`.
+    TakeInput {
+        /// The model was done.
+        closing: bool,
+    },
+    /// See whether the conversation has to shrink.
+    ReviewContext,
+    /// Call the model.
+    CallModel,
+    /// Ask the policy about the calls.
+    JudgeCalls,
+    /// Make, ask about and collect the calls.
+    Tools,
+    /// Nothing: the run is over.
+    Ended(RunOutcome),
+}
+
+/// One tool call of the current turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PendingCall {
+    /// The call, with the arguments that a person put in, if any.
+    pub call: ToolCall,
+    /// Its position in the turn, counted from 1.
+    pub position: u32,
+    /// A person changed its arguments.
+    pub edited: bool,
+    /// How many tickets were opened for it.
+    pub tickets: u32,
+    /// Where it stands.
+    pub state: CallState,
+}
+
+/// Where a tool call stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// The policy has not been asked.
+    Unjudged,
+    /// To be made.
+    Ready,
+    /// A person is asked.
+    Asked(ApprovalTicket),
+    /// Answered.
+    Done(ToolResultBlock),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOutcome {
+    /// Why.
+    pub exit_reason: ExitReason,
+    /// What it failed with.
+    pub error: Option<RunError>,
+}

@@ -1,0 +1,129 @@
+//! What a run shows while it is under way.
+
+use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ApprovalTicket, ExitReason, RunError, RunEvent, RunId, RunOutput, RunPhase, TokenUsage,
+};
+
+/// What `neuron status` prints, the same on every engine.
+///
+/// It is a fold over the run's events: [`RunStatus::apply`] is the one place that says what an event means
+/// for it, so that every engine shows the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStatus {
+    /// The run.
+    pub run_id: RunId,
+    /// `local`, `temporal`, `restate`.
+    pub engine: String,
+    /// The agent's name.
+    pub agent: String,
+    /// Where it stands.
+    pub state: RunPhase,
+    /// The turn that is under way, counted from 1; 0 before the first.
+    pub turn: u32,
+    /// Tokens so far.
+    pub usage: TokenUsage,
+    /// Cost so far in US dollars; `None` as soon as a call's cost is not known.
+    pub cost_usd: Option<Decimal>,
+    /// The open tickets.
+    pub approvals: Vec<ApprovalTicket>,
+    /// The model's last text.
+    pub last_message: Option<String>,
+    /// The runs that it started.
+    pub children: Vec<RunId>,
+    /// When it started.
+    pub started_at: DateTime<Utc>,
+    /// When something last happened.
+    pub updated_at: DateTime<Utc>,
+    /// What it failed with.
+    pub error: Option<RunError>,
+}
+
+impl RunStatus {
+    /// The status of a run of which nothing is known but its start.
+    #[must_use]
+    pub fn new(run_id: RunId, engine: &str, agent: &str, started_at: DateTime<Utc>) -> Self {
+        Self {
+            run_id,
+            engine: engine.to_owned(),
+            agent: agent.to_owned(),
+            state: RunPhase::Running,
+            turn: 0,
+            usage: TokenUsage::default(),
+            cost_usd: Some(Decimal::ZERO),
+            approvals: Vec::new(),
+            last_message: None,
+            children: Vec::new(),
+            started_at,
+            updated_at: started_at,
+            error: None,
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn apply(&mut self, event: &RunEvent, at: DateTime<Utc>) {
+        self.updated_at = at;
+        match event {
+            RunEvent::Waiting { state } => self.state = *state,
+            RunEvent::RunEnded {
+                exit_reason,
+                output,
+                error,
+            } => {
+                self.state = exit_reason.phase();
+                self.last_message.clone_from(output);
+                self.error.clone_from(error);
+                self.approvals.clear();
+            }
+            RunEvent::ApprovalRefused { .. } | RunEvent::SignalIgnored { .. } => {}
+            other => {
+                self.state = RunPhase::Running;
+                self.apply_progress(other);
+            }
+        }
+    }
+
+    fn apply_progress(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::TurnStarted { turn } => self.turn = *turn,
+            RunEvent::ModelResponded {
+                text,
+                usage,
+                cost_usd,
+                ..
+            } => {
+                self.cost_usd = self.cost_usd.zip(*cost_usd).map(|(sum, more)| sum + more);
+                self.usage.add(usage);
+                if text.is_some() {
+                    self.last_message.clone_from(text);
+                }
+            }
+            RunEvent::ApprovalRequested { ticket, .. } => self.approvals.push(ticket.clone()),
+            RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
+                self.approvals.retain(|open| open.ticket != *ticket);
+            }
+            _ => {}
+        }
+    }
+
+    /// The run's output as far as it has one. `exit_reason` is why it ended, if it did.
+    #[must_use]
+    pub fn output(&self, exit_reason: Option<ExitReason>) -> RunOutput {
+        RunOutput {
+            run_id: self.run_id.clone(),
+            engine: self.engine.clone(),
+            agent: self.agent.clone(),
+            state: self.state,
+            exit_reason,
+            output: self.last_message.clone(),
+            turns: self.turn,
+            usage: self.usage.clone(),
+            cost_usd: self.cost_usd,
+            error: self.error.clone(),
+            approvals: self.approvals.clone(),
+        }
+    }
+}

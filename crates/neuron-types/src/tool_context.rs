@@ -1,0 +1,57 @@
+//! What a tool call is handed beside its arguments.
+
+use std::{collections::HashMap, fmt, path::PathBuf, sync::Arc};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{WasmCompatSend, WasmCompatSync};
+
+/// The surroundings of one tool call. Made by the executor for each attempt.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The working directory. Built-in tools do not leave it unless the agent file says so.
+    pub cwd: PathBuf,
+    /// The run that the call belongs to.
+    pub session_id: String,
+    /// Variables for processes that the tool starts, beside those it inherits.
+    pub environment: HashMap<String, String>,
+    /// Cancelled when the run is: stop and return [`ToolError::Cancelled`](crate::ToolError::Cancelled).
+    pub cancellation_token: CancellationToken,
+    /// Where to report progress.
+    pub progress_reporter: Option<Arc<dyn ProgressReporter>>,
+    /// The same for every attempt of one call, different for every other call: derived from the run, the
+    /// turn and the position of the call in it. Pass it on to systems that take one. Empty outside a run.
+    pub idempotency_key: String,
+}
+
+impl Default for ToolContext {
+    /// The process's working directory, no session, an empty environment and a fresh token.
+    fn default() -> Self {
+        Self {
+            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            session_id: String::new(),
+            environment: HashMap::new(),
+            cancellation_token: CancellationToken::new(),
+            progress_reporter: None,
+            idempotency_key: String::new(),
+        }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets: its names are shown, its values are not.
+        f.debug_struct("ToolContext")
+            .field("cwd", &self.cwd)
+            .field("session_id", &self.session_id)
+            .field("environment", &self.environment.keys())
+            .field("idempotency_key", &self.idempotency_key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a long call reports how far it is.
+pub trait ProgressReporter: WasmCompatSend + WasmCompatSync {
+    /// Reports progress. Must not block; reports may be dropped.
+    fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>);
+}

@@ -1,0 +1,1 @@
+//! Workflows, each written once and generic over the door.

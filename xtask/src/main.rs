@@ -1,0 +1,52 @@
+//! The chores of this repository, one subcommand each: run `cargo xtask --help`.
+
+mod bench;
+mod ci;
+mod command;
+mod digest;
+mod docs;
+mod engines;
+mod error;
+mod fetch;
+mod lock;
+mod loop_room;
+mod node;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "The chores of this repository")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    Engines(engines::Args),
+    Test(test::Args),
+    Ci(ci::Args),
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().chore {
+        Chore::Engines(args) => engines::run(&args),
+        Chore::Test(args) => test::run(&args),
+        Chore::Ci(args) => ci::run(&args),
+        Chore::Bench(args) => bench::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", error.with_causes());
+            ExitCode::FAILURE
+        }
+    }
+}
