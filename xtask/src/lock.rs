@@ -58,7 +58,9 @@ impl<'de> Deserialize<'de> for Sha256 {
         if digest::is_valid(&text) {
             Ok(Self(text))
         } else {
-            Err(de::Error::custom(format!("`{text}` is not a SHA-256 in lowercase digits")))
+            Err(de::Error::custom(format!(
+                "`{text}` is not a SHA-256 in lowercase digits"
+            )))
         }
     }
 }
@@ -66,7 +68,10 @@ impl<'de> Deserialize<'de> for Sha256 {
 impl Program {
     /// Returns the package for a platform, or `None` if there is none.
     pub(crate) fn package(&self, platform: &str) -> Option<Package> {
-        let digest = self.sha256.get(platform).or_else(|| self.sha256.get(ANY_PLATFORM))?;
+        let digest = self
+            .sha256
+            .get(platform)
+            .or_else(|| self.sha256.get(ANY_PLATFORM))?;
         Some(Package {
             name: self.package.replace("{platform}", platform),
             version: self.version.clone(),
@@ -86,7 +91,10 @@ pub(crate) fn read(path: &Path) -> Result<Lock, Error> {
         action: "read",
         source,
     })?;
-    toml::from_str(&text).map_err(|source| Error::Lock { path: path.to_path_buf(), source })
+    toml::from_str(&text).map_err(|source| Error::Lock {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
 /// Returns this machine's platform, as the lock file names it.

@@ -18,8 +18,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::error::Error;
-
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "The chores of this repository")]
 struct Cli {

@@ -11,8 +11,11 @@ use crate::error::Error;
 ///
 /// Returns an error if Node.js is missing or older than `minimum`.
 pub(crate) fn check(name: &str, minimum: &str) -> Result<(), Error> {
-    let found = command::ask(Command::new("node").arg("--version"))
-        .ok_or_else(|| Error::NodeMissing { name: name.to_owned(), minimum: minimum.to_owned() })?;
+    let found =
+        command::ask(Command::new("node").arg("--version")).ok_or_else(|| Error::NodeMissing {
+            name: name.to_owned(),
+            minimum: minimum.to_owned(),
+        })?;
     if parts(&found) < parts(minimum) {
         return Err(Error::NodeTooOld {
             name: name.to_owned(),

@@ -1,0 +1,116 @@
+//! `cargo xtask test`: everything that must pass, with what the tests need around them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::{command, engines, workspace};
+
+/// The command whose end-to-end tests run it as a user would.
+const NEURON: &str = "neuron";
+
+/// Runs all tests, after fetching and building what they need.
+///
+/// Tests find the fake model server in NEURON_AIMOCK and the command in NEURON_BIN.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Args {
+    /// Given to the test runner as they are. With any, the doctests are left out.
+    #[arg(last = true)]
+    runner: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let aimock = engines::ensure("aimock")?;
+    let neuron = build()?;
+
+    let mut tests = workspace::cargo();
+    if has_nextest() {
+        tests.args(["nextest", "run", "--workspace"]);
+    } else {
+        tests.args(["test", "--workspace", "--tests"]);
+    }
+    tests
+        .args(&args.runner)
+        .env("NEURON_AIMOCK", &aimock)
+        .env("NEURON_BIN", &neuron);
+    command::show(&mut tests)?;
+
+    // A selection names tests, and doctests have other names.
+    if args.runner.is_empty() {
+        let mut doctests = workspace::cargo();
+        doctests.args(["test", "--workspace", "--doc"]);
+        command::show(&mut doctests)?;
+    }
+    Ok(())
+}
+
+/// Builds the command and returns where cargo put it.
+fn build() -> Result<PathBuf, Error> {
+    let mut build = workspace::cargo();
+    // The tests are built along with it: alone, the command would get dependencies with fewer features,
+    // and cargo would build many of them twice.
+    build.args(["build", "--workspace", "--bin", NEURON, "--tests"]);
+    build.arg("--message-format=json-render-diagnostics");
+    let messages = command::read(&mut build)?;
+    built_program(&messages, NEURON).ok_or(Error::NotBuilt { name: NEURON })
+}
+
+fn has_nextest() -> bool {
+    let mut nextest: Command = workspace::cargo();
+    command::ask(nextest.args(["nextest", "--version"])).is_some()
+}
+
+#[derive(Deserialize)]
+struct Artifact {
+    executable: Option<PathBuf>,
+    target: Target,
+    profile: Profile,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// Finds a program in cargo's messages, which say where it is whatever the target folder is.
+fn built_program(messages: &str, name: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
+        // The unit tests of a program are a program of the same name.
+        .filter(|artifact| artifact.target.name == name && !artifact.profile.test)
+        .find_map(|artifact| artifact.executable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = r#"{"reason":"build-script-executed","package_id":"x"}
+{"reason":"compiler-artifact","target":{"name":"neuron"},"profile":{"test":false},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"neuron"},"profile":{"test":true},"executable":"/t/deps/neuron-1"}
+{"reason":"compiler-artifact","target":{"name":"xtask"},"profile":{"test":false},"executable":"/t/xtask"}
+{"reason":"compiler-artifact","target":{"name":"neuron"},"profile":{"test":false},"executable":"/t/neuron"}
+{"reason":"build-finished","success":true}"#;
+
+    #[test]
+    fn finds_the_program_and_not_its_unit_tests_or_library() {
+        assert_eq!(
+            built_program(MESSAGES, "neuron"),
+            Some(PathBuf::from("/t/neuron"))
+        );
+    }
+
+    #[test]
+    fn finds_nothing_when_the_program_was_not_built() {
+        assert_eq!(built_program(MESSAGES, "other"), None);
+    }
+}
