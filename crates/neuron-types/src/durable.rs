@@ -35,6 +35,9 @@ pub trait DurableContext {
     /// The run's id, which it keeps through every attempt and replay.
     fn run_id(&self) -> &RunId;
 
+    /// The engine's name, as it stands in `--json` output: `local`, `temporal`, `restate`.
+    fn engine(&self) -> &str;
+
     /// The time, stable under replay.
     fn now(&self) -> DateTime<Utc>;
 
