@@ -55,7 +55,13 @@ fn format() -> Result<(), Error> {
 
 fn clippy() -> Result<(), Error> {
     let mut clippy = workspace::cargo();
-    clippy.args(["clippy", "--workspace", "--all-targets", "--all-features"]);
+    clippy.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--keep-going",
+    ]);
     command::show(clippy.args(["--", "-D", "warnings"]))
 }
 

@@ -26,25 +26,32 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let aimock = engines::ensure("aimock")?;
     let neuron = build()?;
 
+    let mut errors = Vec::new();
+    // A selection names tests, and doctests have other names. They go first, so that the summary of the
+    // tests is what stands at the end.
+    if args.runner.is_empty() {
+        let mut doctests = workspace::cargo();
+        doctests.args(["test", "--workspace", "--doc"]);
+        errors.extend(command::show(&mut doctests).err());
+    }
+
     let mut tests = workspace::cargo();
     if has_nextest() {
-        tests.args(["nextest", "run", "--workspace"]);
+        tests.args(["nextest", "run"]);
     } else {
-        tests.args(["test", "--workspace", "--tests"]);
+        tests.args(["test", "--tests"]);
     }
     tests
         .args(&args.runner)
         .env("NEURON_AIMOCK", &aimock)
         .env("NEURON_BIN", &neuron);
-    command::show(&mut tests)?;
+    errors.extend(command::show(&mut tests).err());
 
-    // A selection names tests, and doctests have other names.
-    if args.runner.is_empty() {
-        let mut doctests = workspace::cargo();
-        doctests.args(["test", "--workspace", "--doc"]);
-        command::show(&mut doctests)?;
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Several(errors))
     }
-    Ok(())
 }
 
 /// Builds the command and returns where cargo put it.
