@@ -1,0 +1,357 @@
+//! The one place where effects happen: model calls and tool calls, with the hooks around them.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, RunEvent, RunId,
+    StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
+};
+use serde_json::Value;
+use tracing::{Instrument, Span, field::Empty, info_span, warn};
+
+use self::{
+    attempt::{Attempt, Cut, no_result},
+    hooks::{Hooks, ToolVerdict},
+    tool_result::{bound, settle, unknown_outcome},
+};
+use crate::{Prices, StepScope};
+
+mod attempt;
+mod builder;
+mod hooks;
+mod tool_result;
+
+pub use builder::ExecutorBuilder;
+
+/// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
+///
+/// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
+/// does. No call copies or walks the conversation.
+///
+/// # What a tool call comes to
+///
+/// | The tool | The call |
+/// | --- | --- |
+/// | answers | its output, cut to the result bound |
+/// | does not exist, refuses its arguments, fails, is denied or panics | an output with `is_error` that the model reads |
+/// | says that its input can never be right | fails as `tool_input`, which ends the run |
+/// | is unavailable | fails as `unavailable` |
+/// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
+/// | is cancelled | fails as `cancelled` |
+///
+/// Arguments are checked against the tool's schema before it is called.
+#[derive(Clone)]
+pub struct Executor {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    tools: ToolRegistry,
+    hooks: Hooks,
+    prices: Prices,
+    cwd: PathBuf,
+    environment: HashMap<String, String>,
+    max_result_bytes: usize,
+}
+
+impl Executor {
+    /// Starts building an executor without providers and tools.
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::default()
+    }
+
+    /// The registered tools.
+    #[must_use]
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.inner.tools
+    }
+
+    /// Calls the model: one attempt.
+    ///
+    /// The answer's `cost_usd` is filled in from the prices, unless the provider did.
+    ///
+    /// # Errors
+    ///
+    /// The provider's error; `timeout` or `cancelled` where the scope ended it; `terminated` where a hook
+    /// did; `invalid_request` where no such provider is registered.
+    pub async fn call_model(
+        &self,
+        scope: &StepScope,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let (name, provider) = self.provider(request)?;
+        let span = info_span!(
+            "llm_call",
+            run_id = %scope.run_id,
+            turn = scope.step.turn,
+            attempt = scope.attempt,
+            model = request.model,
+            input_tokens = Empty,
+            output_tokens = Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = name,
+            gen_ai.request.model = request.model,
+            gen_ai.response.model = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            error.r#type = Empty,
+        );
+        let result = self
+            .model_attempt(scope, name, provider, request)
+            .instrument(span.clone())
+            .await;
+        match &result {
+            Ok(response) => {
+                span.record("input_tokens", response.usage.input_tokens);
+                span.record("output_tokens", response.usage.output_tokens);
+                span.record("gen_ai.response.model", &response.model);
+                span.record("gen_ai.usage.input_tokens", response.usage.input_tokens);
+                span.record("gen_ai.usage.output_tokens", response.usage.output_tokens);
+            }
+            Err(failure) => record_failure(&span, failure),
+        }
+        result
+    }
+
+    async fn model_attempt(
+        &self,
+        scope: &StepScope,
+        name: &str,
+        provider: &dyn DynProvider,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let what = "the model call";
+        let attempt = Attempt::start(scope);
+        self.tell(&attempt, &HookEvent::PreLlmCall { request })
+            .await?;
+        let mut response = attempt
+            .part(async { provider.complete_dyn(request).await })
+            .await
+            .map_err(|cut| cut.into_failure(what))??;
+        if response.cost_usd.is_none() {
+            response.cost_usd = self
+                .inner
+                .prices
+                .cost(name, &request.model, &response.usage);
+        }
+        let event = HookEvent::PostLlmCall {
+            response: &response,
+        };
+        self.tell_after(&attempt, &event).await?;
+        Ok(response)
+    }
+
+    fn provider(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<(&str, &dyn DynProvider), StepFailure> {
+        let providers = &self.inner.providers;
+        let found = match &request.provider {
+            Some(name) => providers.get_key_value(name),
+            None if providers.len() == 1 => providers.first_key_value(),
+            None => None,
+        };
+        found
+            .map(|(name, provider)| (name.as_str(), provider.as_ref()))
+            .ok_or_else(|| {
+                let asked = request.provider.as_ref().map_or_else(
+                    || "the request names no provider".to_owned(),
+                    |name| format!("there is no provider {name:?}"),
+                );
+                let known = list(providers.keys().map(String::as_str));
+                StepFailure::new(
+                    FailureKind::InvalidRequest,
+                    format!("{asked}: this executor has {known}"),
+                )
+            })
+    }
+
+    /// Calls one tool: one attempt.
+    ///
+    /// # Errors
+    ///
+    /// What the model cannot do anything about: see the table at [`Executor`]. And `terminated` where a hook
+    /// ended the run.
+    pub async fn call_tool(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let span = info_span!(
+            "tool_execution",
+            run_id = %scope.run_id,
+            turn = scope.step.turn,
+            position = scope.step.position,
+            attempt = scope.attempt,
+            tool_name = call.name,
+            is_error = Empty,
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = call.name,
+            gen_ai.tool.call.id = call.id,
+            error.r#type = Empty,
+        );
+        let result = self
+            .tool_attempt(scope, call)
+            .instrument(span.clone())
+            .await;
+        match &result {
+            Ok(output) => {
+                span.record("is_error", output.is_error);
+            }
+            Err(failure) => record_failure(&span, failure),
+        }
+        result
+    }
+
+    async fn tool_attempt(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let tools = &self.inner.tools;
+        if tools.get(&call.name).is_none() {
+            return Ok(self.unknown_tool(&call.name));
+        }
+        if !call.input.is_object() {
+            return Ok(not_an_object(&call.input));
+        }
+        let attempt = Attempt::start(scope);
+        let verdict = attempt
+            .part(self.inner.hooks.before_tool(&call.name, &call.input))
+            .await
+            .map_err(|cut| cut.into_failure("a hook before the tool call"))??;
+        let input = match verdict {
+            ToolVerdict::Call(changed) => changed.unwrap_or_else(|| call.input.clone()),
+            ToolVerdict::Skip(reason) => {
+                return Ok(ToolOutput::error(format!(
+                    "the call was not made: {reason}"
+                )));
+            }
+        };
+
+        let context = ToolContext {
+            cwd: self.inner.cwd.clone(),
+            session_id: scope.run_id.to_string(),
+            environment: self.inner.environment.clone(),
+            // A child, so that a tool that cancels its token ends itself and not the run.
+            cancellation_token: scope.cancellation.child_token(),
+            progress_reporter: None,
+            idempotency_key: scope.idempotency_key(),
+        };
+        let outcome = attempt
+            .part(async { tools.execute(&call.name, input, &context).await })
+            .await;
+        let what = format!("the tool {}", call.name);
+        let mut output = match outcome {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => settle(error, scope.effects)?,
+            Err(cut) => {
+                // What the tool started elsewhere learns of it here; its own future is dropped.
+                context.cancellation_token.cancel();
+                match cut {
+                    Cut::Panicked(text) => ToolOutput::error(format!("{what} panicked: {text}")),
+                    Cut::Timeout(limit) if scope.effects == ToolEffects::Write => {
+                        return Err(unknown_outcome(&no_result(&what, limit)));
+                    }
+                    cut => return Err(cut.into_failure(&what)),
+                }
+            }
+        };
+        bound(&mut output, self.inner.max_result_bytes);
+        let event = HookEvent::PostToolExecution {
+            tool_name: &call.name,
+            output: &output,
+        };
+        self.tell_after(&attempt, &event).await?;
+        Ok(output)
+    }
+
+    fn unknown_tool(&self, name: &str) -> ToolOutput {
+        let definitions = self.inner.tools.definitions();
+        let known = list(definitions.iter().map(|tool| tool.name.as_str()));
+        ToolOutput::error(format!("there is no tool {name:?}: use {known}"))
+    }
+
+    /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and
+    /// end, turns, compaction.
+    ///
+    /// # Errors
+    ///
+    /// `terminated` where a hook ends the run.
+    pub async fn observe(&self, run_id: &RunId, events: &[RunEvent]) -> Result<(), StepFailure> {
+        for event in events {
+            self.inner.hooks.observe(run_id, event).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell(&self, attempt: &Attempt<'_>, event: &HookEvent<'_>) -> Result<(), StepFailure> {
+        attempt
+            .part(self.inner.hooks.tell(event))
+            .await
+            .map_err(|cut| cut.into_failure("a hook"))?
+    }
+
+    /// As `tell`, after the effect: its result counts, however long a hook takes.
+    async fn tell_after(
+        &self,
+        attempt: &Attempt<'_>,
+        event: &HookEvent<'_>,
+    ) -> Result<(), StepFailure> {
+        match attempt.part(self.inner.hooks.tell(event)).await {
+            Ok(verdict) => verdict,
+            Err(_) => {
+                warn!("a hook was not done when the attempt was over and is ignored");
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor")
+            .field("providers", &self.inner.providers.keys())
+            .field("hooks", &self.inner.hooks.0.len())
+            .field("cwd", &self.inner.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+fn record_failure(span: &Span, failure: &StepFailure) {
+    span.record("error.type", failure.kind.as_str());
+}
+
+fn not_an_object(input: &Value) -> ToolOutput {
+    let found = match input {
+        // A provider hands over arguments that are no JSON as the text that the model wrote.
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Err(error) => format!("are not valid JSON ({error})"),
+            Ok(_) => "are a string".to_owned(),
+        },
+        Value::Null => "are missing".to_owned(),
+        Value::Bool(_) => "are a boolean".to_owned(),
+        Value::Number(_) => "are a number".to_owned(),
+        Value::Array(_) => "are an array".to_owned(),
+        Value::Object(_) => "are an object".to_owned(),
+    };
+    ToolOutput::error(format!(
+        "the arguments {found}: call the tool again with a JSON object that fits its schema"
+    ))
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

@@ -1,0 +1,111 @@
+//! Building an executor.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
+use neuron_types::{DynProvider, ObservabilityHook, Provider, ToolContext};
+
+use super::{Executor, Inner, hooks::Hooks};
+use crate::Prices;
+
+/// The largest tool result that reaches the model, in bytes of text, unless the builder says otherwise.
+const MAX_RESULT_BYTES: usize = 256 * 1024;
+
+/// Builds an [`Executor`].
+#[derive(Default)]
+#[must_use]
+pub struct ExecutorBuilder {
+    providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    tools: ToolRegistry,
+    hooks: Hooks,
+    prices: Prices,
+    cwd: Option<PathBuf>,
+    environment: HashMap<String, String>,
+    max_result_bytes: Option<usize>,
+}
+
+impl ExecutorBuilder {
+    /// Adds a provider under the name that requests know it by. One of the same name is replaced.
+    pub fn provider(self, name: impl Into<String>, provider: impl Provider + 'static) -> Self {
+        self.shared_provider(name, Arc::new(provider))
+    }
+
+    /// Adds a provider that is shared or known only at run time.
+    pub fn shared_provider(
+        mut self,
+        name: impl Into<String>,
+        provider: Arc<dyn DynProvider>,
+    ) -> Self {
+        self.providers.insert(name.into(), provider);
+        self
+    }
+
+    /// Sets the tools. Default is none.
+    pub fn tools(mut self, tools: ToolRegistry) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Adds a hook behind those that are there.
+    pub fn hook(mut self, hook: impl ObservabilityHook + 'static) -> Self {
+        self.hooks.0.push(Arc::new(hook));
+        self
+    }
+
+    /// Sets the prices. Default is none: no call has a known cost.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Sets the tools' working directory. Default is that of the process.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets variables for the processes that tools start, beside those they inherit. Default is none.
+    pub fn environment(mut self, environment: HashMap<String, String>) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// Sets how many bytes of text of a tool's result reach the model; the rest is cut, with a note.
+    /// Default is 256 KiB.
+    pub fn max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result_bytes = Some(bytes);
+        self
+    }
+
+    /// Builds the executor.
+    #[must_use]
+    pub fn build(self) -> Executor {
+        let mut tools = self.tools;
+        let validator = SchemaValidator::new(&tools);
+        tools.add_middleware(validator);
+        Executor {
+            inner: Arc::new(Inner {
+                providers: self.providers,
+                tools,
+                hooks: self.hooks,
+                prices: self.prices,
+                cwd: self.cwd.unwrap_or_else(|| ToolContext::default().cwd),
+                environment: self.environment,
+                max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for ExecutorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutorBuilder")
+            .field("providers", &self.providers.keys())
+            .finish_non_exhaustive()
+    }
+}
