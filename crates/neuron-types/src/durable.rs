@@ -108,8 +108,14 @@ pub trait DurableContext {
 pub struct StepId {
     /// The turn, counted from 1.
     pub turn: u32,
-    /// The position in the turn: 0 for the model call, the n-th tool call is n.
+    /// The position in the turn: 0 for the model call, the n-th tool call is n, and
+    /// [`StepId::SUMMARY`] counted downwards for the calls of a context strategy.
     pub position: u32,
+}
+
+impl StepId {
+    /// The position of the first model call that a context strategy makes before a turn.
+    pub const SUMMARY: u32 = u32::MAX;
 }
 
 /// How a door performs one effect.

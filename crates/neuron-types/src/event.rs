@@ -129,11 +129,19 @@ pub enum RunEvent {
         old_tokens: u64,
         /// Its tokens after, estimated.
         new_tokens: u64,
+        /// What the model calls of it used.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
     },
     /// The conversation should have been made smaller and could not be.
     CompactionFailed {
         /// Why.
         reason: String,
+        /// What the model calls of it used.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
     },
     /// Nothing goes on until this is over.
     Waiting {

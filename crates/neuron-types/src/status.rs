@@ -89,14 +89,19 @@ impl RunStatus {
     fn apply_progress(&mut self, event: &RunEvent) {
         match event {
             RunEvent::TurnStarted { turn } => self.turn = *turn,
+            RunEvent::ContextCompacted {
+                usage, cost_usd, ..
+            }
+            | RunEvent::CompactionFailed {
+                usage, cost_usd, ..
+            } => self.spend(usage, *cost_usd),
             RunEvent::ModelResponded {
                 text,
                 usage,
                 cost_usd,
                 ..
             } => {
-                self.cost_usd = self.cost_usd.zip(*cost_usd).map(|(sum, more)| sum + more);
-                self.usage.add(usage);
+                self.spend(usage, *cost_usd);
                 if text.is_some() {
                     self.last_message.clone_from(text);
                 }
@@ -107,6 +112,11 @@ impl RunStatus {
             }
             _ => {}
         }
+    }
+
+    fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
+        self.usage.add(usage);
+        self.cost_usd = self.cost_usd.zip(cost_usd).map(|(sum, more)| sum + more);
     }
 
     /// The run's output as far as it has one. `exit_reason` is why it ended, if it did.

@@ -1,0 +1,184 @@
+//! What the machine asks for and what it is told.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, StepFailure,
+    TokenUsage, ToolCall, ToolOutput, UserMessage,
+};
+use rust_decimal::Decimal;
+
+/// What to do next. Each action is answered by one of the observations named with it, or by
+/// [`Observation::Cancelled`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Take the queued messages without waiting for any: [`Observation::Messages`].
+    TakeMessages,
+    /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
+    /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
+    Compact {
+        /// The model has refused the conversation as too long: keeping it is no answer.
+        required: bool,
+    },
+    /// Call the model with [`AgentMachine::request`](crate::AgentMachine::request):
+    /// [`Observation::ModelAnswered`] or [`Observation::ModelFailed`].
+    CallModel(ActivityOptions),
+    /// Ask the policy about each of these calls: [`Observation::Authorized`].
+    Authorize(Vec<ToolCall>),
+    /// Make these calls, concurrently if there are several: [`Observation::ToolsAnswered`].
+    CallTools {
+        /// The calls.
+        calls: Vec<ToolCall>,
+        /// `options[i]` belongs to `calls[i]`.
+        options: Vec<ActivityOptions>,
+    },
+    /// Wait for a decision about an open ticket: [`Observation::Decided`], or
+    /// [`Observation::TicketsLapsed`] when the time is over.
+    Wait {
+        /// When the first of the open tickets lapses.
+        until: Option<DateTime<Utc>>,
+    },
+    /// Nothing: the run is over.
+    Done,
+}
+
+impl Action {
+    /// The action's name, for error messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TakeMessages => "take messages",
+            Self::Compact { .. } => "compact",
+            Self::CallModel(_) => "call model",
+            Self::Authorize(_) => "authorize",
+            Self::CallTools { .. } => "call tools",
+            Self::Wait { .. } => "wait",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// What model calls used and cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// Their tokens.
+    pub usage: TokenUsage,
+    /// Their cost in US dollars; `None` if that of one is not known.
+    pub cost_usd: Option<Decimal>,
+}
+
+impl Default for Spent {
+    /// Nothing, for nothing.
+    fn default() -> Self {
+        Self {
+            usage: TokenUsage::default(),
+            cost_usd: Some(Decimal::ZERO),
+        }
+    }
+}
+
+impl Spent {
+    /// Adds one model call.
+    pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
+        self.usage.add(usage);
+        self.cost_usd = self.cost_usd.zip(cost_usd).map(|(sum, more)| sum + more);
+    }
+}
+
+/// What came of an [`Action`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Observation {
+    /// The queued messages, in the order of their arrival; often none.
+    Messages(Vec<UserMessage>),
+    /// The conversation stays as it is.
+    ContextKept {
+        /// Its size in tokens.
+        tokens: u64,
+    },
+    /// The conversation was made smaller.
+    Compacted {
+        /// What is left of it.
+        messages: Vec<Message>,
+        /// Its size in tokens before.
+        old_tokens: u64,
+        /// Its size in tokens now.
+        new_tokens: u64,
+        /// What the strategy's own model calls used and cost.
+        spent: Spent,
+    },
+    /// The conversation could not be made smaller.
+    CompactionFailed {
+        /// Why.
+        reason: String,
+        /// What the strategy's own model calls used and cost.
+        spent: Spent,
+    },
+    /// The model answered.
+    ModelAnswered(CompletionResponse),
+    /// The model call failed for good.
+    ModelFailed(StepFailure),
+    /// What the policy says, in the order of the calls.
+    Authorized(Vec<PermissionDecision>),
+    /// What the calls came to, in the order of the calls.
+    ToolsAnswered(Vec<Result<ToolOutput, StepFailure>>),
+    /// Somebody decided about a ticket.
+    Decided(Decision),
+    /// The time of the first open ticket is over.
+    TicketsLapsed,
+    /// The run was cancelled. Fits any action.
+    Cancelled {
+        /// What the person who did it said.
+        reason: Option<String>,
+    },
+}
+
+impl Observation {
+    /// The observation's name, for error messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Messages(_) => "messages",
+            Self::ContextKept { .. } => "context kept",
+            Self::Compacted { .. } => "compacted",
+            Self::CompactionFailed { .. } => "compaction failed",
+            Self::ModelAnswered(_) => "model answered",
+            Self::ModelFailed(_) => "model failed",
+            Self::Authorized(_) => "authorized",
+            Self::ToolsAnswered(_) => "tools answered",
+            Self::Decided(_) => "decided",
+            Self::TicketsLapsed => "tickets lapsed",
+            Self::Cancelled { .. } => "cancelled",
+        }
+    }
+}
+
+/// The machine was told something that does not fit. It is as it was before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MachineError {
+    /// The observation does not answer the machine's next action.
+    #[error("the machine's next action is to {action}, and it was told \"{observation}\"")]
+    Unexpected {
+        /// What it wants done.
+        action: &'static str,
+        /// What it was told.
+        observation: &'static str,
+    },
+    /// The observation answers more or fewer calls than there are.
+    #[error("{given} answers for {wanted} calls")]
+    WrongCount {
+        /// How many calls there are.
+        wanted: usize,
+        /// How many answers came.
+        given: usize,
+    },
+    /// The state was written by another version.
+    #[error("the run's state has version {found}, and this build reads version {known}")]
+    UnknownVersion {
+        /// The state's version.
+        found: u32,
+        /// The version that this build reads and writes.
+        known: u32,
+    },
+}
