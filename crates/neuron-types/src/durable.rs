@@ -101,6 +101,65 @@ pub trait DurableContext {
     fn emit(&self, event: RunEvent);
 }
 
+/// A borrowed door is a door, so that its owner still has it when the run is over.
+impl<D: DurableContext> DurableContext for &D {
+    fn run_id(&self) -> &RunId {
+        (**self).run_id()
+    }
+
+    fn engine(&self) -> &str {
+        (**self).engine()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        (**self).now()
+    }
+
+    fn uuid(&self) -> Uuid {
+        (**self).uuid()
+    }
+
+    fn execute_llm_call(
+        &self,
+        request: &CompletionRequest,
+        options: &ActivityOptions,
+    ) -> impl Future<Output = Result<CompletionResponse, DurableError>> {
+        (**self).execute_llm_call(request, options)
+    }
+
+    fn execute_tool(
+        &self,
+        call: &ToolCall,
+        options: &ActivityOptions,
+    ) -> impl Future<Output = Result<ToolOutput, DurableError>> {
+        (**self).execute_tool(call, options)
+    }
+
+    fn execute_tools(
+        &self,
+        calls: &[ToolCall],
+        options: &[ActivityOptions],
+    ) -> impl Future<Output = Vec<Result<ToolOutput, DurableError>>> {
+        (**self).execute_tools(calls, options)
+    }
+
+    fn sleep(&self, duration: Duration) -> impl Future<Output = Result<(), DurableError>> {
+        (**self).sleep(duration)
+    }
+
+    fn wait_for_signal<T: DeserializeOwned + 'static>(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> impl Future<Output = Result<Option<T>, DurableError>> {
+        (**self).wait_for_signal(name, timeout)
+    }
+
+    fn emit(&self, event: RunEvent) {
+        (**self).emit(event);
+    }
+}
+
 /// Which step of a run this is. Stable under replay; the idempotency key is made of it.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
