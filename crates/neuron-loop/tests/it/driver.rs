@@ -1,0 +1,238 @@
+//! The loop through a door.
+
+use std::time::Duration;
+
+use futures::executor::block_on;
+use neuron_loop::{AgentLoop, TurnResult, ticket_digest};
+use neuron_types::{
+    AgentSpec, ApprovalRules, CompletionRequest, ContextError, ContextStrategy, DurableError,
+    ExitReason, FailureKind, Message, ModelHandle, RunEvent, RunOutput, RunPhase, StepFailure,
+    StepId,
+};
+use serde_json::json;
+
+use crate::{
+    door::TestDoor,
+    support::{agent, calls, input, one_call, says},
+};
+
+/// Keeps everything.
+struct Keep;
+
+impl ContextStrategy for Keep {
+    fn should_compact(&self, _messages: &[Message], _token_count: u64) -> bool {
+        false
+    }
+
+    async fn compact<M: ModelHandle>(
+        &self,
+        _messages: Vec<Message>,
+        _model: &M,
+    ) -> Result<Vec<Message>, ContextError> {
+        Err(ContextError::CompactionFailed("it keeps everything".into()))
+    }
+
+    fn token_estimate(&self, messages: &[Message]) -> u64 {
+        messages.len() as u64
+    }
+}
+
+/// Has a model shorten every conversation of more than one message.
+struct Shorten;
+
+impl ContextStrategy for Shorten {
+    fn should_compact(&self, messages: &[Message], _token_count: u64) -> bool {
+        messages.len() > 1
+    }
+
+    async fn compact<M: ModelHandle>(
+        &self,
+        _messages: Vec<Message>,
+        model: &M,
+    ) -> Result<Vec<Message>, ContextError> {
+        let request = CompletionRequest {
+            messages: vec![Message::user("shorten it")],
+            ..CompletionRequest::default()
+        };
+        let summary = model.complete(request).await?;
+        Ok(vec![summary.message])
+    }
+
+    fn token_estimate(&self, messages: &[Message]) -> u64 {
+        messages.len() as u64
+    }
+}
+
+fn run(door: &TestDoor, spec: AgentSpec) -> Result<RunOutput, DurableError> {
+    block_on(AgentLoop::new(door.clone(), Keep, input(spec)).run())
+}
+
+fn asking() -> AgentSpec {
+    let approvals = ApprovalRules {
+        approve: vec!["push".into()],
+        deny: vec![],
+    };
+    AgentSpec {
+        approvals,
+        ..agent()
+    }
+}
+
+fn decision(ticket: &str, verdict: &str) -> serde_json::Value {
+    let digest = ticket_digest(ticket, "push", &json!({"path": "a"}));
+    json!({"ticket": ticket, "digest": digest, "verdict": verdict})
+}
+
+#[test]
+fn runs_tools_until_the_model_is_done() {
+    let door = TestDoor::new(vec![one_call("look"), says("done")]);
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(
+        (output.engine.as_str(), output.run_id.as_str()),
+        ("test", "run")
+    );
+    assert_eq!(output.output.as_deref(), Some("done"));
+    assert_eq!(door.batches(), [["c1"]]);
+    assert_eq!(door.requests()[1].0.messages.len(), 3);
+    insta::assert_json_snapshot!(door.events());
+}
+
+#[test]
+fn queued_messages_are_taken_up_in_order_at_the_next_turn() {
+    let door = TestDoor::new(vec![one_call("look"), says("done")]);
+    door.signal("user_message", json!({"text": "one"}));
+    door.signal("user_message", json!({"wrong": true}));
+    door.signal("user_message", json!({"text": "two"}));
+    run(&door, agent()).unwrap();
+    let first: Vec<String> = door.requests()[0]
+        .0
+        .messages
+        .iter()
+        .map(Message::text)
+        .collect();
+    assert_eq!(first, ["do it", "one", "two"]);
+    let ignored = |event: &RunEvent| matches!(event, RunEvent::SignalIgnored { .. });
+    assert_eq!(
+        door.events().iter().filter(|event| ignored(event)).count(),
+        1
+    );
+}
+
+#[test]
+fn decisions_that_are_already_here_run_their_calls_at_the_same_time() {
+    let both = calls(&[
+        ("push", json!({"path": "a"})),
+        ("push", json!({"path": "a"})),
+    ]);
+    let door = TestDoor::new(vec![both, says("done")]);
+    door.signal("decision", decision("t1-2", "approve"));
+    door.signal("decision", decision("t1-1", "approve"));
+    run(&door, asking()).unwrap();
+    assert_eq!(door.batches(), [["c1", "c2"]]);
+}
+
+#[test]
+fn a_run_that_waits_for_a_person_can_be_put_away() {
+    let door = TestDoor::new(vec![one_call("push")]);
+    let error = run(&door, asking()).unwrap_err();
+    assert!(matches!(error, DurableError::Suspended));
+    assert_eq!(
+        door.batches(),
+        Vec::<Vec<String>>::new(),
+        "nothing was executed"
+    );
+    let waiting = RunEvent::Waiting {
+        state: RunPhase::WaitingForApproval,
+    };
+    assert_eq!(door.events().last(), Some(&waiting));
+}
+
+#[test]
+fn a_ticket_lapses_when_its_time_is_over() {
+    let spec = AgentSpec {
+        approval_timeout: Some(Duration::from_secs(60)),
+        ..asking()
+    };
+    let door = TestDoor::new(vec![one_call("push"), says("well")]);
+    let output = run(&door, spec).unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(door.waits(), [Some(Duration::from_secs(60))]);
+    assert_eq!(door.batches(), Vec::<Vec<String>>::new());
+}
+
+#[test]
+fn a_cancelled_model_call_ends_the_run_and_says_so() {
+    let door = TestDoor::new(vec![]);
+    door.answer_with(Err(DurableError::Cancelled {
+        reason: Some("too slow".into()),
+    }));
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.state, RunPhase::Cancelled);
+    assert_eq!(output.error.unwrap().message, "too slow");
+}
+
+#[test]
+fn a_cancelled_call_ends_the_run_with_the_other_results_kept() {
+    let door = TestDoor::new(vec![calls(&[("look", json!({})), ("cancel", json!({}))])]);
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.state, RunPhase::Cancelled);
+    assert_eq!(output.error.unwrap().message, "enough");
+}
+
+#[test]
+fn what_is_no_result_of_a_step_is_passed_on() {
+    let door = TestDoor::new(vec![one_call("suspend")]);
+    assert!(matches!(run(&door, agent()), Err(DurableError::Suspended)));
+}
+
+#[test]
+fn a_failed_model_call_is_an_output_with_its_error() {
+    let door = TestDoor::new(vec![]);
+    let failure = StepFailure::new(FailureKind::Authentication, "bad key");
+    door.answer_with(Err(failure.into()));
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Failed));
+    assert_eq!(output.error.unwrap().kind, FailureKind::Authentication);
+}
+
+#[test]
+fn a_summary_is_a_model_call_through_the_door_with_a_step_of_its_own() {
+    let door = TestDoor::new(vec![one_call("look"), says("summary"), says("done")]);
+    let agent_loop = AgentLoop::new(door.clone(), Shorten, input(agent()));
+    let output = block_on(agent_loop.run()).unwrap();
+    let requests = door.requests();
+    assert_eq!(requests[1].0.model, "m");
+    assert_eq!(requests[1].0.provider.as_deref(), Some("test"));
+    assert_eq!(
+        requests[1].1.step,
+        StepId {
+            turn: 2,
+            position: StepId::SUMMARY
+        }
+    );
+    assert_eq!(requests[2].0.messages[0].text(), "summary");
+    assert_eq!(output.turns, 2, "a summary is no turn");
+    assert_eq!(output.usage.total(), 45, "but it counts");
+}
+
+#[test]
+fn a_caller_can_go_turn_by_turn_and_add_to_the_conversation() {
+    let door = TestDoor::new(vec![one_call("look"), says("done")]);
+    let mut agent_loop = AgentLoop::new(door.clone(), Keep, input(agent()));
+    let mut steps = agent_loop.run_step();
+    let Some(Ok(TurnResult::ToolsExecuted { calls, results })) = block_on(steps.next()) else {
+        panic!("no tools");
+    };
+    assert_eq!((calls.len(), results.len()), (1, 1));
+    steps.inject_message(Message::user("be brief")).unwrap();
+    steps.tools_mut().clear();
+    let Some(Ok(TurnResult::Ended(output))) = block_on(steps.next()) else {
+        panic!("no end");
+    };
+    assert_eq!(output.output.as_deref(), Some("done"));
+    assert!(block_on(steps.next()).is_none());
+    let last = &door.requests()[1].0;
+    assert_eq!(last.messages.last().unwrap().text(), "be brief");
+    assert!(last.tools.is_empty());
+}

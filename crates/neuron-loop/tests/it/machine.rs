@@ -1,0 +1,557 @@
+//! Single decisions of the machine.
+
+use std::time::Duration;
+
+use neuron_loop::{Action, AgentMachine, MachineError, Observation, ticket_digest};
+use neuron_types::{
+    AgentSpec, ContentBlock, ContentItem, Decision, ExitReason, FailureKind, Limits, Message,
+    OnExpiry, OnUnknownOutcome, PermissionDecision, RunEvent, RunPhase, Stage, StepFailure, StepId,
+    StopReason, ToolEffects, UserMessage, Verdict,
+};
+use serde_json::json;
+
+use crate::support::{
+    agent, answered, at, authorize, calls, input, last_results, one_call, response, says,
+    to_model_call, tool_text,
+};
+
+fn exit(machine: &AgentMachine) -> ExitReason {
+    match &machine.state().stage {
+        Stage::Ended(outcome) => outcome.exit_reason,
+        other => panic!("the run goes on with {other:?}"),
+    }
+}
+
+fn ask() -> PermissionDecision {
+    PermissionDecision::Ask("look first".into())
+}
+
+fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    let ticket = &output.approvals[nth];
+    Decision {
+        ticket: ticket.ticket.clone(),
+        digest: ticket.digest.clone(),
+        verdict,
+        args: None,
+        comment: None,
+        approver: None,
+    }
+}
+
+#[test]
+fn ends_complete_when_the_model_is_done_and_nothing_is_queued() {
+    let mut machine = answered(agent(), says("hello"));
+    machine.feed(Observation::Messages(vec![]), at(2)).unwrap();
+    assert_eq!(machine.next(), Action::Done);
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    assert_eq!(output.state, RunPhase::Completed);
+    assert_eq!(output.output.as_deref(), Some("hello"));
+    assert_eq!((output.turns, output.usage.total()), (1, 15));
+    assert_eq!(output.cost_usd.unwrap().to_string(), "0.01");
+}
+
+#[test]
+fn takes_up_a_message_that_was_queued_while_the_model_answered_for_the_last_time() {
+    let mut machine = answered(agent(), says("hello"));
+    let message = UserMessage {
+        text: "and?".into(),
+    };
+    machine
+        .feed(Observation::Messages(vec![message]), at(2))
+        .unwrap();
+    to_model_call(&mut machine);
+    assert_eq!(machine.messages().last().unwrap().text(), "and?");
+    assert_eq!(machine.state().turn, 2);
+}
+
+#[test]
+fn makes_all_calls_of_a_turn_at_once_and_answers_them_in_order() {
+    let mut machine = answered(
+        agent(),
+        calls(&[("look", json!({"n": 1})), ("push", json!({"n": 2}))]),
+    );
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    let Action::CallTools { calls, options } = machine.next() else {
+        panic!("the calls are not made: {:?}", machine.next());
+    };
+    assert_eq!(calls.len(), 2);
+    assert_eq!(options[0].effects, ToolEffects::ReadOnly);
+    assert_eq!(options[1].effects, ToolEffects::Write);
+    assert_eq!(
+        options[1].step,
+        StepId {
+            turn: 1,
+            position: 2
+        }
+    );
+    let results = vec![Ok(tool_text("one")), Ok(tool_text("two"))];
+    machine
+        .feed(Observation::ToolsAnswered(results), at(3))
+        .unwrap();
+    let ids: Vec<String> = last_results(&machine)
+        .into_iter()
+        .map(|result| result.tool_use_id)
+        .collect();
+    assert_eq!(ids, ["c1", "c2"]);
+    assert_eq!(machine.next(), Action::TakeMessages);
+}
+
+#[test]
+fn makes_calls_one_by_one_when_the_agent_says_so() {
+    let spec = AgentSpec {
+        parallel_tools: false,
+        ..agent()
+    };
+    let mut machine = answered(spec, calls(&[("look", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    for expected in ["c1", "c2"] {
+        let Action::CallTools { calls, .. } = machine.next() else {
+            panic!("no call");
+        };
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].id, expected);
+        machine
+            .feed(Observation::ToolsAnswered(vec![Ok(tool_text("x"))]), at(3))
+            .unwrap();
+    }
+    assert_eq!(last_results(&machine).len(), 2);
+}
+
+#[test]
+fn a_failed_tool_is_an_error_result_and_the_run_goes_on() {
+    let mut machine = answered(agent(), one_call("look"));
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let failure = StepFailure::new(FailureKind::Timeout, "no result within 1s");
+    machine
+        .feed(Observation::ToolsAnswered(vec![Err(failure)]), at(3))
+        .unwrap();
+    assert!(last_results(&machine)[0].is_error);
+    assert_eq!(machine.next(), Action::TakeMessages);
+}
+
+#[test]
+fn input_that_can_never_be_right_ends_the_run_with_every_call_answered() {
+    let mut machine = answered(agent(), calls(&[("look", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
+    let failure = StepFailure::new(FailureKind::ToolInput, "never");
+    machine
+        .feed(Observation::ToolsAnswered(vec![Err(failure)]), at(3))
+        .unwrap();
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    assert_eq!(last_results(&machine).len(), 2);
+}
+
+#[test]
+fn a_denied_call_is_answered_and_not_made() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![PermissionDecision::Deny("no".into())]);
+    let result = &last_results(&machine)[0];
+    assert!(result.is_error);
+    assert_eq!(result.content, [ContentItem::Text("denied: no".into())]);
+    assert_eq!(machine.state().tool_calls, 0);
+}
+
+#[test]
+fn calls_that_need_no_ticket_run_while_another_waits_for_a_person() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
+    let events = machine.take_events();
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, RunEvent::Waiting { .. }))
+    );
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("nothing runs");
+    };
+    assert_eq!(calls[0].id, "c2");
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("x"))]), at(3))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Wait { until: None });
+    assert_eq!(
+        machine.take_events().last(),
+        Some(&RunEvent::Waiting {
+            state: RunPhase::WaitingForApproval
+        })
+    );
+}
+
+#[test]
+fn approved_and_denied_calls_keep_their_order() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve_second = decision(&machine, 1, Verdict::Approve);
+    let mut deny_first = decision(&machine, 0, Verdict::Deny);
+    deny_first.comment = Some("not today".into());
+    deny_first.approver = Some("Ada".into());
+    machine
+        .feed(Observation::Decided(approve_second), at(4))
+        .unwrap();
+    machine
+        .feed(Observation::Decided(deny_first), at(5))
+        .unwrap();
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("ok"))]), at(6))
+        .unwrap();
+    let results = last_results(&machine);
+    assert_eq!(
+        results[0].content,
+        [ContentItem::Text(
+            "not called: Ada denied it: not today".into()
+        )]
+    );
+    assert_eq!(results[1].content, [ContentItem::Text("ok".into())]);
+}
+
+#[test]
+fn edited_arguments_are_used_and_the_model_is_told() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let mut edited = decision(&machine, 0, Verdict::Approve);
+    edited.args = Some(json!({"path": "b"}));
+    machine.feed(Observation::Decided(edited), at(4)).unwrap();
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("not made");
+    };
+    assert_eq!(calls[0].input, json!({"path": "b"}));
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("ok"))]), at(5))
+        .unwrap();
+    let note = "[a person changed the arguments to {\"path\":\"b\"}]";
+    assert_eq!(
+        last_results(&machine)[0].content[0],
+        ContentItem::Text(note.into())
+    );
+}
+
+#[test]
+fn a_decision_with_a_wrong_digest_or_ticket_is_refused_and_the_run_goes_on_waiting() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let before = machine.next();
+    let mut wrong_digest = decision(&machine, 0, Verdict::Approve);
+    wrong_digest.digest = "0".into();
+    let mut unknown = decision(&machine, 0, Verdict::Approve);
+    unknown.ticket = "t9-9".into();
+    machine.take_events();
+    for refused in [wrong_digest, unknown] {
+        machine.feed(Observation::Decided(refused), at(4)).unwrap();
+        assert_eq!(machine.next(), before);
+        let events = machine.take_events();
+        assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+    }
+}
+
+#[test]
+fn a_ticket_is_used_once() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve.clone()), at(4))
+        .unwrap();
+    machine.take_events();
+    machine.feed(Observation::Decided(approve), at(4)).unwrap();
+    let events = machine.take_events();
+    assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+}
+
+#[test]
+fn a_lapsed_ticket_denies_the_call_or_fails_the_run() {
+    let lapsing = |on_expiry| {
+        let spec = AgentSpec {
+            approval_timeout: Some(Duration::from_secs(60)),
+            on_expiry,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![ask()]);
+        assert_eq!(
+            machine.next(),
+            Action::Wait {
+                until: Some(at(62))
+            }
+        );
+        machine.feed(Observation::TicketsLapsed, at(61)).unwrap();
+        assert!(machine.has_open_tickets(), "it lapsed too early");
+        machine.feed(Observation::TicketsLapsed, at(62)).unwrap();
+        machine
+    };
+    let denied = lapsing(OnExpiry::Deny);
+    assert_eq!(denied.next(), Action::TakeMessages);
+    assert!(last_results(&denied)[0].is_error);
+    assert_eq!(exit(&lapsing(OnExpiry::Fail)), ExitReason::Failed);
+}
+
+#[test]
+fn an_unknown_outcome_is_told_to_the_model_or_put_to_a_person() {
+    let unknown = || StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
+    let lost = |on_unknown_outcome| {
+        let spec = AgentSpec {
+            on_unknown_outcome,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        machine
+            .feed(Observation::ToolsAnswered(vec![Err(unknown())]), at(3))
+            .unwrap();
+        machine
+    };
+    let told = lost(OnUnknownOutcome::TellModel);
+    assert!(last_results(&told)[0].is_error);
+
+    let mut asked = lost(OnUnknownOutcome::AskPerson);
+    assert_eq!(asked.next(), Action::Wait { until: None });
+    let approve = decision(&asked, 0, Verdict::Approve);
+    asked.feed(Observation::Decided(approve), at(4)).unwrap();
+    let Action::CallTools { options, .. } = asked.next() else {
+        panic!("not made again");
+    };
+    assert_eq!(
+        options[0].step,
+        StepId {
+            turn: 1,
+            position: 1
+        }
+    );
+    asked
+        .feed(Observation::ToolsAnswered(vec![Err(unknown())]), at(5))
+        .unwrap();
+    let second = decision(&asked, 0, Verdict::Deny);
+    assert_eq!(
+        second.ticket, "t1-1-2",
+        "each question has a ticket of its own"
+    );
+}
+
+#[test]
+fn each_limit_ends_the_run_before_the_next_turn() {
+    let cases = [
+        (
+            Limits {
+                turns: Some(1),
+                ..Limits::default()
+            },
+            ExitReason::MaxTurns,
+        ),
+        (
+            Limits {
+                tokens: Some(15),
+                ..Limits::default()
+            },
+            ExitReason::MaxTokens,
+        ),
+        (
+            Limits {
+                cost_usd: Some("0.01".parse().unwrap()),
+                ..Limits::default()
+            },
+            ExitReason::MaxCost,
+        ),
+        (
+            Limits {
+                duration: Some(Duration::from_secs(3)),
+                ..Limits::default()
+            },
+            ExitReason::MaxDuration,
+        ),
+    ];
+    for (limits, expected) in cases {
+        let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("look"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        machine
+            .feed(Observation::ToolsAnswered(vec![Ok(tool_text("x"))]), at(3))
+            .unwrap();
+        machine.feed(Observation::Messages(vec![]), at(3)).unwrap();
+        assert_eq!(exit(&machine), expected);
+        let output = machine.output(&"r".parse().unwrap(), "local");
+        assert_eq!(output.state, RunPhase::LimitReached);
+    }
+}
+
+#[test]
+fn calls_over_the_limit_are_answered_and_not_made_and_the_run_ends_after_the_turn() {
+    let limits = Limits {
+        tool_calls: Some(1),
+        ..Limits::default()
+    };
+    let mut machine = answered(
+        AgentSpec { limits, ..agent() },
+        calls(&[("look", json!({})), ("look", json!({}))]),
+    );
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("the first call is not made");
+    };
+    assert_eq!(calls.len(), 1);
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("x"))]), at(3))
+        .unwrap();
+    assert_eq!(last_results(&machine).len(), 2);
+    machine.feed(Observation::Messages(vec![]), at(3)).unwrap();
+    assert_eq!(exit(&machine), ExitReason::MaxToolCalls);
+}
+
+#[test]
+fn time_spent_waiting_for_a_person_does_not_count() {
+    let limits = Limits {
+        duration: Some(Duration::from_secs(30)),
+        ..Limits::default()
+    };
+    let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve), at(86_400))
+        .unwrap();
+    machine
+        .feed(
+            Observation::ToolsAnswered(vec![Ok(tool_text("x"))]),
+            at(86_401),
+        )
+        .unwrap();
+    machine
+        .feed(Observation::Messages(vec![]), at(86_402))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Compact { required: false });
+}
+
+#[test]
+fn a_call_that_the_output_limit_cut_is_not_made() {
+    let mut cut = calls(&[("look", json!({})), ("push", json!({"path": "a"}))]);
+    cut.stop_reason = StopReason::MaxTokens;
+    let machine = answered(agent(), cut);
+    let Action::Authorize(unjudged) = machine.next() else {
+        panic!("no call is left");
+    };
+    assert_eq!(unjudged.len(), 1);
+    assert_eq!(unjudged[0].id, "c1");
+}
+
+#[test]
+fn an_answer_that_the_output_limit_cut_ends_the_run_with_what_there_is() {
+    let cut = response(
+        StopReason::MaxTokens,
+        vec![ContentBlock::Text("half".into())],
+    );
+    let machine = answered(agent(), cut);
+    assert_eq!(exit(&machine), ExitReason::MaxTokens);
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    assert_eq!(output.output.as_deref(), Some("half"));
+}
+
+#[test]
+fn a_refusal_ends_the_run_and_stays_out_of_the_conversation() {
+    for reason in [StopReason::Refusal, StopReason::ContentFilter] {
+        let machine = answered(agent(), response(reason, vec![]));
+        assert_eq!(exit(&machine), ExitReason::Refused);
+        assert_eq!(machine.messages().len(), 1);
+    }
+}
+
+#[test]
+fn a_paused_answer_is_sent_back_with_nothing_said_in_between() {
+    let paused = response(StopReason::PauseTurn, vec![ContentBlock::Text("…".into())]);
+    let mut machine = answered(agent(), paused.clone());
+    for _ in 0..20 {
+        assert_eq!(machine.next(), Action::Compact { required: false });
+        to_model_call(&mut machine);
+        machine
+            .feed(Observation::ModelAnswered(paused.clone()), at(3))
+            .unwrap();
+    }
+    assert_eq!(exit(&machine), ExitReason::Failed);
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
+    let too_long = || StepFailure::new(FailureKind::ContextLength, "too long");
+    let mut machine = AgentMachine::new(input(agent()), at(0));
+    to_model_call(&mut machine);
+    machine
+        .feed(Observation::ModelFailed(too_long()), at(1))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Compact { required: true });
+    let refused = machine.feed(Observation::ContextKept { tokens: 1 }, at(1));
+    assert!(matches!(refused, Err(MachineError::Unexpected { .. })));
+    let compacted = Observation::Compacted {
+        messages: vec![Message::user("short")],
+        old_tokens: 9,
+        new_tokens: 1,
+        spent: neuron_loop::Spent::default(),
+    };
+    machine.feed(compacted, at(2)).unwrap();
+    machine
+        .feed(Observation::ModelFailed(too_long()), at(3))
+        .unwrap();
+    assert_eq!(exit(&machine), ExitReason::Failed);
+}
+
+#[test]
+fn a_failure_kind_decides_the_exit_reason() {
+    let cases = [
+        (FailureKind::Authentication, ExitReason::Failed),
+        (FailureKind::Guardrail, ExitReason::Guardrail),
+        (FailureKind::Terminated, ExitReason::Terminated),
+        (FailureKind::ContentFilter, ExitReason::Refused),
+        (FailureKind::Cancelled, ExitReason::Cancelled),
+    ];
+    for (kind, expected) in cases {
+        let mut machine = AgentMachine::new(input(agent()), at(0));
+        to_model_call(&mut machine);
+        let failure = StepFailure::new(kind, "why");
+        machine
+            .feed(Observation::ModelFailed(failure), at(1))
+            .unwrap();
+        assert_eq!(exit(&machine), expected);
+    }
+}
+
+#[test]
+fn a_digest_does_not_depend_on_the_order_of_keys_and_covers_every_part() {
+    let digest = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+    );
+    let same = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"b": null, "a": [1, {"x": 2, "y": 1}]}),
+    );
+    assert_eq!(digest, same);
+    assert_eq!(digest.len(), 64);
+    for other in [
+        ticket_digest(
+            "t1-2",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "pus",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 3}], "b": null}),
+        ),
+    ] {
+        assert_ne!(digest, other);
+    }
+}
+
+#[test]
+fn a_state_of_another_version_is_refused() {
+    let mut state = AgentMachine::new(input(agent()), at(0)).state().clone();
+    state.version = 99;
+    let error = AgentMachine::try_from(state).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the run's state has version 99, and this build reads version 1"
+    );
+}

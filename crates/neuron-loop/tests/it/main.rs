@@ -1,0 +1,14 @@
+//! The machine and its driver, from outside.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod door;
+mod driver;
+mod machine;
+mod properties;
+mod support;
