@@ -1,1 +1,55 @@
-//! What every HTTP provider does the same: one attempt, timeouts, retry-after, bounded error bodies, redacted keys.
+//! What every provider that speaks HTTP does the same.
+//!
+//! A provider crate knows its wire format: how a [`CompletionRequest`](neuron_types::CompletionRequest)
+//! becomes a body and an answer becomes a [`CompletionResponse`](neuron_types::CompletionResponse). This
+//! crate knows the rest.
+//!
+//! - [`HttpClient`] makes **one attempt** of a `POST` with a JSON body: with timeouts, with bounds on what
+//!   comes back, without following redirects and without retrying.
+//! - [`ApiKey`] keeps a key out of logs and messages.
+//! - [`kind_of_status`], [`ApiFailure`] and [`retry_advice`] turn an error answer into a
+//!   [`ProviderError`](neuron_types::ProviderError) that the door can decide on.
+//! - [`BodyWriter`] writes a body straight from borrowed data and merges the request's `extra` fields in.
+//! - [`lenient`] reads fields that servers get wrong.
+//!
+//! ```no_run
+//! use neuron_provider_http::{ApiFailure, ApiKey, HttpClient, kind_of_status};
+//!
+//! # async fn example() -> Result<(), neuron_types::ProviderError> {
+//! let key = ApiKey::from("sk-…");
+//! let client = HttpClient::builder("example", "https://api.example.com/v1")
+//!     .path(&["chat", "completions"])
+//!     .secret_header("authorization", "Bearer ", &key)
+//!     .build()?;
+//!
+//! let reply = client.post(&serde_json::json!({ "model": "m" }), &[]).await?;
+//! if !reply.is_success() {
+//!     let failure = ApiFailure::new(kind_of_status(reply.status()));
+//!     return Err(client.failure(&reply, failure));
+//! }
+//! let answer: serde_json::Value = client.decode(&reply)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is never in a message
+//!
+//! Errors name the server by scheme, host and port. Paths and queries stay out, because they may hold
+//! secrets, and a key that a server echoes in an error body is blanked.
+
+mod api_key;
+mod body;
+mod client;
+mod failure;
+mod lenient;
+mod reply;
+mod retry;
+mod transport;
+
+pub use api_key::ApiKey;
+pub use body::{BodyWriter, extra_fields};
+pub use client::{DEFAULT_TIMEOUT, HttpClient, HttpClientBuilder};
+pub use failure::{ApiFailure, kind_of_status};
+pub use lenient::lenient;
+pub use reply::{MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
+pub use retry::{MAX_RETRY_AFTER, RetryAdvice, retry_advice};

@@ -1,0 +1,61 @@
+use std::{fmt, sync::Arc};
+
+const SHORTEST_SECRET: usize = 8;
+
+/// A secret that authenticates requests.
+///
+/// Its `Debug` shows nothing of it, and it can be neither displayed nor serialised. White space at its
+/// ends is dropped: keys read from files tend to end in a newline.
+#[derive(Clone)]
+pub struct ApiKey(Arc<str>);
+
+impl ApiKey {
+    /// Keeps `key`.
+    #[must_use]
+    pub fn new(key: &str) -> Self {
+        Self(Arc::from(key.trim()))
+    }
+
+    /// Returns the key itself. Only for building a header.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Says if there is no key at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns `text` with every occurrence of the key blanked.
+    ///
+    /// A key of less than eight bytes is left alone: it is a placeholder for a server that wants none, such
+    /// as `none`, and blanking it would garble the text.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        if self.expose().len() < SHORTEST_SECRET {
+            text.to_owned()
+        } else {
+            text.replace(self.expose(), "[redacted]")
+        }
+    }
+}
+
+impl From<&str> for ApiKey {
+    fn from(key: &str) -> Self {
+        Self::new(key)
+    }
+}
+
+impl From<String> for ApiKey {
+    fn from(key: String) -> Self {
+        Self::new(&key)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey([redacted])")
+    }
+}

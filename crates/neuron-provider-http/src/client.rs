@@ -1,0 +1,253 @@
+use std::{fmt, time::Duration};
+
+use neuron_types::{FailureKind, ProviderError};
+use reqwest::{
+    Client, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use serde::Serialize;
+
+use crate::{ApiKey, Reply};
+
+/// How long a whole attempt may take unless the builder says otherwise: ten minutes.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const USER_AGENT: &str = concat!("neuron/", env!("CARGO_PKG_VERSION"));
+
+/// Posts JSON to one address, one attempt per call.
+///
+/// It never retries and never follows a redirect. Cloning it is cheap and shares the connections.
+#[derive(Clone)]
+pub struct HttpClient {
+    provider: &'static str,
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    secrets: Vec<ApiKey>,
+    timeout: Duration,
+}
+
+impl HttpClient {
+    /// Starts a client. `provider` is the name that its error messages use; `base_url` is what
+    /// [`HttpClientBuilder::path`] is appended to.
+    pub fn builder(provider: &'static str, base_url: impl Into<String>) -> HttpClientBuilder {
+        HttpClientBuilder {
+            provider,
+            base_url: base_url.into(),
+            path: &[],
+            headers: Vec::new(),
+            secrets: Vec::new(),
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// Posts `body` as JSON and reads the answer, whatever its status.
+    ///
+    /// `headers` are those of this request alone. Dropping the future closes the connection.
+    ///
+    /// # Errors
+    ///
+    /// A retryable timeout or network failure where no whole answer came; an error status is a [`Reply`].
+    pub async fn post<B: Serialize + ?Sized>(
+        &self,
+        body: &B,
+        headers: &[(HeaderName, HeaderValue)],
+    ) -> Result<Reply, ProviderError> {
+        let body = serde_json::to_vec(body).map_err(|error| {
+            ProviderError::new(
+                FailureKind::Internal,
+                "the request cannot be written as JSON: report this as a bug",
+            )
+            .with_source(error)
+        })?;
+        let mut request = self
+            .client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(body);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.transport_error(error))?;
+        self.read(response).await
+    }
+
+    /// Returns the provider's name as error messages use it.
+    #[must_use]
+    pub fn provider(&self) -> &'static str {
+        self.provider
+    }
+
+    /// Returns scheme, host and port of the server: all that a message may say of the address.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// Returns how long a whole attempt may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.secrets
+            .iter()
+            .fold(text.to_owned(), |text, secret| secret.redact(&text))
+    }
+}
+
+/// Shows the origin, never a path, a query or a header.
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient")
+            .field("provider", &self.provider)
+            .field("origin", &self.origin())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds an [`HttpClient`]. Created with [`HttpClient::builder`].
+#[derive(Clone)]
+#[must_use]
+pub struct HttpClientBuilder {
+    provider: &'static str,
+    base_url: String,
+    path: &'static [&'static str],
+    headers: Vec<(String, String)>,
+    secrets: Vec<ApiKey>,
+    timeout: Duration,
+}
+
+impl HttpClientBuilder {
+    /// Sets the base URL. A query that it has is kept in every request.
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base_url = base_url.into();
+        self
+    }
+
+    /// Sets the path segments that are appended to the base URL. Default is none.
+    pub fn path(mut self, segments: &'static [&'static str]) -> Self {
+        self.path = segments;
+        self
+    }
+
+    /// Sets a header of every request. Logs and messages do not show it.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets a header that is `prefix` and the key. The key is blanked in every error message.
+    pub fn secret_header(mut self, name: &str, prefix: &str, key: &ApiKey) -> Self {
+        self.secrets.push(key.clone());
+        self.header(name, format!("{prefix}{}", key.expose()))
+    }
+
+    /// Sets how long a whole attempt may take, from connecting to the last byte. Default is ten minutes.
+    /// Connecting alone may take ten seconds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Returns the base URL's host, where it has one.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        Url::parse(&self.base_url)
+            .ok()?
+            .host_str()
+            .map(str::to_owned)
+    }
+
+    /// Makes the client.
+    ///
+    /// # Errors
+    ///
+    /// An invalid request, where the base URL or a header cannot be used; an internal failure, where TLS
+    /// cannot be set up.
+    pub fn build(self) -> Result<HttpClient, ProviderError> {
+        let url = join(&self.base_url, self.path)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        for (name, value) in &self.headers {
+            let (name, value) = header(name, value)?;
+            headers.insert(name, value);
+        }
+        let client = Client::builder()
+            .user_agent(USER_AGENT)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(self.timeout)
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .build()
+            .map_err(|error| {
+                ProviderError::new(
+                    FailureKind::Internal,
+                    "the HTTP client cannot be set up: check the system's certificates and proxy settings",
+                )
+                .with_source(error.without_url())
+            })?;
+        Ok(HttpClient {
+            provider: self.provider,
+            client,
+            url,
+            headers,
+            secrets: self.secrets,
+            timeout: self.timeout,
+        })
+    }
+}
+
+/// Shows neither headers nor the base URL, which may hold a secret.
+impl fmt::Debug for HttpClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClientBuilder")
+            .field("provider", &self.provider)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+fn join(base_url: &str, path: &[&str]) -> Result<Url, ProviderError> {
+    let refuse = |why| Err(ProviderError::new(FailureKind::InvalidRequest, why));
+    let Ok(mut url) = Url::parse(base_url.trim()) else {
+        return refuse("the base URL is not a URL: write it like https://api.example.com/v1");
+    };
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return refuse(
+            "the base URL is not an http or https address: write it like https://api.example.com/v1",
+        );
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return refuse(
+            "the base URL holds a user name or password: take it out and use an API key",
+        );
+    }
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    Ok(url)
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ProviderError> {
+    let refuse = || {
+        ProviderError::new(
+            FailureKind::InvalidRequest,
+            format!(
+                "the header {name:?} holds characters that a header cannot: check the key or value"
+            ),
+        )
+    };
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse())?;
+    let mut value = HeaderValue::from_str(value).map_err(|_| refuse())?;
+    value.set_sensitive(true);
+    Ok((parsed, value))
+}
