@@ -1,6 +1,6 @@
 //! Tools: what the model may call.
 
-use std::{error::Error, future::Future};
+use std::{any::Any, error::Error, future::Future};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -19,8 +19,8 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     const NAME: &'static str;
     /// The arguments.
     type Args: DeserializeOwned + schemars::JsonSchema + WasmCompatSend;
-    /// The result. A string reaches the model as it is, anything else as JSON.
-    type Output: Serialize;
+    /// The result. A string and a [`ToolOutput`] reach the model as they are, anything else as JSON.
+    type Output: Serialize + 'static;
     /// What can go wrong.
     type Error: Error + Send + Sync + 'static;
 
@@ -77,9 +77,8 @@ impl<T: Tool> ToolDyn for T {
                 ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
             })?;
             let output = self.call(args, ctx).await.map_err(ToolError::from_tool)?;
-            let value = serde_json::to_value(output)
-                .map_err(|error| ToolError::ExecutionFailed(Box::new(error)))?;
-            Ok(ToolOutput::from_value(value))
+            ToolOutput::from_tool(output)
+                .map_err(|error| ToolError::ExecutionFailed(Box::new(error)))
         })
     }
 }
@@ -193,8 +192,23 @@ impl ToolOutput {
         }
     }
 
-    /// A typed result: a string is its own text, a `ToolOutput` is itself, anything else is JSON text with
-    /// an object kept as structured content too.
+    /// What a tool returned: a `ToolOutput` is itself, anything else goes through
+    /// [`from_value`](Self::from_value).
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot hold the result.
+    pub fn from_tool<T: Serialize + 'static>(output: T) -> Result<Self, serde_json::Error> {
+        let mut output = Some(output);
+        let whole: Option<&mut Option<Self>> = (&mut output as &mut dyn Any).downcast_mut();
+        match whole.and_then(Option::take) {
+            Some(whole) => Ok(whole),
+            None => serde_json::to_value(output).map(Self::from_value),
+        }
+    }
+
+    /// A result as JSON: a string is its own text, null is an empty text, anything else is JSON text with an
+    /// object kept as structured content too.
     #[must_use]
     pub fn from_value(value: Value) -> Self {
         match value {
