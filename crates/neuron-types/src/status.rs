@@ -116,7 +116,10 @@ impl RunStatus {
 
     fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
-        self.cost_usd = self.cost_usd.zip(cost_usd).map(|(sum, more)| sum + more);
+        self.cost_usd = self
+            .cost_usd
+            .zip(cost_usd)
+            .and_then(|(sum, more)| sum.checked_add(more));
     }
 
     /// The run's output as far as it has one. `exit_reason` is why it ended, if it did.
