@@ -1,0 +1,105 @@
+//! How an agent's definition becomes the options of a step.
+
+use std::time::Duration;
+
+use neuron_types::{
+    ActivityOptions, AgentSpec, RetryPolicy, StepId, ToolAnnotations, ToolCall, ToolDefinition,
+    ToolEffects, ToolSettings,
+};
+use serde_json::json;
+
+const STEP: StepId = StepId {
+    turn: 3,
+    position: 2,
+};
+
+fn agent() -> AgentSpec {
+    let mut agent = AgentSpec {
+        model_timeout: Duration::from_secs(30),
+        tool_timeout: Duration::from_secs(20),
+        ..AgentSpec::default()
+    };
+    agent.request.tools.push(ToolDefinition {
+        name: "grep".into(),
+        annotations: Some(ToolAnnotations {
+            read_only_hint: Some(true),
+            ..ToolAnnotations::default()
+        }),
+        ..ToolDefinition::default()
+    });
+    agent
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall {
+        id: "call_1".into(),
+        name: name.into(),
+        input: json!({}),
+    }
+}
+
+#[test]
+fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
+    assert_eq!(
+        agent().model_options(3),
+        ActivityOptions {
+            step: StepId {
+                turn: 3,
+                position: 0
+            },
+            effects: ToolEffects::Idempotent,
+            start_to_close_timeout: Duration::from_secs(30),
+            heartbeat_timeout: None,
+            retry_policy: RetryPolicy::default(),
+        }
+    );
+}
+
+#[test]
+fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_agent() {
+    assert_eq!(
+        agent().tool_options(&call("grep"), STEP),
+        ActivityOptions {
+            step: STEP,
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: Duration::from_secs(20),
+            heartbeat_timeout: None,
+            retry_policy: RetryPolicy::default(),
+        }
+    );
+}
+
+#[test]
+fn a_tool_that_the_agent_does_not_know_is_a_write() {
+    let options = agent().tool_options(&call("rm"), STEP);
+    assert_eq!(options.effects, ToolEffects::Write);
+}
+
+#[test]
+fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
+    let once = RetryPolicy {
+        maximum_attempts: 1,
+        ..RetryPolicy::default()
+    };
+    let mut agent = agent();
+    agent.tool_settings.insert(
+        "grep".into(),
+        ToolSettings {
+            retry: None,
+            timeout: Some(Duration::from_secs(5)),
+        },
+    );
+    agent.tool_settings.insert(
+        "bash".into(),
+        ToolSettings {
+            retry: Some(once.clone()),
+            timeout: None,
+        },
+    );
+    let grep = agent.tool_options(&call("grep"), STEP);
+    assert_eq!(grep.start_to_close_timeout, Duration::from_secs(5));
+    assert_eq!(grep.retry_policy, agent.retry);
+    let bash = agent.tool_options(&call("bash"), STEP);
+    assert_eq!(bash.start_to_close_timeout, Duration::from_secs(20));
+    assert_eq!(bash.retry_policy, once);
+}

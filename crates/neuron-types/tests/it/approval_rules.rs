@@ -1,0 +1,125 @@
+use neuron_types::{ApprovalRules, PermissionDecision, PermissionPolicy};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn rules(approve: &[&str], deny: &[&str]) -> ApprovalRules {
+    let owned = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect();
+    ApprovalRules {
+        approve: owned(approve),
+        deny: owned(deny),
+    }
+}
+
+#[track_caller]
+fn assert_verdicts(rules: &ApprovalRules, expected: &[(&str, &str)]) {
+    for (tool, verdict) in expected {
+        let said = match rules.check(tool, &Value::Null) {
+            PermissionDecision::Allow => "allow",
+            PermissionDecision::Deny(_) => "deny",
+            PermissionDecision::Ask(_) => "ask",
+        };
+        assert_eq!((*tool, said), (*tool, *verdict));
+    }
+}
+
+#[test]
+fn without_entries_everything_is_allowed() {
+    assert_verdicts(
+        &rules(&[], &[]),
+        &[("bash", "allow"), ("*", "allow"), ("", "allow")],
+    );
+}
+
+#[test]
+fn a_name_matches_that_tool_only() {
+    let rules = rules(&["bash"], &["write_file"]);
+    assert_verdicts(
+        &rules,
+        &[
+            ("bash", "ask"),
+            ("bash2", "allow"),
+            ("Bash", "allow"),
+            ("write_file", "deny"),
+            ("read_file", "allow"),
+        ],
+    );
+}
+
+#[test]
+fn a_star_matches_every_tool_but_the_exceptions_wherever_they_stand() {
+    for approve in [["*", "!read_file"], ["!read_file", "*"]] {
+        assert_verdicts(
+            &rules(&approve, &[]),
+            &[("bash", "ask"), ("read_file", "allow")],
+        );
+    }
+    assert_verdicts(
+        &rules(&[], &["*", "!read_file"]),
+        &[("bash", "deny"), ("read_file", "allow")],
+    );
+}
+
+#[test]
+fn an_exception_alone_changes_nothing() {
+    assert_verdicts(
+        &rules(&["!bash"], &["!bash"]),
+        &[("bash", "allow"), ("read_file", "allow")],
+    );
+}
+
+#[test]
+fn an_exception_holds_in_its_own_list_only() {
+    assert_verdicts(
+        &rules(&["*"], &["*", "!bash"]),
+        &[("bash", "ask"), ("read_file", "deny")],
+    );
+}
+
+#[test]
+fn a_refusal_and_a_question_name_the_tool() {
+    let rules = rules(&["bash"], &["write_file"]);
+    assert_eq!(
+        rules.check("bash", &Value::Null),
+        PermissionDecision::Ask("the agent asks before it calls bash".into())
+    );
+    assert_eq!(
+        rules.check("write_file", &Value::Null),
+        PermissionDecision::Deny("the agent may not call write_file".into())
+    );
+}
+
+fn entries() -> impl Strategy<Value = Vec<String>> {
+    let entry = prop_oneof![Just("*"), Just("a"), Just("b"), Just("!a"), Just("!b")];
+    proptest::collection::vec(entry.prop_map(str::to_owned), 0..4)
+}
+
+proptest! {
+    #[test]
+    fn deny_wins_over_approve(approve in entries(), deny in entries()) {
+        let alone = ApprovalRules { approve: vec![], deny: deny.clone() };
+        let both = ApprovalRules { approve, deny };
+        for tool in ["a", "b", "c"] {
+            let denied = alone.check(tool, &Value::Null);
+            if denied != PermissionDecision::Allow {
+                prop_assert_eq!(both.check(tool, &Value::Null), denied);
+            } else {
+                let answer = both.check(tool, &Value::Null);
+                prop_assert!(!matches!(answer, PermissionDecision::Deny(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_entries_does_not_matter(approve in entries(), deny in entries()) {
+        let mut reversed = ApprovalRules { approve: approve.clone(), deny: deny.clone() };
+        reversed.approve.reverse();
+        reversed.deny.reverse();
+        let rules = ApprovalRules { approve, deny };
+        for tool in ["a", "b", "c"] {
+            prop_assert_eq!(
+                rules.check(tool, &Value::Null),
+                reversed.check(tool, &Value::Null)
+            );
+        }
+    }
+}

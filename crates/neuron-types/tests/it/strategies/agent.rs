@@ -1,0 +1,109 @@
+use neuron_types::{
+    AgentSpec, ContextPolicy, ContextRule, Limits, OnUnknownOutcome, RunInput, ToolSettings,
+};
+use proptest::{collection::btree_map, option, prelude::*};
+
+use super::{
+    approval::{on_expiry, rules},
+    decimal, few,
+    message::message,
+    millis, one_of,
+    request::completion_request,
+    step::retry_policy,
+    text,
+};
+use crate::samples::agent::ON_UNKNOWN_OUTCOME;
+
+pub(crate) fn on_unknown_outcome() -> impl Strategy<Value = OnUnknownOutcome> {
+    one_of(&ON_UNKNOWN_OUTCOME)
+}
+
+pub(crate) fn context_rule() -> impl Strategy<Value = ContextRule> {
+    prop_oneof![
+        any::<usize>().prop_map(|keep| ContextRule::SlidingWindow { keep }),
+        any::<usize>().prop_map(|keep| ContextRule::ClearToolResults { keep }),
+        (any::<usize>(), option::of(text()))
+            .prop_map(|(keep, model)| ContextRule::Summarize { keep, model }),
+    ]
+}
+
+prop_compose! {
+    pub(crate) fn context_policy()(
+        rules in few(context_rule()),
+        at_tokens in option::of(any::<u64>()),
+    ) -> ContextPolicy {
+        ContextPolicy { rules, at_tokens }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn limits()(
+        turns in option::of(any::<u32>()),
+        tool_calls in option::of(any::<u32>()),
+        tokens in option::of(any::<u64>()),
+        cost_usd in option::of(decimal()),
+        duration in option::of(millis()),
+    ) -> Limits {
+        Limits { turns, tool_calls, tokens, cost_usd, duration }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn tool_settings()(
+        retry in option::of(retry_policy()),
+        timeout in option::of(millis()),
+    ) -> ToolSettings {
+        ToolSettings { retry, timeout }
+    }
+}
+
+prop_compose! {
+    fn steps()(
+        parallel_tools in any::<bool>(),
+        retry in retry_policy(),
+        model_timeout in millis(),
+        tool_timeout in millis(),
+        tool_settings in btree_map(text(), tool_settings(), 0..3),
+    ) -> AgentSpec {
+        AgentSpec {
+            parallel_tools,
+            retry,
+            model_timeout,
+            tool_timeout,
+            tool_settings,
+            ..AgentSpec::default()
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn agent_spec()(
+        name in text(),
+        request in completion_request(),
+        approvals in rules(),
+        approval_timeout in option::of(millis()),
+        on_expiry in on_expiry(),
+        on_unknown_outcome in on_unknown_outcome(),
+        limits in limits(),
+        context in context_policy(),
+        steps in steps(),
+    ) -> AgentSpec {
+        AgentSpec {
+            name,
+            request,
+            approvals,
+            approval_timeout,
+            on_expiry,
+            on_unknown_outcome,
+            limits,
+            context,
+            ..steps
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_input()(agent in agent_spec(), prompt in message()) -> RunInput {
+        RunInput { agent, prompt }
+    }
+}

@@ -1,0 +1,55 @@
+use neuron_types::{
+    ApprovalRules, ApprovalTicket, Decision, OnExpiry, PermissionDecision, Verdict,
+};
+use proptest::{option, prelude::*};
+
+use super::{few, json, moment, one_of, optional_json, text};
+use crate::samples::approval::{ON_EXPIRY, VERDICTS};
+
+pub(crate) fn permission_decision() -> impl Strategy<Value = PermissionDecision> {
+    prop_oneof![
+        Just(PermissionDecision::Allow),
+        text().prop_map(PermissionDecision::Deny),
+        text().prop_map(PermissionDecision::Ask),
+    ]
+}
+
+prop_compose! {
+    pub(crate) fn rules()(approve in few(text()), deny in few(text())) -> ApprovalRules {
+        ApprovalRules { approve, deny }
+    }
+}
+
+pub(crate) fn on_expiry() -> impl Strategy<Value = OnExpiry> {
+    one_of(&ON_EXPIRY)
+}
+
+pub(crate) fn verdict() -> impl Strategy<Value = Verdict> {
+    one_of(&VERDICTS)
+}
+
+prop_compose! {
+    pub(crate) fn ticket()(
+        ticket in text(),
+        tool in text(),
+        args in json(),
+        digest in text(),
+        reason in text(),
+        expires_at in option::of(moment()),
+    ) -> ApprovalTicket {
+        ApprovalTicket { ticket, tool, args, digest, reason, expires_at }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn decision()(
+        ticket in text(),
+        digest in text(),
+        verdict in verdict(),
+        args in optional_json(),
+        comment in option::of(text()),
+        approver in option::of(text()),
+    ) -> Decision {
+        Decision { ticket, digest, verdict, args, comment, approver }
+    }
+}
