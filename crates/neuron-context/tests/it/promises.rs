@@ -1,0 +1,184 @@
+//! The promises of the crate's documentation, on random conversations.
+
+use neuron_context::{SlidingWindow, Strategy, Summarization, TokenCounter, ToolResultClearing};
+use neuron_types::{
+    ContentBlock, ContextError, ContextPolicy, ContextRule, ContextStrategy, Message, Role,
+    StopReason,
+};
+use proptest::{prelude::*, strategy::Strategy as _, test_runner::TestCaseResult};
+
+use crate::{
+    conversation::{assert_valid, conversation},
+    scripted::{Scripted, answer, compact},
+};
+
+const SUMMARY: &str = "Goal: the user wants something.";
+
+fn summarizer() -> Scripted {
+    Scripted::new((0..4).map(|_| Ok(answer(SUMMARY, StopReason::EndTurn))))
+}
+
+fn is_bound(block: &ContentBlock) -> bool {
+    matches!(
+        block,
+        ContentBlock::RedactedThinking { .. }
+            | ContentBlock::Thinking {
+                signature: Some(_),
+                ..
+            }
+    )
+}
+
+/// The message without what an edit may remove from it or change in it.
+fn lasting(message: &Message) -> Message {
+    let mut message = message.clone();
+    message.content.retain(|block| !is_bound(block));
+    for block in &mut message.content {
+        if let ContentBlock::ToolResult(result) = block {
+            result.content.clear();
+        }
+    }
+    message
+}
+
+fn is_summary(message: &Message) -> bool {
+    message.role == Role::User && message.text().ends_with(SUMMARY)
+}
+
+/// Where the two begin to differ.
+fn first_edit(old: &[Message], new: &[Message]) -> usize {
+    old.iter()
+        .zip(new)
+        .take_while(|(old, new)| old == new)
+        .count()
+}
+
+/// Checks everything that is promised of every strategy, and that a second compaction changes nothing more
+/// than the first left over.
+fn check(strategy: &impl ContextStrategy, old: Vec<Message>) -> TestCaseResult {
+    let before = strategy.token_estimate(&old);
+    let new = match compact(strategy, old.clone(), &summarizer()) {
+        Ok(new) => new,
+        Err(ContextError::CompactionFailed(reason)) => {
+            prop_assert!(!reason.is_empty());
+            return Ok(());
+        }
+        Err(other) => return Err(TestCaseError::fail(format!("{other:?}"))),
+    };
+
+    prop_assert!(strategy.token_estimate(&new) < before);
+    assert_valid(&new);
+    prop_assert_eq!(&new[0], &old[0]);
+
+    let mut rest = old.iter();
+    for message in new.iter().filter(|message| !is_summary(message)) {
+        let kept = lasting(message);
+        prop_assert!(
+            rest.any(|old| lasting(old) == kept),
+            "a message is new or out of order: {:?}",
+            message
+        );
+    }
+
+    let edit = first_edit(&old, &new);
+    prop_assert!(!new[edit..].iter().flat_map(|m| &m.content).any(is_bound));
+
+    let again = compact(strategy, old, &summarizer()).ok();
+    prop_assert_eq!(again.as_ref(), Some(&new));
+    match compact(strategy, new.clone(), &summarizer()) {
+        Ok(newer) => {
+            prop_assert!(strategy.token_estimate(&newer) < strategy.token_estimate(&new));
+            assert_valid(&newer);
+        }
+        Err(error) => prop_assert!(matches!(error, ContextError::CompactionFailed(_))),
+    }
+    Ok(())
+}
+
+fn rule() -> impl proptest::strategy::Strategy<Value = ContextRule> {
+    prop_oneof![
+        (0_usize..30).prop_map(|keep| ContextRule::SlidingWindow { keep }),
+        (0_usize..30).prop_map(|keep| ContextRule::ClearToolResults { keep }),
+        (0_usize..30).prop_map(|keep| ContextRule::Summarize { keep, model: None }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn sliding_window_keeps_its_promises(old in conversation(), keep in 0_usize..30) {
+        check(&SlidingWindow::new(keep), old)?;
+    }
+
+    #[test]
+    fn sliding_window_keeps_the_newest_messages(old in conversation(), keep in 0_usize..30) {
+        if let Ok(new) = compact(&SlidingWindow::new(keep), old.clone(), &Scripted::silent()) {
+            let newest: Vec<_> = old[old.len() - keep..].iter().map(lasting).collect();
+            let kept: Vec<_> = new.iter().map(lasting).collect();
+            prop_assert!(kept.ends_with(&newest));
+        }
+    }
+
+    #[test]
+    fn sliding_window_has_nothing_left_to_drop(old in conversation(), keep in 0_usize..30) {
+        let strategy = SlidingWindow::new(keep);
+        if let Ok(new) = compact(&strategy, old, &Scripted::silent()) {
+            prop_assert!(compact(&strategy, new, &Scripted::silent()).is_err());
+        }
+    }
+
+    #[test]
+    fn tool_result_clearing_keeps_its_promises(old in conversation(), keep in 0_usize..30) {
+        check(&ToolResultClearing::new(keep), old)?;
+    }
+
+    #[test]
+    fn tool_result_clearing_keeps_every_message_and_the_newest_results(
+        old in conversation(), keep in 0_usize..30
+    ) {
+        let strategy = ToolResultClearing::new(keep);
+        if let Ok(new) = compact(&strategy, old.clone(), &Scripted::silent()) {
+            prop_assert_eq!(new.len(), old.len());
+            let newest = |messages: &[Message]| -> Vec<ContentBlock> {
+                messages.iter().rev().flat_map(|message| message.content.iter().rev())
+                    .filter(|block| matches!(block, ContentBlock::ToolResult(_)))
+                    .take(keep).cloned().collect()
+            };
+            prop_assert_eq!(newest(&new), newest(&old));
+            prop_assert!(compact(&strategy, new, &Scripted::silent()).is_err());
+        }
+    }
+
+    #[test]
+    fn summarization_keeps_its_promises(old in conversation(), keep in 0_usize..30) {
+        check(&Summarization::new(keep), old)?;
+    }
+
+    #[test]
+    fn summarization_does_not_summarise_its_summary(old in conversation(), keep in 0_usize..30) {
+        let strategy = Summarization::new(keep);
+        if let Ok(new) = compact(&strategy, old, &summarizer()) {
+            prop_assert!(is_summary(&new[1]));
+            prop_assert!(compact(&strategy, new, &Scripted::silent()).is_err());
+        }
+    }
+
+    #[test]
+    fn rules_in_order_keep_their_promises(
+        old in conversation(),
+        rules in proptest::collection::vec(rule(), 0..4),
+        at_tokens in 1_u64..20_000,
+    ) {
+        let policy = ContextPolicy { rules, at_tokens: Some(at_tokens) };
+        check(&Strategy::from_policy(&policy), old)?;
+    }
+
+    #[test]
+    fn estimates_add_up(old in conversation(), at in 0_usize..40, chars in 1.0_f64..8.0) {
+        let counter = TokenCounter::new(chars);
+        let (left, right) = old.split_at(at.min(old.len()));
+        prop_assert_eq!(
+            counter.estimate_messages(&old),
+            counter.estimate_messages(left) + counter.estimate_messages(right)
+        );
+    }
+}
