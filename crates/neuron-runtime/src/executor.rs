@@ -227,14 +227,19 @@ impl Executor {
             .part(self.inner.hooks.before_tool(&call.name, &call.input))
             .await
             .map_err(|cut| cut.into_failure("a hook before the tool call"))??;
-        let input = match verdict {
-            ToolVerdict::Call(changed) => changed.unwrap_or_else(|| call.input.clone()),
+        let changed = match verdict {
+            ToolVerdict::Call(changed) => changed,
             ToolVerdict::Skip(reason) => {
                 return Ok(ToolOutput::error(format!(
                     "the call was not made: {reason}"
                 )));
             }
         };
+        let changed = changed.map(|input| ToolCall {
+            input,
+            ..call.clone()
+        });
+        let call = changed.as_ref().unwrap_or(call);
 
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
@@ -246,23 +251,20 @@ impl Executor {
             idempotency_key: scope.idempotency_key(),
         };
         let outcome = attempt
-            .part(async { tools.execute(&call.name, input, &context).await })
+            .part_with_notice(
+                &context.cancellation_token,
+                tools.execute_call(call, &context),
+            )
             .await;
         let what = format!("the tool {}", call.name);
         let mut output = match outcome {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => settle(error, scope.effects)?,
-            Err(cut) => {
-                // What the tool started elsewhere learns of it here; its own future is dropped.
-                context.cancellation_token.cancel();
-                match cut {
-                    Cut::Panicked(text) => ToolOutput::error(format!("{what} panicked: {text}")),
-                    Cut::Timeout(limit) if scope.effects == ToolEffects::Write => {
-                        return Err(unknown_outcome(&no_result(&what, limit)));
-                    }
-                    cut => return Err(cut.into_failure(&what)),
-                }
+            Err(Cut::Panicked(text)) => ToolOutput::error(format!("{what} panicked: {text}")),
+            Err(Cut::Timeout(limit)) if scope.effects == ToolEffects::Write => {
+                return Err(unknown_outcome(&no_result(&what, limit)));
             }
+            Err(cut) => return Err(cut.into_failure(&what)),
         };
         bound(&mut output, self.inner.max_result_bytes);
         let event = HookEvent::PostToolExecution {
@@ -274,8 +276,7 @@ impl Executor {
     }
 
     fn unknown_tool(&self, name: &str) -> ToolOutput {
-        let definitions = self.inner.tools.definitions();
-        let known = list(definitions.iter().map(|tool| tool.name.as_str()));
+        let known = list(self.inner.tools.names());
         ToolOutput::error(format!("there is no tool {name:?}: use {known}"))
     }
 

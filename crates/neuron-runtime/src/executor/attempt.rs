@@ -1,6 +1,6 @@
 //! The bounds of one attempt: its timeout, its cancellation, and what a panic in it comes to.
 
-use std::{any::Any, future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::pin, time::Duration};
 
 use futures::FutureExt;
 use neuron_types::{FailureKind, StepFailure};
@@ -8,6 +8,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::StepScope;
+
+/// How long a tool that is cut short has to end by itself. Longer than `bash` gives its command.
+const NOTICE: Duration = Duration::from_secs(3);
 
 /// What ended a part of an attempt before it had a result.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,22 +58,55 @@ impl<'a> Attempt<'a> {
 
     /// Awaits a part of the attempt. The future is dropped when the attempt is cut short.
     pub(crate) async fn part<T>(&self, work: impl Future<Output = T>) -> Result<T, Cut> {
+        // The work is polled first: a result that is there counts, whatever else happens.
+        tokio::select! {
+            biased;
+            result = caught(work) => result,
+            cut = self.cut() => Err(cut),
+        }
+    }
+
+    /// As [`part`](Self::part), but the work is told through its token first and has a moment to end by
+    /// itself: to stop what it started, or to say after all that it is done.
+    pub(crate) async fn part_with_notice<T, E>(
+        &self,
+        token: &CancellationToken,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<Result<T, E>, Cut> {
+        let mut work = pin!(caught(work));
+        let cut = tokio::select! {
+            biased;
+            result = &mut work => return result,
+            cut = self.cut() => cut,
+        };
+        token.cancel();
+        match tokio::time::timeout(NOTICE, work).await {
+            Ok(Ok(Ok(result))) => Ok(Ok(result)),
+            _ => Err(cut),
+        }
+    }
+
+    /// Waits for what cuts the attempt short.
+    async fn cut(&self) -> Cut {
         let deadline = async {
             match self.deadline {
                 Some(deadline) => tokio::time::sleep_until(deadline).await,
                 None => std::future::pending().await,
             }
         };
-        // The work is polled first: a result that is there counts, whatever else happens.
         tokio::select! {
             biased;
-            result = AssertUnwindSafe(work).catch_unwind() => {
-                result.map_err(|panic| Cut::Panicked(panic_text(panic.as_ref())))
-            }
-            () = self.cancellation.cancelled() => Err(Cut::Cancelled),
-            () = deadline => Err(Cut::Timeout(self.timeout)),
+            () = self.cancellation.cancelled() => Cut::Cancelled,
+            () = deadline => Cut::Timeout(self.timeout),
         }
     }
+}
+
+async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Cut> {
+    AssertUnwindSafe(work)
+        .catch_unwind()
+        .await
+        .map_err(|panic| Cut::Panicked(panic_text(panic.as_ref())))
 }
 
 /// What a panic said.

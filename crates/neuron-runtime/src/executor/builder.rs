@@ -9,6 +9,7 @@ use std::{
 
 use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
 use neuron_types::{DynProvider, ObservabilityHook, Provider, ToolContext};
+use tracing::warn;
 
 use super::{Executor, Inner, hooks::Hooks};
 use crate::Prices;
@@ -87,6 +88,9 @@ impl ExecutorBuilder {
     pub fn build(self) -> Executor {
         let mut tools = self.tools;
         let validator = SchemaValidator::new(&tools);
+        for (tool, reason) in validator.unchecked() {
+            warn!(tool, reason, "the arguments of a tool are not checked");
+        }
         tools.add_middleware(validator);
         Executor {
             inner: Arc::new(Inner {

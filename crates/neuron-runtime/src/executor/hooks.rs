@@ -73,6 +73,7 @@ impl Hooks {
             RunEvent::ContextCompacted {
                 old_tokens,
                 new_tokens,
+                ..
             } => HookEvent::ContextCompaction {
                 old_tokens: *old_tokens,
                 new_tokens: *new_tokens,
