@@ -81,8 +81,14 @@ impl Spent {
     /// Adds one model call.
     pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
-        self.cost_usd = self.cost_usd.zip(cost_usd).map(|(sum, more)| sum + more);
+        self.cost_usd = sum_of(self.cost_usd, cost_usd);
     }
+}
+
+/// Two costs together: unknown if either is, or if the sum cannot be counted.
+pub(crate) fn sum_of(one: Option<Decimal>, other: Option<Decimal>) -> Option<Decimal> {
+    one.zip(other)
+        .and_then(|(one, other)| one.checked_add(other))
 }
 
 /// What came of an [`Action`].

@@ -10,7 +10,7 @@ use neuron_types::{
 
 use rust_decimal::Decimal;
 
-use crate::{AgentMachine, Spent, machine::is_open};
+use crate::{AgentMachine, Spent, action::sum_of, machine::is_open};
 
 impl AgentMachine {
     pub(crate) fn take_messages(
@@ -119,11 +119,7 @@ impl AgentMachine {
 
     pub(crate) fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.state.usage.add(usage);
-        self.state.cost_usd = self
-            .state
-            .cost_usd
-            .zip(cost_usd)
-            .map(|(sum, more)| sum + more);
+        self.state.cost_usd = sum_of(self.state.cost_usd, cost_usd);
     }
 
     fn call_model(&mut self) {

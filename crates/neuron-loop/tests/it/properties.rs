@@ -66,7 +66,11 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
     }
     match machine.next() {
         Action::TakeMessages => {
-            let count = if choice.kind.is_multiple_of(4) { choice.many } else { 0 };
+            let count = if choice.kind.is_multiple_of(4) {
+                choice.many
+            } else {
+                0
+            };
             let message = UserMessage {
                 text: "more".into(),
             };
