@@ -1,0 +1,58 @@
+//! What the model is told about the built-in tools.
+
+use neuron_types::{ToolAnnotations, ToolDefinition};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
+use serde_json::Value;
+
+pub(crate) const READ_ONLY: ToolAnnotations = annotations(true, false, true, false);
+
+pub(crate) const fn annotations(
+    read_only: bool,
+    destructive: bool,
+    idempotent: bool,
+    open_world: bool,
+) -> ToolAnnotations {
+    ToolAnnotations {
+        read_only_hint: Some(read_only),
+        destructive_hint: Some(destructive),
+        idempotent_hint: Some(idempotent),
+        open_world_hint: Some(open_world),
+    }
+}
+
+pub(crate) fn definition<Args: JsonSchema>(
+    name: &str,
+    title: &str,
+    description: String,
+    annotations: ToolAnnotations,
+) -> ToolDefinition {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<Args>();
+    // Says whose arguments they are, to the readers of the code.
+    schema.remove("description");
+    strip(&mut schema);
+    ToolDefinition {
+        name: name.to_owned(),
+        title: Some(title.to_owned()),
+        description,
+        input_schema: schema.to_value(),
+        annotations: Some(annotations),
+        ..ToolDefinition::default()
+    }
+}
+
+/// Removes what says nothing to a model, or is not known to every provider, and the line ends of the code.
+fn strip(schema: &mut Schema) {
+    schema.remove("title");
+    schema.remove("format");
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    transform_subschemas(&mut strip, schema);
+}

@@ -1,0 +1,129 @@
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+};
+
+use neuron_tool::BuiltinOptions;
+use serde_json::json;
+
+use crate::workspace::Workspace;
+
+#[tokio::test]
+async fn replaces_the_one_occurrence_and_keeps_the_permissions() {
+    let place = Workspace::new();
+    place.write("a", "let x = 1;\nlet y = 2;\n");
+    fs::set_permissions(place.path("a"), Permissions::from_mode(0o700)).unwrap();
+    let input = json!({"path": "a", "old_string": "y = 2", "new_string": "y = 3"});
+    assert_eq!(
+        place.ok("edit_file", input).await,
+        "replaced 1 occurrence in a"
+    );
+    assert_eq!(place.read("a"), "let x = 1;\nlet y = 3;\n");
+    let mode = fs::metadata(place.path("a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[tokio::test]
+async fn replaces_all_occurrences_if_told_to() {
+    let place = Workspace::new();
+    place.write("a", "x x\nx");
+    let input = json!({"path": "a", "old_string": "x", "new_string": "yy", "replace_all": true});
+    assert_eq!(
+        place.ok("edit_file", input).await,
+        "replaced 3 occurrences in a"
+    );
+    assert_eq!(place.read("a"), "yy yy\nyy");
+}
+
+#[tokio::test]
+async fn says_why_it_changed_nothing() {
+    let place = Workspace::with(&BuiltinOptions {
+        max_file_bytes: 100,
+        ..BuiltinOptions::default()
+    });
+    place.write("a", "x\ny\nx\n");
+    place.write("dos", "x\r\ny\r\n");
+    place.write("latin1", b"caf\xe9");
+    place.write("large", "x".repeat(101));
+    place.write("dir/b", "");
+    for (path, old, new, expected) in [
+        (
+            "a",
+            "x",
+            "z",
+            "old_string occurs 2 times in a, first in lines 1, 3; add the text around the one you mean, \
+             or set replace_all",
+        ),
+        (
+            "a",
+            "X",
+            "z",
+            "old_string is not in a; read the file and copy the text exactly, whitespace included",
+        ),
+        (
+            "dos",
+            "x\ny",
+            "z",
+            "old_string is not in dos, whose lines end in \\r\\n; write the line ends that way",
+        ),
+        (
+            "a",
+            "",
+            "z",
+            "old_string is empty; give the text to replace",
+        ),
+        (
+            "a",
+            "y",
+            "y",
+            "old_string and new_string are the same; nothing would change",
+        ),
+        (
+            "b",
+            "y",
+            "z",
+            "b does not exist; list_files shows what does",
+        ),
+        ("dir", "y", "z", "dir is not a file; use the path of a file"),
+        (
+            "latin1",
+            "caf",
+            "z",
+            "latin1 is not UTF-8; edit_file edits text",
+        ),
+        (
+            "large",
+            "x",
+            "z",
+            "large has 101 bytes; edit_file edits files of at most 100 bytes",
+        ),
+    ] {
+        let input = json!({"path": path, "old_string": old, "new_string": new});
+        assert_eq!(place.hint("edit_file", input).await, expected);
+    }
+    assert_eq!(place.read("a"), "x\ny\nx\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn edits_of_one_file_at_once_all_count() {
+    let place = std::sync::Arc::new(Workspace::new());
+    let marks: String = (10..50).map(|mark| format!("<{mark}>\n")).collect();
+    place.write("a", &marks);
+    let edits: Vec<_> = (10..50)
+        .map(|mark| {
+            let place = std::sync::Arc::clone(&place);
+            tokio::spawn(async move {
+                let input = json!({
+                    "path": "a",
+                    "old_string": format!("<{mark}>"),
+                    "new_string": format!("({mark})"),
+                });
+                place.ok("edit_file", input).await;
+            })
+        })
+        .collect();
+    for edit in edits {
+        edit.await.unwrap();
+    }
+    assert_eq!(place.read("a"), marks.replace('<', "(").replace('>', ")"));
+}

@@ -1,0 +1,122 @@
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, symlink},
+};
+
+use neuron_tool::ToolError;
+use serde_json::json;
+
+use crate::workspace::Workspace;
+
+fn mode(place: &Workspace, path: &str) -> u32 {
+    fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn makes_the_file_and_its_directories() {
+    let place = Workspace::new();
+    let input = json!({"path": "a/b/c.txt", "content": "grüß"});
+    assert_eq!(
+        place.ok("write_file", input).await,
+        "wrote 6 bytes to a/b/c.txt"
+    );
+    assert_eq!(place.read("a/b/c.txt"), "grüß");
+}
+
+#[tokio::test]
+async fn a_new_file_has_the_permissions_of_any_new_file() {
+    let place = Workspace::new();
+    place
+        .ok("write_file", json!({"path": "a", "content": ""}))
+        .await;
+    place.write("b", "");
+    assert_eq!(mode(&place, "a"), mode(&place, "b"));
+}
+
+#[tokio::test]
+async fn replaces_a_file_and_keeps_its_permissions() {
+    let place = Workspace::new();
+    place.write("run.sh", "old and longer");
+    fs::set_permissions(place.path("run.sh"), Permissions::from_mode(0o750)).unwrap();
+    place
+        .ok("write_file", json!({"path": "run.sh", "content": "new"}))
+        .await;
+    assert_eq!(place.read("run.sh"), "new");
+    assert_eq!(mode(&place, "run.sh"), 0o750);
+}
+
+#[tokio::test]
+async fn leaves_nothing_else_behind() {
+    let place = Workspace::new();
+    place
+        .ok("write_file", json!({"path": "a", "content": "1"}))
+        .await;
+    place
+        .ok("write_file", json!({"path": "a", "content": "2"}))
+        .await;
+    assert_eq!(place.ok("list_files", json!({})).await, "a\n");
+}
+
+#[tokio::test]
+async fn a_reader_never_sees_half_a_file() {
+    let place = Workspace::new();
+    let contents = ["a".repeat(300_000), "b".repeat(200_000)];
+    place.write("a", &contents[0]);
+    let write = async {
+        for content in contents.iter().rev().cycle().take(20) {
+            place
+                .ok("write_file", json!({"path": "a", "content": content}))
+                .await;
+        }
+    };
+    let read = async {
+        for _ in 0..200 {
+            let seen = place.read("a");
+            assert!(contents.contains(&seen), "{} bytes", seen.len());
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::join!(write, read);
+}
+
+#[tokio::test]
+async fn writes_through_a_link_that_stays_inside() {
+    let place = Workspace::new();
+    place.write("real", "old");
+    symlink("real", place.path("link")).unwrap();
+    place
+        .ok("write_file", json!({"path": "link", "content": "new"}))
+        .await;
+    assert_eq!(place.read("real"), "new");
+    assert!(place.path("link").is_symlink());
+}
+
+#[tokio::test]
+async fn refuses_what_is_not_a_file_to_replace() {
+    let place = Workspace::new();
+    place.write("dir/file", "");
+    let input = json!({"path": "dir", "content": ""});
+    assert_eq!(
+        place.hint("write_file", input).await,
+        "dir is not a file; use the path of a file"
+    );
+    let input = json!({"path": "dir/file/new", "content": ""});
+    let error = place.call("write_file", input).await.unwrap_err();
+    assert!(matches!(error, ToolError::ExecutionFailed(_)), "{error}");
+
+    fs::set_permissions(place.path("dir/file"), Permissions::from_mode(0o444)).unwrap();
+    let input = json!({"path": "dir/file", "content": "new"});
+    let error = place.call("write_file", input).await.unwrap_err();
+    assert!(matches!(error, ToolError::PermissionDenied(_)), "{error}");
+    assert_eq!(place.read("dir/file"), "");
+}
+
+#[tokio::test]
+async fn a_cancelled_run_writes_nothing() {
+    let place = Workspace::new();
+    place.ctx.cancellation_token.cancel();
+    let input = json!({"path": "a", "content": "b"});
+    let error = place.call("write_file", input).await.unwrap_err();
+    assert!(matches!(error, ToolError::Cancelled));
+    assert!(!place.path("a").exists());
+}
