@@ -1,0 +1,205 @@
+use neuron_types::{ContentItem, DocumentSource, ImageSource};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use crate::cache::Marker;
+
+/// A content block as it is sent. Everything but the marker is borrowed.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Block<'a> {
+    Text {
+        text: &'a str,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    Image {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: Input<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        content: Vec<ResultItem<'a>>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    Compaction {
+        content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Marker>,
+    },
+    #[serde(untagged)]
+    Raw(&'a Value),
+}
+
+impl Block<'_> {
+    /// Ends a cached prefix here. Returns false where the API allows no marker.
+    pub(crate) fn mark(&mut self, marker: Marker) -> bool {
+        match self {
+            Self::Text {
+                rest,
+                cache_control,
+                ..
+            }
+            | Self::ToolUse {
+                rest,
+                cache_control,
+                ..
+            } => {
+                if !rest.has("cache_control") {
+                    *cache_control = Some(marker);
+                }
+                true
+            }
+            Self::Image { cache_control, .. }
+            | Self::Document { cache_control, .. }
+            | Self::ToolResult { cache_control, .. }
+            | Self::Compaction { cache_control, .. } => {
+                *cache_control = Some(marker);
+                true
+            }
+            Self::Thinking { .. } | Self::RedactedThinking { .. } | Self::Raw(_) => false,
+        }
+    }
+}
+
+/// One piece of a tool result.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum ResultItem<'a> {
+    Text { text: &'a str },
+    Image { source: Source<'a> },
+}
+
+impl<'a> ResultItem<'a> {
+    /// `None` for blank text, which the API refuses.
+    pub(crate) fn new(item: &'a ContentItem) -> Option<Self> {
+        match item {
+            ContentItem::Text(text) if text.trim().is_empty() => None,
+            ContentItem::Text(text) => Some(Self::Text { text }),
+            ContentItem::Image { source } => Some(Self::Image {
+                source: source.into(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Where the bytes of an image or document are.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Text { media_type: &'a str, data: &'a str },
+    Url { url: &'a str },
+}
+
+impl<'a> From<&'a ImageSource> for Source<'a> {
+    fn from(source: &'a ImageSource) -> Self {
+        match source {
+            ImageSource::Base64 { media_type, data } => Self::Base64 { media_type, data },
+            ImageSource::Url { url } => Self::Url { url },
+        }
+    }
+}
+
+impl<'a> From<&'a DocumentSource> for Source<'a> {
+    fn from(source: &'a DocumentSource) -> Self {
+        match source {
+            DocumentSource::Base64Pdf { data } => Self::Base64 {
+                media_type: "application/pdf",
+                data,
+            },
+            DocumentSource::PlainText { data } => Self::Text {
+                media_type: "text/plain",
+                data,
+            },
+            DocumentSource::Url { url } => Self::Url { url },
+        }
+    }
+}
+
+/// A tool call's arguments. The API takes objects only, so anything else that a model once wrote goes
+/// into one.
+#[derive(Debug)]
+pub(crate) struct Input<'a>(pub(crate) &'a Value);
+
+impl Serialize for Input<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(object) => object.serialize(serializer),
+            Value::Null => serializer.serialize_map(Some(0))?.end(),
+            other => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("raw_arguments", other)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// The fields of a block that it was received with and that have no place of their own.
+#[derive(Debug)]
+pub(crate) struct Rest<'a> {
+    fields: Option<&'a Map<String, Value>>,
+    without: &'static [&'static str],
+}
+
+impl<'a> Rest<'a> {
+    pub(crate) const NONE: Self = Self {
+        fields: None,
+        without: &[],
+    };
+
+    /// The fields of `value`, but for those named.
+    pub(crate) fn of(value: &'a Value, without: &'static [&'static str]) -> Self {
+        Self {
+            fields: value.as_object(),
+            without,
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fields
+            .is_some_and(|fields| fields.contains_key(name) && !self.without.contains(&name))
+    }
+}
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.fields.into_iter().flatten() {
+            if !self.without.contains(&name.as_str()) {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,77 @@
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient};
+use neuron_types::FailureKind;
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+struct ErrorBody {
+    #[serde(default, deserialize_with = "lenient")]
+    error: ErrorObject,
+    #[serde(default, deserialize_with = "lenient")]
+    request_id: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ErrorObject {
+    #[serde(default, rename = "type", deserialize_with = "lenient")]
+    kind: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    message: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    details: ErrorDetails,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ErrorDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    error_code: Option<String>,
+}
+
+/// Reads an error answer. Its body need not be JSON: a proxy may have written it.
+pub(crate) fn read(reply: &Reply) -> ApiFailure {
+    let body: ErrorBody = serde_json::from_slice(reply.body()).unwrap_or_default();
+    let error = body.error;
+    let code = error.details.error_code;
+    let message = error.message.filter(|message| !message.is_empty());
+    ApiFailure {
+        kind: kind(
+            reply.status(),
+            error.kind.as_deref(),
+            code.as_deref(),
+            message.as_deref().unwrap_or_default(),
+        ),
+        message,
+        code: code.or(error.kind),
+        request_id: reply
+            .header("request-id")
+            .map(str::to_owned)
+            .or(body.request_id),
+    }
+}
+
+/// The code says most, then the type, then the status.
+fn kind(status: u16, error_type: Option<&str>, code: Option<&str>, message: &str) -> FailureKind {
+    match code {
+        Some("enforced_spend_limit_reached" | "contract_spend_limit_reached") => {
+            return FailureKind::Quota;
+        }
+        Some("compaction_unavailable") => return FailureKind::Unavailable,
+        _ => {}
+    }
+    match error_type {
+        Some("authentication_error") => FailureKind::Authentication,
+        Some("billing_error") => FailureKind::Quota,
+        Some("permission_error") => FailureKind::Permission,
+        Some("not_found_error") => FailureKind::ModelNotFound,
+        Some("conflict_error") => FailureKind::Unavailable,
+        Some("request_too_large") => FailureKind::ContextLength,
+        Some("rate_limit_error") => FailureKind::RateLimited,
+        Some("timeout_error") => FailureKind::Timeout,
+        Some("overloaded_error") => FailureKind::Overloaded,
+        _ if status == 400 && message.starts_with("prompt is too long") => {
+            FailureKind::ContextLength
+        }
+        // An error in the body of a success.
+        _ if status < 300 => FailureKind::Unavailable,
+        _ => kind_of_status(status),
+    }
+}

@@ -1,0 +1,118 @@
+use neuron_types::{ContentBlock, Message, Role};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::block::{Block, Input, Rest, ResultItem};
+
+/// A message as it is sent.
+#[derive(Debug, Serialize)]
+pub(crate) struct WireMessage<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) content: Vec<Block<'a>>,
+}
+
+/// The conversation with consecutive messages of one role merged, tool results first in theirs, and
+/// without what the API refuses.
+pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
+    let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(conversation.len());
+    for message in conversation {
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::System => "system",
+        };
+        let content = blocks(&message.content);
+        if content.is_empty() {
+            continue;
+        }
+        match messages.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.content.extend(content),
+            None => messages.push(WireMessage { role, content }),
+        }
+    }
+    for message in &mut messages {
+        if message.role == "user" {
+            message
+                .content
+                .sort_by_key(|block| !matches!(block, Block::ToolResult { .. }));
+        }
+    }
+    messages
+}
+
+fn blocks(content: &[ContentBlock]) -> Vec<Block<'_>> {
+    let mut blocks = Vec::with_capacity(content.len());
+    let mut rest = None;
+    for block in content {
+        let rest_of_text = rest.take();
+        match block {
+            ContentBlock::Other(value) if is_rest_of_text(value) => rest = Some(value),
+            ContentBlock::Text(text) => blocks.extend(text_block(text, rest_of_text)),
+            other => blocks.extend(plain_block(other)),
+        }
+    }
+    blocks
+}
+
+/// A received text block without its text, which is the next block.
+fn is_rest_of_text(value: &Value) -> bool {
+    value.get("type").and_then(Value::as_str) == Some("text") && value.get("text").is_none()
+}
+
+fn text_block<'a>(text: &'a str, rest: Option<&'a Value>) -> Option<Block<'a>> {
+    let rest = rest.map_or(Rest::NONE, |rest| Rest::of(rest, &["type"]));
+    (!text.trim().is_empty()).then_some(Block::Text {
+        text,
+        rest,
+        cache_control: None,
+    })
+}
+
+fn plain_block(block: &ContentBlock) -> Option<Block<'_>> {
+    let block = match block {
+        ContentBlock::Text(text) => return text_block(text, None),
+        ContentBlock::Thinking {
+            thinking,
+            signature,
+        } => Block::Thinking {
+            thinking,
+            signature: signature.as_deref()?,
+        },
+        ContentBlock::RedactedThinking { data } => Block::RedactedThinking { data },
+        ContentBlock::ToolUse {
+            id,
+            name,
+            input,
+            extra,
+        } => Block::ToolUse {
+            id,
+            name,
+            input: Input(input),
+            rest: extra.as_ref().map_or(Rest::NONE, |extra| {
+                Rest::of(extra, &["type", "id", "name", "input"])
+            }),
+            cache_control: None,
+        },
+        ContentBlock::ToolResult(result) => Block::ToolResult {
+            tool_use_id: &result.tool_use_id,
+            content: result.content.iter().filter_map(ResultItem::new).collect(),
+            is_error: result.is_error,
+            cache_control: None,
+        },
+        ContentBlock::Image { source } => Block::Image {
+            source: source.into(),
+            cache_control: None,
+        },
+        ContentBlock::Document { source } => Block::Document {
+            source: source.into(),
+            cache_control: None,
+        },
+        ContentBlock::Compaction { content } => Block::Compaction {
+            content,
+            cache_control: None,
+        },
+        ContentBlock::Other(value) => Block::Raw(value),
+        _ => return None,
+    };
+    Some(block)
+}

@@ -1,0 +1,180 @@
+use neuron_types::{ContentBlock, FailureKind, StopReason, TokenUsage, UsageIteration};
+use serde_json::{Value, json};
+use wiremock::ResponseTemplate;
+
+use neuron_types::Provider;
+
+use crate::fake_api::{FakeApi, complete, hello};
+
+#[tokio::test]
+async fn an_answer_with_thinking_text_and_a_call() {
+    let answer = json!({"id":"msg_01","type":"message","role":"assistant","model":"claude-opus-5-5",
+        "content":[
+            {"type":"thinking","thinking":"","signature":"EqQB…"},
+            {"type":"text","text":"I'll check.","citations":null},
+            {"type":"tool_use","id":"toolu_01","name":"get_weather","input":{"city":"Paris"}}],
+        "stop_reason":"tool_use","stop_sequence":null,"stop_details":null,
+        "usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":5120,
+            "cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},
+            "output_tokens":180,"output_tokens_details":{"thinking_tokens":120},
+            "server_tool_use":{"web_search_requests":0,"web_fetch_requests":0},
+            "service_tier":"standard","speed":"standard","inference_geo":"us"}});
+    insta::assert_json_snapshot!(complete(answer).await.unwrap());
+}
+
+#[tokio::test]
+async fn every_stop_reason_has_its_meaning() {
+    for (said, meant) in [
+        (json!("end_turn"), StopReason::EndTurn),
+        (json!("tool_use"), StopReason::ToolUse),
+        (json!("max_tokens"), StopReason::MaxTokens),
+        (json!("stop_sequence"), StopReason::StopSequence),
+        (json!("pause_turn"), StopReason::PauseTurn),
+        (json!("refusal"), StopReason::Refusal),
+        (
+            json!("model_context_window_exceeded"),
+            StopReason::ContextWindowExceeded,
+        ),
+        (json!("compaction"), StopReason::Compaction),
+        (
+            json!("from_the_future"),
+            StopReason::Other("from_the_future".into()),
+        ),
+        (json!(""), StopReason::EndTurn),
+        (Value::Null, StopReason::EndTurn),
+    ] {
+        let answer = json!({"content": [{"type": "text", "text": "x"}], "stop_reason": said});
+        assert_eq!(complete(answer).await.unwrap().stop_reason, meant);
+    }
+    let call = json!({"content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]});
+    assert_eq!(
+        complete(call).await.unwrap().stop_reason,
+        StopReason::ToolUse
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_explains_itself() {
+    let refused = async |content: Value, details: Value| {
+        let answer = json!({"content": content, "stop_reason": "refusal", "stop_details": details});
+        complete(answer).await.unwrap().message.text()
+    };
+    let details =
+        json!({"type": "refusal", "category": "cyber", "explanation": "I can't help with that."});
+    let partial = json!([{"type": "text", "text": "Step 1"}]);
+    assert_eq!(
+        refused(json!([]), details.clone()).await,
+        "I can't help with that."
+    );
+    assert_eq!(
+        refused(partial.clone(), details).await,
+        "I can't help with that."
+    );
+    assert_eq!(
+        refused(json!([]), json!({"category": "cyber"})).await,
+        "declined: cyber"
+    );
+    assert_eq!(refused(partial, Value::Null).await, "Step 1");
+}
+
+#[tokio::test]
+async fn a_call_keeps_its_further_fields() {
+    let answer = json!({"content": [{"type": "tool_use", "id": "t", "name": "n", "input": {"a": 1},
+        "caller": {"type": "direct"}, "toolset_name": null}]});
+    let response = complete(answer).await.unwrap();
+    assert_eq!(
+        response.message.content,
+        [ContentBlock::ToolUse {
+            id: "t".into(),
+            name: "n".into(),
+            input: json!({"a": 1}),
+            extra: Some(json!({"caller": {"type": "direct"}, "toolset_name": null})),
+        }]
+    );
+}
+
+#[tokio::test]
+async fn a_call_without_input_has_an_empty_object() {
+    let answer = json!({"content": [{"type": "tool_use", "id": "t", "name": "n"}]});
+    let response = complete(answer).await.unwrap();
+    assert_eq!(
+        response.message.content,
+        [ContentBlock::tool_use("t", "n", json!({}))]
+    );
+}
+
+#[tokio::test]
+async fn counts_that_are_missing_or_odd_are_zero_or_unknown() {
+    for usage in [
+        Value::Null,
+        json!({}),
+        json!(""),
+        json!({"input_tokens": null, "output_tokens": "9"}),
+    ] {
+        let answer = json!({"content": [], "usage": usage});
+        assert_eq!(complete(answer).await.unwrap().usage, TokenUsage::default());
+    }
+    assert_eq!(
+        complete(json!({"content": []})).await.unwrap().usage,
+        TokenUsage::default()
+    );
+}
+
+#[tokio::test]
+async fn input_is_the_whole_prompt_in_every_sampling() {
+    let answer = json!({"content": [], "stop_reason": "compaction", "usage": {
+        "input_tokens": 1, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 300, "output_tokens": 4,
+        "iterations": [
+            {"type": "compaction", "input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2},
+            {"type": "message", "input_tokens": 1, "output_tokens": 4}]}});
+    let iteration = |kind: &str, input_tokens, output_tokens| UsageIteration {
+        kind: kind.into(),
+        input_tokens,
+        output_tokens,
+    };
+    assert_eq!(
+        complete(answer).await.unwrap().usage,
+        TokenUsage {
+            input_tokens: 321,
+            output_tokens: 4,
+            cache_read_tokens: Some(20),
+            cache_creation_tokens: Some(300),
+            reasoning_tokens: None,
+            iterations: Some(vec![
+                iteration("compaction", 15, 2),
+                iteration("message", 1, 4)
+            ]),
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_success_that_is_not_json_is_a_retryable_network_failure() {
+    for body in ["", "<html>", "{\"content\":[", "[]"] {
+        let api = FakeApi::answering(ResponseTemplate::new(200).set_body_string(body)).await;
+        let error = api
+            .client()
+            .build()
+            .unwrap()
+            .complete(&hello())
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), FailureKind::Network, "{body}");
+        assert!(error.is_retryable());
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_success_without_a_message_is_a_retryable_failure_of_the_server() {
+    let error = complete(json!({})).await.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Unavailable);
+
+    let error = complete(json!({"type": "error", "request_id": "req_1",
+        "error": {"type": "overloaded_error", "message": "Overloaded"}}))
+    .await
+    .unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Overloaded);
+    assert_eq!(error.request_id(), Some("req_1"));
+    assert!(error.is_retryable());
+}

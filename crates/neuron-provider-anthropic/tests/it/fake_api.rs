@@ -1,0 +1,78 @@
+//! One server for one test: answers every request alike and keeps what was asked.
+
+use neuron_provider_anthropic::{Anthropic, AnthropicBuilder};
+use neuron_types::{CompletionRequest, CompletionResponse, Message, Provider, ProviderError};
+use serde_json::{Value, json};
+use wiremock::{
+    Mock, MockServer, Request, ResponseTemplate,
+    matchers::{method, path},
+};
+
+pub(crate) const KEY: &str = "sk-ant-very-secret";
+
+pub(crate) struct FakeApi {
+    server: MockServer,
+}
+
+impl FakeApi {
+    pub(crate) async fn answering(template: ResponseTemplate) -> Self {
+        let server = MockServer::start().await;
+        Mock::given(method("POST"))
+            .and(path("/v1/messages"))
+            .respond_with(template)
+            .mount(&server)
+            .await;
+        Self { server }
+    }
+
+    pub(crate) async fn with_body(body: Value) -> Self {
+        Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
+    }
+
+    pub(crate) fn client(&self) -> AnthropicBuilder {
+        Anthropic::builder()
+            .base_url(self.server.uri())
+            .api_key(KEY)
+    }
+
+    pub(crate) async fn requests(&self) -> Vec<Request> {
+        self.server.received_requests().await.unwrap()
+    }
+}
+
+/// A request of one user message.
+pub(crate) fn hello() -> CompletionRequest {
+    conversation(vec![Message::user("hello")])
+}
+
+pub(crate) fn conversation(messages: Vec<Message>) -> CompletionRequest {
+    CompletionRequest {
+        model: "claude-opus-5-5".into(),
+        messages,
+        ..CompletionRequest::default()
+    }
+}
+
+/// What the client makes of this answer, after exactly one request.
+pub(crate) async fn complete(body: Value) -> Result<CompletionResponse, ProviderError> {
+    let api = FakeApi::with_body(body).await;
+    let result = api.client().build().unwrap().complete(&hello()).await;
+    assert_eq!(api.requests().await.len(), 1);
+    result
+}
+
+/// The body that a client built by `build` sends for `request`.
+pub(crate) async fn sent_by(
+    build: impl FnOnce(AnthropicBuilder) -> AnthropicBuilder,
+    request: &CompletionRequest,
+) -> Value {
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = build(api.client()).build().unwrap();
+    client.complete(request).await.unwrap();
+    api.requests().await[0].body_json().unwrap()
+}
+
+/// The body that is sent for `request`, without cache markers.
+pub(crate) async fn sent(request: &CompletionRequest) -> Value {
+    sent_by(|builder| builder.automatic_caching(false), request).await
+}

@@ -1,0 +1,17 @@
+//! The client against a local server that speaks the Messages API.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic as tests may"
+)]
+
+mod answers;
+mod client;
+mod errors;
+mod fake_api;
+mod replay;
+mod requests;
+mod round_trip;

@@ -1,0 +1,438 @@
+use neuron_provider_anthropic::ApiVersion;
+use neuron_types::{
+    CacheControl, CacheTtl, CompletionRequest, ContentBlock, ContentItem, ContextEdit,
+    ContextManagement, DocumentSource, FailureKind, ImageSource, Message, Provider,
+    ReasoningEffort, ResponseFormat, Role, SystemBlock, SystemPrompt, ThinkingConfig, ToolChoice,
+    ToolDefinition, ToolResultBlock,
+};
+use serde_json::{Value, json};
+
+use crate::fake_api::{FakeApi, conversation, hello, sent, sent_by};
+
+fn weather() -> ToolDefinition {
+    ToolDefinition {
+        name: "get_weather".into(),
+        description: "Current weather for a city.".into(),
+        input_schema: json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
+        ..ToolDefinition::default()
+    }
+}
+
+fn result(id: &str, content: Vec<ContentItem>, is_error: bool) -> ContentBlock {
+    ContentBlock::ToolResult(ToolResultBlock {
+        tool_use_id: id.into(),
+        name: "get_weather".into(),
+        content,
+        is_error,
+    })
+}
+
+fn message(role: Role, content: Vec<ContentBlock>) -> Message {
+    Message { role, content }
+}
+
+fn picture() -> ImageSource {
+    ImageSource::Base64 {
+        media_type: "image/png".into(),
+        data: "iVBORw0KGgo=".into(),
+    }
+}
+
+/// Two parallel calls, one of which failed.
+fn parallel_calls() -> Vec<Message> {
+    vec![
+        Message::user("Weather in Paris and Oslo?"),
+        message(
+            Role::Assistant,
+            vec![
+                ContentBlock::Text("I'll check both.".into()),
+                ContentBlock::tool_use("toolu_1", "get_weather", json!({"city": "Paris"})),
+                ContentBlock::tool_use("toolu_2", "get_weather", json!({"city": "Oslo"})),
+            ],
+        ),
+        message(
+            Role::User,
+            vec![
+                result("toolu_1", vec![ContentItem::Text("21 C".into())], false),
+                result(
+                    "toolu_2",
+                    vec![ContentItem::Text("no such station".into())],
+                    true,
+                ),
+            ],
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn text_and_settings() {
+    let request = CompletionRequest {
+        provider: Some("ignored".into()),
+        system: Some(SystemPrompt::Text("Be brief.".into())),
+        max_tokens: Some(100),
+        stop_sequences: vec!["END".into()],
+        extra: Some(json!({"metadata": {"user_id": "u"}, "service_tier": "auto"})),
+        ..hello()
+    };
+    insta::assert_json_snapshot!(sent(&request).await);
+}
+
+#[tokio::test]
+async fn parallel_results_and_an_error_result() {
+    let request = CompletionRequest {
+        tools: vec![weather()],
+        tool_choice: Some(ToolChoice::Auto),
+        ..conversation(parallel_calls())
+    };
+    insta::assert_json_snapshot!(sent(&request).await);
+}
+
+#[tokio::test]
+async fn results_come_first_in_one_merged_message_and_blank_text_is_left_out() {
+    let mut messages = parallel_calls();
+    let results = messages.pop().unwrap();
+    messages.push(Message::user("Hurry up."));
+    messages.push(message(
+        Role::Assistant,
+        vec![ContentBlock::Text(" \n".into())],
+    ));
+    messages.push(results);
+    messages.push(message(
+        Role::User,
+        vec![
+            ContentBlock::Text(String::new()),
+            result("toolu_3", vec![ContentItem::Text(String::new())], false),
+        ],
+    ));
+    insta::assert_json_snapshot!(sent(&conversation(messages)).await["messages"]);
+}
+
+#[tokio::test]
+async fn images_and_documents() {
+    let content = vec![
+        ContentBlock::Image { source: picture() },
+        ContentBlock::Image {
+            source: ImageSource::Url {
+                url: "https://example.com/a.png".into(),
+            },
+        },
+        ContentBlock::Document {
+            source: DocumentSource::Base64Pdf {
+                data: "JVBERi0=".into(),
+            },
+        },
+        ContentBlock::Document {
+            source: DocumentSource::PlainText {
+                data: "notes".into(),
+            },
+        },
+        ContentBlock::Document {
+            source: DocumentSource::Url {
+                url: "https://example.com/a.pdf".into(),
+            },
+        },
+        result(
+            "toolu_1",
+            vec![
+                ContentItem::Text("a screenshot".into()),
+                ContentItem::Image { source: picture() },
+            ],
+            false,
+        ),
+    ];
+    let request = conversation(vec![message(Role::User, content)]);
+    insta::assert_json_snapshot!(sent(&request).await["messages"]);
+}
+
+#[tokio::test]
+async fn thinking_is_replayed_in_place_and_unsigned_thinking_is_left_out() {
+    let signed = |thinking: &str, signature: &str| ContentBlock::Thinking {
+        thinking: thinking.into(),
+        signature: Some(signature.into()),
+    };
+    let request = CompletionRequest {
+        thinking: Some(ThinkingConfig::Adaptive),
+        ..conversation(vec![
+            Message::user("Weather?"),
+            message(
+                Role::Assistant,
+                vec![
+                    signed("", "EqQB+/="),
+                    ContentBlock::Text("I'll check.".into()),
+                    ContentBlock::RedactedThinking {
+                        data: "b64==".into(),
+                    },
+                    signed("which city", "EqQC"),
+                    ContentBlock::Thinking {
+                        thinking: "another provider's".into(),
+                        signature: None,
+                    },
+                    ContentBlock::tool_use("toolu_1", "get_weather", json!({})),
+                ],
+            ),
+            message(Role::User, vec![result("toolu_1", vec![], false)]),
+        ])
+    };
+    insta::assert_json_snapshot!(sent(&request).await);
+}
+
+#[tokio::test]
+async fn a_schema_and_effort_go_into_the_output_config() {
+    let request = CompletionRequest {
+        response_format: Some(ResponseFormat::JsonSchema {
+            name: "answer".into(),
+            schema: json!({"type": "object", "additionalProperties": false}),
+            strict: true,
+        }),
+        reasoning_effort: Some(ReasoningEffort::XHigh),
+        ..hello()
+    };
+    insta::assert_json_snapshot!(sent(&request).await);
+}
+
+#[tokio::test]
+async fn thinking_and_effort_are_told_as_asked() {
+    let told = async |thinking, reasoning_effort| {
+        let body = sent(&CompletionRequest {
+            thinking,
+            reasoning_effort,
+            ..hello()
+        })
+        .await;
+        (
+            body["thinking"].clone(),
+            body["output_config"].clone(),
+            body["max_tokens"].clone(),
+        )
+    };
+    let off = Some(ThinkingConfig::Disabled);
+    assert_eq!(
+        told(None, None).await,
+        (Value::Null, Value::Null, json!(16_384))
+    );
+    assert_eq!(
+        told(off, Some(ReasoningEffort::Low)).await,
+        (
+            json!({"type": "disabled"}),
+            json!({"effort": "low"}),
+            json!(16_384)
+        ),
+    );
+    assert_eq!(
+        told(None, Some(ReasoningEffort::None)).await.0,
+        json!({"type": "disabled"}),
+    );
+    let budget = Some(ThinkingConfig::Enabled {
+        budget_tokens: 4096,
+    });
+    assert_eq!(
+        told(budget, None).await,
+        (
+            json!({"type": "enabled", "budget_tokens": 4096}),
+            Value::Null,
+            json!(20_480)
+        ),
+    );
+}
+
+#[tokio::test]
+async fn tool_choice_is_told_in_anthropics_words() {
+    let told = async |choice, tools| {
+        let request = CompletionRequest {
+            tool_choice: Some(choice),
+            tools,
+            ..hello()
+        };
+        sent(&request).await["tool_choice"].clone()
+    };
+    let specific = ToolChoice::Specific {
+        name: "get_weather".into(),
+    };
+    assert_eq!(
+        told(ToolChoice::None, vec![weather()]).await,
+        json!({"type": "none"})
+    );
+    assert_eq!(
+        told(ToolChoice::Required, vec![weather()]).await,
+        json!({"type": "any"})
+    );
+    assert_eq!(
+        told(specific, vec![weather()]).await,
+        json!({"type": "tool", "name": "get_weather"}),
+    );
+    assert_eq!(told(ToolChoice::Auto, vec![]).await, Value::Null);
+}
+
+#[tokio::test]
+async fn markers_are_placed_on_tools_system_and_newest_user_message() {
+    let mut messages = parallel_calls();
+    messages.push(message(
+        Role::Assistant,
+        vec![ContentBlock::Other(
+            json!({"type": "server_tool_use", "id": "srvtoolu_1"}),
+        )],
+    ));
+    let request = CompletionRequest {
+        system: Some(SystemPrompt::Text("Be brief.".into())),
+        tools: vec![
+            weather(),
+            ToolDefinition {
+                name: "other".into(),
+                ..weather()
+            },
+        ],
+        ..conversation(messages)
+    };
+    insta::assert_json_snapshot!(sent_by(|builder| builder, &request).await);
+}
+
+#[tokio::test]
+async fn markers_of_the_request_stand_and_there_are_never_more_than_four() {
+    let marker = |ttl| Some(CacheControl { ttl });
+    let block = |text: &str, cache_control| SystemBlock {
+        text: text.into(),
+        cache_control,
+    };
+    let mut request = CompletionRequest {
+        system: Some(SystemPrompt::Blocks(vec![
+            block("rules", marker(Some(CacheTtl::OneHour))),
+            block("date", None),
+        ])),
+        tools: vec![weather()],
+        ..hello()
+    };
+
+    let body = sent_by(|builder| builder, &request).await;
+
+    assert_eq!(
+        body["system"][0]["cache_control"],
+        json!({"type": "ephemeral", "ttl": "1h"})
+    );
+    assert_eq!(body["system"][1].get("cache_control"), None);
+    assert_eq!(body["tools"][0].get("cache_control"), None);
+    let last = &body["messages"][0]["content"][0]["cache_control"];
+    assert_eq!(*last, json!({"type": "ephemeral"}));
+
+    let five_minutes = || marker(Some(CacheTtl::FiveMinutes));
+    request.system = Some(SystemPrompt::Blocks(vec![
+        block("a", five_minutes()),
+        block("b", five_minutes()),
+        block("c", five_minutes()),
+    ]));
+    request.tools[0].cache_control = five_minutes();
+    let body = sent_by(|builder| builder, &request).await.to_string();
+    assert_eq!(body.matches("cache_control").count(), 4);
+}
+
+#[tokio::test]
+async fn the_same_conversation_gives_the_same_bytes() {
+    let request = CompletionRequest {
+        tools: vec![weather()],
+        ..conversation(parallel_calls())
+    };
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = api.client().build().unwrap();
+    for _ in 0..2 {
+        client.complete(&request).await.unwrap();
+    }
+    let requests = api.requests().await;
+    assert_eq!(requests[0].body, requests[1].body);
+}
+
+#[tokio::test]
+async fn provider_side_compaction_brings_its_beta_flag() {
+    let request = CompletionRequest {
+        context_management: Some(ContextManagement {
+            edits: vec![ContextEdit::Compact {
+                strategy: "compact_20260112".into(),
+            }],
+        }),
+        ..hello()
+    };
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = api.client().beta("one").beta("two").build().unwrap();
+    client.complete(&request).await.unwrap();
+
+    let sent = &api.requests().await[0];
+    assert_eq!(sent.headers["anthropic-beta"], "one,two,compact-2026-01-12");
+    assert_eq!(
+        sent.body_json::<Value>().unwrap()["context_management"],
+        json!({"edits": [{"type": "compact_20260112"}]}),
+    );
+}
+
+#[tokio::test]
+async fn extra_replaces_a_whole_field_of_the_same_name() {
+    let request = CompletionRequest {
+        reasoning_effort: Some(ReasoningEffort::Low),
+        extra: Some(json!({"thinking": {"type": "between_tools"}, "max_tokens": 5})),
+        ..hello()
+    };
+    let body = sent(&request).await;
+    assert_eq!(body["thinking"], json!({"type": "between_tools"}));
+    assert_eq!(body["max_tokens"], 5);
+    assert_eq!(body["output_config"], json!({"effort": "low"}));
+}
+
+#[tokio::test]
+async fn sampling_is_sent_under_the_old_version_only() {
+    let request = CompletionRequest {
+        temperature: Some(0.2),
+        top_p: Some(0.9),
+        ..hello()
+    };
+    let old = sent_by(|builder| builder.version(ApiVersion::V2023_06_01), &request).await;
+    assert_eq!(
+        (&old["temperature"], &old["top_p"]),
+        (&json!(0.2), &json!(0.9))
+    );
+
+    let top_k = CompletionRequest {
+        extra: Some(json!({"top_k": 4})),
+        ..hello()
+    };
+    for (request, name) in [(&request, "temperature"), (&top_k, "top_k")] {
+        let api = FakeApi::with_body(json!({"content": []})).await;
+        let error = api
+            .client()
+            .build()
+            .unwrap()
+            .complete(request)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), FailureKind::InvalidRequest);
+        let text = error.to_string();
+        assert!(text.contains(name) && text.contains("2023-06-01"), "{text}");
+        assert!(api.requests().await.is_empty(), "it was sent");
+    }
+}
+
+#[tokio::test]
+async fn what_anthropic_does_not_have_is_refused_before_it_is_sent() {
+    let refused = [
+        CompletionRequest {
+            response_format: Some(ResponseFormat::JsonObject),
+            ..hello()
+        },
+        CompletionRequest {
+            reasoning_effort: Some(ReasoningEffort::Minimal),
+            ..hello()
+        },
+        CompletionRequest {
+            reasoning_effort: Some(ReasoningEffort::None),
+            thinking: Some(ThinkingConfig::Adaptive),
+            ..hello()
+        },
+        CompletionRequest {
+            extra: Some(json!({"stream": true})),
+            ..hello()
+        },
+    ];
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = api.client().build().unwrap();
+    for request in refused {
+        let error = client.complete(&request).await.unwrap_err();
+        assert_eq!(error.kind(), FailureKind::InvalidRequest, "{error}");
+    }
+    assert!(api.requests().await.is_empty());
+}
