@@ -165,7 +165,7 @@ pub enum ContextRule {
     Summarize {
         /// How many messages stay as they are.
         keep: usize,
-        /// The model that summarises; the agent's own where `None`.
+        /// The model that summarises, as `provider/model`; the agent's own where `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
