@@ -1,0 +1,194 @@
+//! What the command line says.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use neuron_types::RunId;
+
+/// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
+#[derive(Debug, Parser)]
+#[command(
+    name = "neuron",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Runs are kept in .neuron/, or where NEURON_HOME says.\n\
+                  Exit codes: 0 completed or done, 1 the run failed, was cancelled or ended at a limit, \
+                  2 usage or configuration, 3 the run waits for a person."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Accepted before and after the command's name.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// What runs the agent: `local`
+    #[arg(
+        long,
+        global = true,
+        env = "NEURON_ENGINE",
+        default_value = "local",
+        value_parser = engine
+    )]
+    pub(crate) engine: Engine,
+    /// The agent, by its name in the agent file
+    #[arg(long, global = true, value_name = "NAME", default_value = "default")]
+    pub(crate) agent: String,
+    /// The agent file [default: neuron.toml if it exists]
+    #[arg(long, global = true, value_name = "FILE", env = "NEURON_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON on standard output: one value, or one a line for events
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show whole causes of errors, and a log (RUST_LOG filters it)
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// What runs the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// This process, with the embedded journal.
+    Local,
+}
+
+fn engine(name: &str) -> Result<Engine, String> {
+    match name {
+        "local" => Ok(Engine::Local),
+        "temporal" | "restate" => Err("this build runs `local` only".to_owned()),
+        _ => Err("there is no such engine, use `local`".to_owned()),
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent here, journaled in an embedded database
+    Run(RunArgs),
+    /// Go on with a local run after a crash or a decision
+    Resume(RunRef),
+    /// Follow a run to its end and print its output
+    Wait(RunRef),
+    /// Show where a run stands
+    Status(RunRef),
+    /// List the newest runs, a line each
+    Runs(RunsArgs),
+    /// Show a run's events
+    Events(EventsArgs),
+    /// List the open tickets of one run or of all
+    Approvals(ApprovalsArgs),
+    /// Say yes to a ticket
+    Approve(ApproveArgs),
+    /// Say no to a ticket
+    Deny(DenyArgs),
+    /// Queue a user message
+    Send(SendArgs),
+    /// Send any named signal
+    Signal(SignalArgs),
+    /// Cancel a run
+    Cancel(CancelArgs),
+    /// List the agents that the agent file defines, checked
+    Agents,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do; `-` or none reads it from standard input
+    pub(crate) prompt: Option<String>,
+    /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
+    #[arg(long)]
+    pub(crate) id: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunRef {
+    /// The run's id
+    pub(crate) run: RunId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Go on until the run ends
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    /// The run's id [default: all runs]
+    pub(crate) run: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Make the call with these arguments instead: a JSON object
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArgs {
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+}
+
+/// What both decisions have in common.
+#[derive(Debug, Args)]
+pub(crate) struct DecisionArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The ticket; may be left out if exactly one is open
+    pub(crate) ticket: Option<String>,
+    /// What you have to say; the model reads it when you deny
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+    /// Who decides
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) approver: Option<String>,
+    /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
+    #[arg(long)]
+    pub(crate) digest: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The message; `-` reads it from standard input
+    pub(crate) message: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignalArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The signal's name
+    pub(crate) name: String,
+    /// The payload [default: null]
+    #[arg(value_name = "JSON")]
+    pub(crate) payload: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}

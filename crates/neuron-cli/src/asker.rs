@@ -1,0 +1,174 @@
+//! Asks on the spot about the tickets of a run, while the run goes on.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    future::pending,
+    sync::Arc,
+    time::Duration,
+};
+
+use neuron_runtime::{Journal, JournalError};
+use neuron_types::{ApprovalTicket, Decision, RunEvent, RunId, RunStatus, Verdict};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::{
+    CliError,
+    line_reader::LineReader,
+    progress::Progress,
+    question::{self, Answer},
+};
+
+/// How often and how far apart a decision is tried whose ticket is not in the journal yet.
+const EARLY_TRIES: u32 = 40;
+const EARLY_WAIT: Duration = Duration::from_millis(50);
+
+/// Puts each ticket to the person at the terminal. What another process decides meanwhile counts too: its
+/// question is taken back.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    journal: Journal,
+    run_id: RunId,
+    progress: Arc<Progress>,
+    events: UnboundedReceiver<RunEvent>,
+    open: VecDeque<ApprovalTicket>,
+    put_off: BTreeSet<String>,
+    /// Nothing goes on but questions.
+    waits: bool,
+}
+
+impl Asker {
+    /// Asks about the run's tickets: those that are open by now, and those that `events` tell of.
+    pub(crate) fn new(
+        journal: Journal,
+        status: &RunStatus,
+        progress: Arc<Progress>,
+        events: UnboundedReceiver<RunEvent>,
+    ) -> Self {
+        Self {
+            journal,
+            run_id: status.run_id.clone(),
+            progress,
+            events,
+            open: status.approvals.iter().cloned().collect(),
+            put_off: BTreeSet::new(),
+            waits: status.state.waits_for_person(),
+        }
+    }
+
+    /// Asks until nothing goes on any more because the person put off what is left. Else it never ends.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Terminal`].
+    pub(crate) async fn ask(mut self) -> Result<(), CliError> {
+        loop {
+            if let Some(ticket) = self.open.pop_front() {
+                self.put(ticket).await?;
+            } else if self.waits && !self.put_off.is_empty() {
+                return Ok(());
+            } else {
+                match self.events.recv().await {
+                    Some(event) => self.see(&event),
+                    None => pending().await,
+                }
+            }
+        }
+    }
+
+    async fn put(&mut self, ticket: ApprovalTicket) -> Result<(), CliError> {
+        let (reader, question) = LineReader::new().map_err(CliError::Terminal)?;
+        let mut question = Some(question);
+        self.progress.pause();
+        let asked = ticket.clone();
+        let run_id = self.run_id.clone();
+        let mut asking =
+            tokio::task::spawn_blocking(move || question::ask(&reader, &run_id, &asked));
+        let answer = loop {
+            tokio::select! {
+                answer = &mut asking => break answer,
+                Some(event) = self.events.recv() => {
+                    if closes(&event, &ticket.ticket) {
+                        question.take();
+                    }
+                    self.see(&event);
+                }
+            }
+        };
+        self.progress.resume();
+        let answer = answer
+            .map_err(std::io::Error::other)
+            .flatten()
+            .map_err(CliError::Terminal)?;
+        self.answered(ticket, answer).await;
+        Ok(())
+    }
+
+    async fn answered(&mut self, ticket: ApprovalTicket, answer: Answer) {
+        let (verdict, args, comment) = match answer {
+            Answer::Approve { args, comment } => (Verdict::Approve, args, comment),
+            Answer::Deny { comment } => (Verdict::Deny, None, comment),
+            Answer::Later => {
+                self.put_off.insert(ticket.ticket);
+                return;
+            }
+            Answer::TakenBack => return,
+        };
+        let decision = Decision {
+            ticket: ticket.ticket,
+            digest: ticket.digest,
+            verdict,
+            args,
+            comment,
+            approver: None,
+        };
+        match self.decide(&decision).await {
+            // The run takes it up, and tells when it waits again.
+            Ok(()) => self.waits = false,
+            // Somebody was faster, or it lapsed: the run tells what came of it.
+            Err(error) => self.progress.note(&error.to_string()),
+        }
+    }
+
+    /// An event is told a moment before it is journaled, so a quick answer may be early.
+    async fn decide(&self, decision: &Decision) -> Result<(), JournalError> {
+        for _ in 0..EARLY_TRIES {
+            match self.journal.decide(&self.run_id, decision).await {
+                Err(JournalError::UnknownTicket { .. }) => tokio::time::sleep(EARLY_WAIT).await,
+                other => return other,
+            }
+        }
+        self.journal.decide(&self.run_id, decision).await
+    }
+
+    fn see(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::ApprovalRefused { .. } | RunEvent::SignalIgnored { .. } => {}
+            RunEvent::Waiting { state } => self.waits = state.waits_for_person(),
+            other => {
+                self.waits = false;
+                match other {
+                    RunEvent::ApprovalRequested { ticket, .. } => {
+                        self.open.push_back(ticket.clone());
+                    }
+                    RunEvent::ApprovalDecided { ticket, .. }
+                    | RunEvent::ApprovalExpired { ticket } => {
+                        self.open.retain(|open| open.ticket != *ticket);
+                        self.put_off.remove(ticket);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Whether nobody need answer any more.
+fn closes(event: &RunEvent, asked: &str) -> bool {
+    match event {
+        RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
+            ticket == asked
+        }
+        RunEvent::RunEnded { .. } => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,90 @@
+//! `neuron agents`
+
+use neuron_runtime::{AgentFile, AgentFileError, ProcessEnvironment};
+use neuron_types::AgentSpec;
+use serde::Serialize;
+
+use crate::{CliError, Exit, session::Session, shown};
+
+/// One agent in `--json` output.
+#[derive(Debug, Serialize)]
+struct AgentLine<'a> {
+    name: &'a str,
+    /// `provider/model`.
+    model: String,
+    tools: Vec<&'a str>,
+    /// Tools that a person is asked about.
+    approve: &'a [String],
+    /// Tools that are refused.
+    deny: &'a [String],
+    /// Whether it can run.
+    ready: bool,
+    /// Variables of which one must be set first.
+    missing: Vec<String>,
+    /// What keeps it from running.
+    problem: Option<String>,
+}
+
+pub(crate) fn agents(session: &Session) -> Result<Exit, CliError> {
+    let file = session.agent_file()?;
+    let agents: Vec<_> = file.agents().map(|agent| check(&file, agent)).collect();
+    if session.output.is_json() {
+        session.output.value(&agents)?;
+    } else {
+        let text: Vec<_> = agents.iter().map(text).collect();
+        session.output.text(&text.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Makes everything that a run of the agent would need, and throws it away.
+fn check<'a>(file: &AgentFile, agent: &'a AgentSpec) -> AgentLine<'a> {
+    let error = file.executor(agent, ".", &ProcessEnvironment).err();
+    let missing = match &error {
+        Some(AgentFileError::MissingKey { variables, .. }) => variables.clone(),
+        _ => Vec::new(),
+    };
+    let request = &agent.request;
+    let provider = request.provider.as_deref().unwrap_or_default();
+    AgentLine {
+        name: &agent.name,
+        model: format!("{provider}/{}", request.model),
+        tools: request
+            .tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect(),
+        approve: &agent.approvals.approve,
+        deny: &agent.approvals.deny,
+        ready: error.is_none(),
+        missing,
+        problem: error.map(|error| error.to_string()),
+    }
+}
+
+fn text(agent: &AgentLine<'_>) -> String {
+    let mut lines = vec![
+        shown::line(agent.name).into_owned(),
+        format!("  model    {}", shown::line(&agent.model)),
+        format!("  tools    {}", list(&agent.tools)),
+    ];
+    if !agent.approve.is_empty() {
+        lines.push(format!("  approve  {}", list(agent.approve)));
+    }
+    if !agent.deny.is_empty() {
+        lines.push(format!("  deny     {}", list(agent.deny)));
+    }
+    lines.push(match &agent.problem {
+        None => "  ready".to_owned(),
+        Some(problem) => format!("  not ready: {}", shown::line(problem)),
+    });
+    lines.join("\n")
+}
+
+fn list(names: &[impl AsRef<str>]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<_> = names.iter().map(AsRef::as_ref).collect();
+    shown::line(&names.join(", ")).into_owned()
+}

@@ -1,0 +1,29 @@
+//! `neuron approvals`
+
+use neuron_types::RunId;
+
+use crate::{CliError, Exit, session::Session, tickets};
+
+pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Result<Exit, CliError> {
+    let journal = match run_id {
+        Some(run_id) => Some(session.journal_of(run_id).await?),
+        None => session.journal_if_any().await?,
+    };
+    let open = match journal {
+        Some(journal) => journal.approvals(run_id).await?,
+        None => Vec::new(),
+    };
+    if session.output.is_json() {
+        session.output.value(&open)?;
+        return Ok(Exit::Done);
+    }
+    for asked in open {
+        let (run_id, ticket) = (&asked.run_id, &asked.ticket);
+        session.output.text(&format!(
+            "run {run_id}, ticket {}\n{}",
+            tickets::describe(ticket),
+            tickets::commands(run_id, ticket)
+        ))?;
+    }
+    Ok(Exit::Done)
+}

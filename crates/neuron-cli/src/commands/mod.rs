@@ -1,0 +1,39 @@
+//! The commands.
+
+use crate::{
+    CliError, Exit,
+    args::{Cli, Command},
+    session::Session,
+};
+
+mod agents;
+mod approvals;
+mod cancel;
+mod decide;
+mod events;
+mod resume;
+mod run;
+mod runs;
+mod send;
+mod status;
+mod wait;
+
+/// Does what the command line says.
+pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
+    let session = Session::new(cli.global);
+    match cli.command {
+        Command::Run(args) => run::run(&session, args).await,
+        Command::Resume(args) => resume::resume(&session, &args.run).await,
+        Command::Wait(args) => wait::wait(&session, &args.run).await,
+        Command::Status(args) => status::status(&session, &args.run).await,
+        Command::Runs(args) => runs::runs(&session, args.limit).await,
+        Command::Events(args) => events::events(&session, &args.run, args.follow).await,
+        Command::Approvals(args) => approvals::approvals(&session, args.run.as_ref()).await,
+        Command::Approve(args) => decide::approve(&session, args).await,
+        Command::Deny(args) => decide::deny(&session, args.decision).await,
+        Command::Send(args) => send::send(&session, args).await,
+        Command::Signal(args) => send::signal(&session, args).await,
+        Command::Cancel(args) => cancel::cancel(&session, args).await,
+        Command::Agents => agents::agents(&session),
+    }
+}

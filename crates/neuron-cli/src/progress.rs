@@ -1,0 +1,108 @@
+//! What a person sees of a run while it goes on, on standard error.
+
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+    sync::Arc,
+};
+
+use neuron_runtime::{EventSink, RetryNotice};
+use neuron_types::{RecordedEvent, RunEvent};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::{describe, live::Live, output::note};
+
+/// Shows what happens, as a living picture in a terminal and as plain lines elsewhere.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// One line an event, nothing but text.
+    Lines,
+    /// Lines of what is over, and below them what goes on.
+    Live(Live),
+}
+
+impl Progress {
+    /// The picture that fits standard error. A log of `verbose` would tear a living one apart.
+    pub(crate) fn new(verbose: bool) -> Self {
+        let dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if io::stderr().is_terminal() && !dumb && !verbose && env::var_os("RUST_LOG").is_none() {
+            Self::Live(Live::new())
+        } else {
+            Self::Lines
+        }
+    }
+
+    /// Shows an event.
+    pub(crate) fn event(&self, event: &RunEvent) {
+        match self {
+            Self::Lines => {
+                if let Some(line) = describe::progress(event) {
+                    note(&line);
+                }
+            }
+            Self::Live(live) => live.event(event),
+        }
+    }
+
+    /// Shows that an attempt failed and another follows.
+    pub(crate) fn retry(&self, notice: &RetryNotice) {
+        let line = format!("  {}", describe::retry(notice));
+        match self {
+            Self::Lines => note(&line),
+            Self::Live(live) => live.retry(&line, notice.delay),
+        }
+    }
+
+    /// Shows a line of the command itself.
+    pub(crate) fn note(&self, line: &str) {
+        match self {
+            Self::Lines => note(line),
+            Self::Live(live) => live.line(line),
+        }
+    }
+
+    /// Makes room for a question: nothing is drawn until [`Progress::resume`], and lines are kept until
+    /// then.
+    pub(crate) fn pause(&self) {
+        if let Self::Live(live) = self {
+            live.pause();
+        }
+    }
+
+    /// Goes on after a question.
+    pub(crate) fn resume(&self) {
+        if let Self::Live(live) = self {
+            live.resume();
+        }
+    }
+
+    /// Takes the picture away; the lines stay.
+    pub(crate) fn finish(&self) {
+        if let Self::Live(live) = self {
+            live.finish();
+        }
+    }
+}
+
+/// Hands what happens in a run to the picture, and to whoever asks the person.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// The picture.
+    pub(crate) progress: Arc<Progress>,
+    /// Who asks.
+    pub(crate) asker: Option<UnboundedSender<RunEvent>>,
+}
+
+impl EventSink for Watch {
+    fn event(&self, recorded: &RecordedEvent) {
+        self.progress.event(&recorded.event);
+        if let Some(asker) = &self.asker {
+            // It is gone when there is nothing left to ask.
+            asker.send(recorded.event.clone()).ok();
+        }
+    }
+
+    fn retry(&self, notice: &RetryNotice) {
+        self.progress.retry(notice);
+    }
+}
