@@ -1,0 +1,54 @@
+//! The book is true as far as a compiler can tell: its Rust runs, and its agent files are valid.
+
+/// Each page is the documentation of something here, so its examples are doctests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/src/introduction.md")]
+    struct Introduction;
+
+    #[doc = include_str!("../../docs/src/concepts.md")]
+    struct Concepts;
+
+    #[doc = include_str!("../../docs/src/running-locally.md")]
+    struct RunningLocally;
+
+    #[doc = include_str!("../../docs/src/agent-file.md")]
+    struct AgentFile;
+
+    #[doc = include_str!("../../docs/src/tools.md")]
+    struct Tools;
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_runtime::AgentFile;
+
+    /// The blocks of a page in this language.
+    fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+        let fence = format!("```{language}\n");
+        page.split(fence.as_str())
+            .skip(1)
+            .map(|rest| rest.split("```").next().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn every_agent_file_in_the_book_is_valid() {
+        let page = include_str!("../../docs/src/agent-file.md");
+        let files = blocks(page, "toml");
+        assert!(!files.is_empty());
+        for file in files {
+            AgentFile::parse(file, "neuron.toml").unwrap();
+        }
+    }
+
+    #[test]
+    fn every_json_in_the_book_is_json() {
+        let page = include_str!("../../docs/src/running-locally.md");
+        let values = blocks(page, "json");
+        assert!(!values.is_empty());
+        for value in values {
+            serde_json::from_str::<serde_json::Value>(value).unwrap();
+        }
+    }
+}
