@@ -50,8 +50,8 @@
 //! Thinking without a signature stays: nothing binds it, and some providers want it back. A message that held
 //! nothing but what was removed goes.
 //!
-//! [`Other`](neuron_types::ContentBlock::Other) blocks stay as they are, or go with their message. OpenAI's
-//! reasoning items are such blocks. OpenAI refuses a function call without its reasoning item and a reasoning
+//! [`Other`](neuron_types::ContentBlock::Other) blocks stay as they are, or go with their message, unless their
+//! `type` is `thinking` or `redacted_thinking`. OpenAI's reasoning items are such blocks. OpenAI refuses a function call without its reasoning item and a reasoning
 //! item without what it led to, both of which are in one message. It sorts out items whose prefix
 //! changed by itself.
 //!

@@ -1,6 +1,7 @@
 //! Thinking after a context edit.
 
 use neuron_types::{ContentBlock, Message};
+use serde_json::Value;
 
 /// Removes the thinking that is bound to its prefix from `messages[from..]`, since an edit changed that
 /// prefix. A message that held nothing else goes with it, because a provider refuses an empty one.
@@ -20,15 +21,19 @@ pub(crate) fn strip_bound(messages: &mut Vec<Message>, from: usize) {
 
 /// Thinking that a provider signed or encrypted: it refuses a request in which something before such a
 /// block changed. Thinking without a signature is bound to nothing, and some providers want it back.
+///
+/// A provider crate keeps a block of thinking as it came if it has fields that nobody knows yet. OpenAI's
+/// items are called `reasoning`, and must stay with the call that they led to.
 fn is_bound(block: &ContentBlock) -> bool {
-    matches!(
-        block,
-        ContentBlock::RedactedThinking { .. }
-            | ContentBlock::Thinking {
-                signature: Some(_),
-                ..
-            }
-    )
+    match block {
+        ContentBlock::RedactedThinking { .. } => true,
+        ContentBlock::Thinking { signature, .. } => signature.is_some(),
+        ContentBlock::Other(block) => {
+            let kind = block.get("type").and_then(Value::as_str);
+            matches!(kind, Some("thinking" | "redacted_thinking"))
+        }
+        _ => false,
+    }
 }
 
 fn is_blank(block: &ContentBlock) -> bool {

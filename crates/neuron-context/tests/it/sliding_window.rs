@@ -1,5 +1,6 @@
 use neuron_context::SlidingWindow;
 use neuron_types::{ContentBlock, ContextStrategy, Message, Role};
+use serde_json::json;
 
 use crate::{
     conversation::{calls, reasoning_item, result, results, signed_thinking},
@@ -66,6 +67,10 @@ fn removes_signed_thinking_from_what_stays() {
             data: "b3BhcXVl".to_owned(),
         },
     );
+    let with_new_field = json!({"type": "thinking", "thinking": "", "signature": "c2ln", "new": 1});
+    answer
+        .content
+        .insert(0, ContentBlock::Other(with_new_field));
     let messages = vec![Message::user("a"), Message::user("b"), answer];
     assert_eq!(
         slide(messages, 1),
