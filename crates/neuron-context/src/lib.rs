@@ -50,10 +50,10 @@
 //! Thinking without a signature stays: nothing binds it, and some providers want it back. A message that held
 //! nothing but what was removed goes.
 //!
-//! [`Other`](neuron_types::ContentBlock::Other) blocks stay as they are, or go with their message, unless their
-//! `type` is `thinking` or `redacted_thinking`. OpenAI's reasoning items are such blocks. OpenAI refuses a function call without its reasoning item and a reasoning
-//! item without what it led to, both of which are in one message. It sorts out items whose prefix
-//! changed by itself.
+//! [`Other`](neuron_types::ContentBlock::Other) blocks stay as they are, or go with their message, unless they
+//! are thinking with a field that the provider crate does not know. OpenAI's reasoning items are `Other` blocks:
+//! it refuses a function call without its reasoning item and a reasoning item without what it led to, both
+//! of which are in one message. It sorts out items whose prefix changed by itself.
 //!
 //! A model that is told to think with a fixed budget (`ThinkingConfig::Enabled`) wants the thinking of a tool
 //! call back together with its result. After an edit between the two it is not there any more, and thinking has

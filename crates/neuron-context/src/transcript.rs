@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use neuron_types::{ContentBlock, ContentItem, DocumentSource, Message, Role};
+use serde_json::Value;
 
 /// A longer piece of text is rendered without its middle: what a summary needs of a file is rarely there.
 const PIECE_BYTES: usize = 4_000;
 /// How much of [`PIECE_BYTES`] is the beginning.
 const HEAD_BYTES: usize = 3_000;
+
+/// What a provider's own summary is called.
+const COMPACTION: &str = "summary of what came before";
 
 /// Renders the messages, a paragraph a block. Thinking and blocks that only a provider can read are left out.
 pub(crate) fn render(messages: &[Message]) -> String {
@@ -28,9 +32,7 @@ pub(crate) fn render(messages: &[Message]) -> String {
 fn render_block(text: &mut String, speaker: &str, block: &ContentBlock) {
     match block {
         ContentBlock::Text(said) => paragraph(text, speaker, said),
-        ContentBlock::Compaction { content } => {
-            paragraph(text, "summary of what came before", content);
-        }
+        ContentBlock::Compaction { content } => paragraph(text, COMPACTION, content),
         ContentBlock::ToolUse { name, input, .. } => {
             paragraph(text, &format!("call of {name}"), &input.to_string());
         }
@@ -57,6 +59,14 @@ fn render_block(text: &mut String, speaker: &str, block: &ContentBlock) {
                 paragraph(text, speaker, &format!("(a document at {url})"));
             }
         },
+        ContentBlock::Other(block) => {
+            // A provider's summary that comes with a part that only the provider can read.
+            let kind = block.get("type").and_then(Value::as_str);
+            let content = block.get("content").and_then(Value::as_str);
+            if let (Some("compaction"), Some(content)) = (kind, content) {
+                paragraph(text, COMPACTION, content);
+            }
+        }
         _ => {}
     }
 }

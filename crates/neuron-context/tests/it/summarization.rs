@@ -3,6 +3,7 @@ use neuron_types::{
     ContentBlock, ContextError, DocumentSource, DurableError, FailureKind, ImageSource, Message,
     Role, StepFailure, StopReason, SystemPrompt, ToolResultBlock,
 };
+use serde_json::json;
 
 use crate::{
     conversation::{calls, reasoning_item, result, results, signed_thinking},
@@ -93,6 +94,27 @@ fn summarises_an_earlier_summary_together_with_what_came_since() {
     assert!(new[1].text().ends_with("Goal: second."));
     let requests = model.requests.lock().unwrap();
     assert!(requests[0].messages[0].text().contains("Goal: first."));
+}
+
+#[test]
+fn shows_the_model_what_a_provider_summarised() {
+    let mut messages = conversation();
+    messages[1].content = vec![
+        ContentBlock::Compaction {
+            content: "first part".to_owned(),
+        },
+        ContentBlock::Other(json!({
+            "type": "compaction", "content": "second part", "encrypted_content": "b3BhcXVl"
+        })),
+    ];
+    messages.drain(2..3);
+    let model = Scripted::saying("Goal: fix the build.");
+    compact(&Summarization::new(2), messages, &model).unwrap();
+    let requests = model.requests.lock().unwrap();
+    let text = requests[0].messages[0].text();
+    assert!(text.contains("[summary of what came before] first part"));
+    assert!(text.contains("[summary of what came before] second part"));
+    assert!(!text.contains("b3BhcXVl"));
 }
 
 #[test]
