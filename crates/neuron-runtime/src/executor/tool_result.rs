@@ -34,8 +34,9 @@ pub(crate) fn bound(output: &mut ToolOutput, limit: usize) {
     for item in &mut output.content {
         if let ContentItem::Text(text) = item {
             let end = text.floor_char_boundary(room);
+            // What comes after a cut would read as if it followed.
+            room = if end < text.len() { 0 } else { room - end };
             text.truncate(end);
-            room -= end;
         }
     }
     output

@@ -1,0 +1,3 @@
+mod hooks;
+mod model;
+mod tool;

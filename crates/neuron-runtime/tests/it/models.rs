@@ -1,0 +1,2 @@
+mod demo;
+mod script;
