@@ -11,8 +11,9 @@ use crate::blocking::check;
 /// Calls `visit` with every regular file under `start`, or with `start` itself if it is one, until it
 /// answers false. Files come in the order of their paths.
 ///
-/// Hidden files and what `.gitignore` and `.ignore` files name are left out. Symbolic links are not
-/// followed. Directories that cannot be read are passed over; the answer says how many.
+/// Hidden files are left out, and what `.gitignore` and `.ignore` files name, also those above `start`.
+/// Symbolic links are not followed. Directories that cannot be read are passed over; the answer says how
+/// many.
 pub(crate) fn files(
     start: &Path,
     stop: &CancellationToken,

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration, time::Instant};
 
-use neuron_tool::{BuiltinOptions, ToolError};
+use neuron_tool::{BuiltinOptions, ToolError, ToolOutput};
 use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
 use tokio::{task::JoinHandle, time};
@@ -53,21 +53,25 @@ fn is_running(pid: Pid) -> bool {
     test_kill_process(pid).is_ok() && !zombie
 }
 
-fn spawn(place: &Workspace, setup: &str) -> JoinHandle<Result<neuron_tool::ToolOutput, ToolError>> {
+fn spawn(place: &Workspace, setup: &str) -> JoinHandle<Result<ToolOutput, ToolError>> {
+    start(place, &command(setup))
+}
+
+fn start(place: &Workspace, command: &str) -> JoinHandle<Result<ToolOutput, ToolError>> {
     let (registry, ctx) = (place.registry.clone(), place.ctx.clone());
-    let input = json!({"command": command(setup)});
+    let input = json!({"command": command});
     tokio::spawn(async move { registry.execute("bash", input, &ctx).await })
 }
 
 #[tokio::test]
 async fn the_time_is_up() {
     let place = place(DEADLINE);
-    let input = json!({"command": command(""), "timeout_seconds": 1});
+    let input = json!({"command": command(""), "timeout_seconds": 3});
     let output = place.call("bash", input).await.unwrap();
     assert!(output.is_error);
     assert_eq!(
         text(&output),
-        "started\n[stopped after 1s: the time was up]\n"
+        "started\n[stopped after 3s: the time was up]\n"
     );
     let pid = fs::read_to_string(place.path("pid")).unwrap();
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
@@ -127,17 +131,35 @@ async fn a_command_that_ignores_sigterm_is_killed_after_the_grace() {
     assert_dies(pid).await;
 }
 
+/// Its grandchild ignores SIGTERM, the shell does not.
+const STUBBORN: &str = "echo $$ > shell
+(trap '' TERM; echo $BASHPID > pid.tmp; mv pid.tmp pid; while :; do sleep 1; done) & wait";
+
 #[tokio::test]
 async fn a_grandchild_that_ignores_sigterm_is_killed_though_the_shell_has_gone() {
     let place = place(Duration::from_millis(50));
-    let (registry, ctx) = (place.registry.clone(), place.ctx.clone());
-    let input = json!({
-        "command": "(trap '' TERM; echo $BASHPID > pid.tmp; mv pid.tmp pid; while :; do sleep 1; done) & wait"
-    });
-    let call = tokio::spawn(async move { registry.execute("bash", input, &ctx).await });
+    let call = start(&place, STUBBORN);
     let pid = grandchild(&place).await;
     place.ctx.cancellation_token.cancel();
     assert!(matches!(call.await.unwrap(), Err(ToolError::Cancelled)));
+    assert_dies(pid).await;
+}
+
+#[tokio::test]
+async fn the_call_is_dropped_while_it_stops_and_the_shell_has_gone() {
+    let place = place(Duration::from_secs(3_600));
+    let call = start(&place, STUBBORN);
+    let pid = grandchild(&place).await;
+    let shell = Pid::from_raw(place.read("shell").trim().parse().unwrap()).unwrap();
+    place.ctx.cancellation_token.cancel();
+    let started = Instant::now();
+    while test_kill_process(shell).is_ok() {
+        assert!(started.elapsed() < DEADLINE, "the shell lives on");
+        time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(is_running(pid) && !call.is_finished());
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
     assert_dies(pid).await;
 }
 
