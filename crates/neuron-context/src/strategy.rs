@@ -33,6 +33,12 @@ impl Strategy {
         }
     }
 
+    /// Compacts nothing.
+    #[must_use]
+    pub fn keep_everything() -> Self {
+        Self::from_policy(&ContextPolicy::default())
+    }
+
     /// Sets what tokens are estimated with. Default is four characters a token.
     #[must_use]
     pub const fn with_counter(mut self, counter: TokenCounter) -> Self {

@@ -86,9 +86,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     ///
     /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
     /// [`DurableError::NonDeterminism`], [`DurableError::Engine`].
-    pub async fn run(mut self) -> Result<RunOutput, DurableError> {
+    pub async fn run(&mut self) -> Result<RunOutput, DurableError> {
         while !matches!(self.advance().await?, Progress::Ended) {}
-        Ok(self.machine.output(self.door.run_id(), self.door.engine()))
+        Ok(self.output())
     }
 
     /// Runs the agent turn by turn, for callers that look at or change the run in between.

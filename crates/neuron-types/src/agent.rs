@@ -18,8 +18,8 @@ pub struct AgentSpec {
     /// Its name in the agent file.
     pub name: String,
     /// Everything that its model calls have in common: provider, model, instructions, tools, settings.
-    /// Its `messages` are empty in a definition; in a [`RunState`](crate::RunState) they are the
-    /// conversation so far.
+    /// Its `messages` are what comes before the prompt, most often nothing; in a
+    /// [`RunState`](crate::RunState) they are the conversation so far.
     pub request: CompletionRequest,
     /// Which calls are refused or put to a person.
     pub approvals: ApprovalRules,

@@ -199,7 +199,7 @@ fn a_failed_model_call_is_an_output_with_its_error() {
 #[test]
 fn a_summary_is_a_model_call_through_the_door_with_a_step_of_its_own() {
     let door = TestDoor::new(vec![one_call("look"), says("summary"), says("done")]);
-    let agent_loop = AgentLoop::new(door.clone(), Shorten, input(agent()));
+    let mut agent_loop = AgentLoop::new(door.clone(), Shorten, input(agent()));
     let output = block_on(agent_loop.run()).unwrap();
     let requests = door.requests();
     assert_eq!(requests[1].0.model, "m");

@@ -1,0 +1,140 @@
+//! An agent in a few lines: a provider, tools, a context strategy and the plain local door.
+
+use std::{fmt, sync::Arc};
+
+use neuron_loop::AgentLoop;
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    AgentSpec, ContextStrategy, DurableError, Message, Provider, RunId, RunInput, RunOutput,
+    SystemPrompt,
+};
+use uuid::Uuid;
+
+use crate::{EventSink, Executor, LocalDurableContext, NoSink};
+
+/// The name under which the executor knows the agent's only provider.
+const PROVIDER: &str = "local";
+
+/// An agent that runs in this process, without a journal, and keeps its conversation between runs.
+///
+/// For runs that survive the process, use [`JournaledContext`](crate::JournaledContext).
+///
+/// ```
+/// use neuron_context::Strategy;
+/// use neuron_runtime::{DEMO_MODEL, DemoModel, LocalAgent};
+/// use neuron_tool::{ToolRegistry, builtin::{BuiltinOptions, builtin_tools}};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut tools = ToolRegistry::new();
+/// for tool in builtin_tools(&BuiltinOptions::default()) {
+///     tools.register_dyn(tool);
+/// }
+/// let mut agent = LocalAgent::new(DemoModel::default(), tools, Strategy::keep_everything())
+///     .model(DEMO_MODEL)
+///     .system_prompt("You are a careful assistant.")
+///     .max_turns(10);
+///
+/// let output = agent.run("list the files here").await?;
+/// println!("{}", output.output.unwrap_or_default());
+/// # Ok(())
+/// # }
+/// ```
+pub struct LocalAgent<C> {
+    executor: Executor,
+    spec: AgentSpec,
+    strategy: C,
+    sink: Arc<dyn EventSink>,
+}
+
+impl<C: ContextStrategy + Clone> LocalAgent<C> {
+    /// An agent with this model, these tools and this way to keep its conversation small.
+    #[must_use]
+    pub fn new(provider: impl Provider + 'static, tools: ToolRegistry, strategy: C) -> Self {
+        let mut spec = AgentSpec::default();
+        spec.request.provider = Some(PROVIDER.to_owned());
+        spec.request.tools = tools.definitions();
+        let executor = Executor::builder().provider(PROVIDER, provider).tools(tools);
+        Self::from_parts(executor.build(), spec, strategy)
+    }
+
+    /// An agent whose executor has hooks, prices or several providers. The spec's request names the
+    /// provider and lists the tools.
+    #[must_use]
+    pub fn from_parts(executor: Executor, spec: AgentSpec, strategy: C) -> Self {
+        Self {
+            executor,
+            spec,
+            strategy,
+            sink: Arc::new(NoSink),
+        }
+    }
+
+    /// Sets the model, as its provider knows it. Default is none, which most providers refuse.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.spec.request.model = model.into();
+        self
+    }
+
+    /// Sets the instructions. Default is none.
+    #[must_use]
+    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.spec.request.system = Some(SystemPrompt::Text(text.into()));
+        self
+    }
+
+    /// Sets the most turns of a run. Default is 50.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.spec.limits.turns = Some(turns);
+        self
+    }
+
+    /// Sets who watches the runs. Default is nobody.
+    #[must_use]
+    pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.sink = sink;
+        self
+    }
+
+    /// Says something to the agent and runs it to its end. The conversation goes on from the run before.
+    ///
+    /// A run that failed or met a limit has an output too: its `exit_reason` says so.
+    ///
+    /// # Errors
+    ///
+    /// What kept the run from going on: see [`AgentLoop::run`].
+    pub async fn run(&mut self, prompt: &str) -> Result<RunOutput, DurableError> {
+        let id = Uuid::now_v7().to_string();
+        let run_id = RunId::new(id).map_err(DurableError::engine)?;
+        let door = LocalDurableContext::new(self.executor.clone(), run_id)
+            .with_sink(Arc::clone(&self.sink));
+        let input = RunInput {
+            agent: self.spec.clone(),
+            prompt: Message::user(prompt),
+        };
+        let mut agent_loop = AgentLoop::new(&door, self.strategy.clone(), input);
+        let result = agent_loop.run().await;
+        let conversation = agent_loop.machine().messages().to_vec();
+        door.finish().await;
+        let output = result?;
+        self.spec.request.messages = conversation;
+        Ok(output)
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.spec.request.messages
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for LocalAgent<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalAgent")
+            .field("agent", &self.spec.name)
+            .field("strategy", &self.strategy)
+            .finish_non_exhaustive()
+    }
+}
