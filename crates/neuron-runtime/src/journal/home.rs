@@ -57,6 +57,8 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
     if let Some(bytes) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        // None would mean that the limit stays what it is.
+        let pages = pages.max(1);
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     if version == 0 {
