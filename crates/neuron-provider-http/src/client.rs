@@ -126,6 +126,12 @@ pub struct HttpClientBuilder {
 }
 
 impl HttpClientBuilder {
+    /// Sets the name that error messages use. Default is the one that the builder was started with.
+    pub fn provider(mut self, provider: &'static str) -> Self {
+        self.provider = provider;
+        self
+    }
+
     /// Sets the base URL. A query that it has is kept in every request.
     pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
         self.base_url = base_url.into();

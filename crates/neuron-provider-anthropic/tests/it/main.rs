@@ -5,7 +5,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "helpers of tests may panic as tests may"
+    reason = "test code fails by panicking"
 )]
 
 mod answers;

@@ -1,0 +1,164 @@
+use neuron_provider_http::{BodyWriter, extra_fields};
+use neuron_types::{
+    CompletionRequest, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice, ToolDefinition,
+};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::{
+    chat_message::{self, ChatMessage},
+    dialect::Dialect,
+    reasoning::{effort, refuse},
+    schema::Parameters,
+};
+
+const RESERVED: &[&str] = &["model", "messages", "stream"];
+
+/// A request body that borrows the conversation.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    request: &'a CompletionRequest,
+    messages: Vec<ChatMessage<'a>>,
+    token_limit: &'static str,
+    tools: Vec<Tool<'a>>,
+    tool_choice: Option<Choice<'a>>,
+    response_format: Option<Format<'a>>,
+    reasoning_effort: Option<ReasoningEffort>,
+    extra: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function { function: Function<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters: Parameters<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Mode(&'static str),
+    Function(NamedFunction<'a>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct NamedFunction<'a> {
+    function: Name<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct Name<'a> {
+    name: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonObject,
+    JsonSchema { json_schema: Schema<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct Schema<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    strict: bool,
+}
+
+impl<'a> Body<'a> {
+    /// Writes down what to send, and refuses what cannot be said.
+    pub(crate) fn new(
+        request: &'a CompletionRequest,
+        dialect: &'a Dialect,
+    ) -> Result<Self, ProviderError> {
+        let extra = extra_fields(request, RESERVED)?;
+        if request.context_management.is_some() {
+            return Err(refuse(
+                "chat completions cannot compact the conversation: leave `context_management` unset",
+            ));
+        }
+        Ok(Self {
+            request,
+            messages: chat_message::messages(request, dialect)?,
+            token_limit: dialect.token_limit.name(),
+            tools: request.tools.iter().map(Tool::from).collect(),
+            tool_choice: tool_choice(request),
+            response_format: response_format(request),
+            reasoning_effort: effort(request)?,
+            extra,
+        })
+    }
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let request = self.request;
+        let mut body = BodyWriter::begin(serializer, self.extra)?;
+        body.field("model", &request.model)?;
+        body.optional(self.token_limit, request.max_tokens.as_ref())?;
+        body.optional("temperature", request.temperature.as_ref())?;
+        body.optional("top_p", request.top_p.as_ref())?;
+        if !request.stop_sequences.is_empty() {
+            body.field("stop", &request.stop_sequences)?;
+        }
+        body.optional("reasoning_effort", self.reasoning_effort.as_ref())?;
+        body.optional("response_format", self.response_format.as_ref())?;
+        if !self.tools.is_empty() {
+            body.field("tools", &self.tools)?;
+        }
+        body.optional("tool_choice", self.tool_choice.as_ref())?;
+        body.field("messages", &self.messages)?;
+        body.end()
+    }
+}
+
+impl<'a> From<&'a ToolDefinition> for Tool<'a> {
+    fn from(tool: &'a ToolDefinition) -> Self {
+        Self::Function {
+            function: Function {
+                name: &tool.name,
+                description: &tool.description,
+                parameters: Parameters(&tool.input_schema),
+            },
+        }
+    }
+}
+
+/// Without tools there is nothing to choose, and servers refuse to be told so.
+fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
+    match request.tool_choice.as_ref()? {
+        ToolChoice::Auto | ToolChoice::None if request.tools.is_empty() => None,
+        ToolChoice::Auto => Some(Choice::Mode("auto")),
+        ToolChoice::None => Some(Choice::Mode("none")),
+        ToolChoice::Required => Some(Choice::Mode("required")),
+        ToolChoice::Specific { name } => Some(Choice::Function(NamedFunction {
+            function: Name { name },
+        })),
+    }
+}
+
+fn response_format(request: &CompletionRequest) -> Option<Format<'_>> {
+    match request.response_format.as_ref()? {
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(Format::JsonObject),
+        ResponseFormat::JsonSchema {
+            name,
+            schema,
+            strict,
+        } => Some(Format::JsonSchema {
+            json_schema: Schema {
+                name,
+                schema,
+                strict: *strict,
+            },
+        }),
+    }
+}

@@ -1,0 +1,187 @@
+use neuron_provider_http::{BodyWriter, extra_fields};
+use neuron_types::{
+    CompletionRequest, ContextEdit, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice,
+    ToolDefinition,
+};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::{
+    reasoning::{effort, refuse},
+    responses_item::{self, Item},
+    schema::Parameters,
+    text::Joined,
+};
+
+/// A response that is made in the background would have to be fetched, which is not done here.
+const RESERVED: &[&str] = &["model", "input", "stream", "background"];
+
+/// A request body that borrows the conversation.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    request: &'a CompletionRequest,
+    instructions: Option<Joined<'a>>,
+    input: Vec<Item<'a>>,
+    tools: Vec<Tool<'a>>,
+    tool_choice: Option<Choice<'a>>,
+    text: Option<TextSettings<'a>>,
+    reasoning: Option<Reasoning>,
+    context_management: Vec<Edit<'a>>,
+    encrypted_reasoning: bool,
+    extra: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        description: &'a str,
+        parameters: Parameters<'a>,
+        /// Said in so many words, since the API's default is not that of Chat Completions.
+        strict: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Mode(&'static str),
+    Function(NamedFunction<'a>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct NamedFunction<'a> {
+    name: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct TextSettings<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonObject,
+    JsonSchema {
+        name: &'a str,
+        schema: &'a Value,
+        strict: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Reasoning {
+    effort: ReasoningEffort,
+}
+
+#[derive(Debug, Serialize)]
+struct Edit<'a> {
+    #[serde(rename = "type")]
+    strategy: &'a str,
+}
+
+impl<'a> Body<'a> {
+    /// Writes down what to send, and refuses what cannot be said.
+    pub(crate) fn new(
+        request: &'a CompletionRequest,
+        encrypted_reasoning: bool,
+    ) -> Result<Self, ProviderError> {
+        let extra = extra_fields(request, RESERVED)?;
+        if !request.stop_sequences.is_empty() {
+            return Err(refuse(
+                "openai's responses take no stop sequences: leave `stop_sequences` empty",
+            ));
+        }
+        Ok(Self {
+            request,
+            instructions: Joined::instructions(request.system.as_ref()),
+            input: responses_item::items(&request.messages),
+            tools: request.tools.iter().map(Tool::from).collect(),
+            tool_choice: tool_choice(request),
+            text: format(request).map(|format| TextSettings { format }),
+            reasoning: effort(request)?.map(|effort| Reasoning { effort }),
+            context_management: edits(request),
+            encrypted_reasoning,
+            extra,
+        })
+    }
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let request = self.request;
+        let mut body = BodyWriter::begin(serializer, self.extra)?;
+        body.field("model", &request.model)?;
+        body.field("store", &false)?;
+        if self.encrypted_reasoning {
+            body.field("include", &["reasoning.encrypted_content"])?;
+        }
+        body.optional("max_output_tokens", request.max_tokens.as_ref())?;
+        body.optional("temperature", request.temperature.as_ref())?;
+        body.optional("top_p", request.top_p.as_ref())?;
+        body.optional("reasoning", self.reasoning.as_ref())?;
+        body.optional("text", self.text.as_ref())?;
+        if !self.context_management.is_empty() {
+            body.field("context_management", &self.context_management)?;
+        }
+        body.optional("instructions", self.instructions.as_ref())?;
+        if !self.tools.is_empty() {
+            body.field("tools", &self.tools)?;
+        }
+        body.optional("tool_choice", self.tool_choice.as_ref())?;
+        body.field("input", &self.input)?;
+        body.end()
+    }
+}
+
+impl<'a> From<&'a ToolDefinition> for Tool<'a> {
+    fn from(tool: &'a ToolDefinition) -> Self {
+        Self::Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: Parameters(&tool.input_schema),
+            strict: false,
+        }
+    }
+}
+
+/// Without tools there is nothing to choose.
+fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
+    match request.tool_choice.as_ref()? {
+        ToolChoice::Auto | ToolChoice::None if request.tools.is_empty() => None,
+        ToolChoice::Auto => Some(Choice::Mode("auto")),
+        ToolChoice::None => Some(Choice::Mode("none")),
+        ToolChoice::Required => Some(Choice::Mode("required")),
+        ToolChoice::Specific { name } => Some(Choice::Function(NamedFunction { name })),
+    }
+}
+
+fn format(request: &CompletionRequest) -> Option<Format<'_>> {
+    match request.response_format.as_ref()? {
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(Format::JsonObject),
+        ResponseFormat::JsonSchema {
+            name,
+            schema,
+            strict,
+        } => Some(Format::JsonSchema {
+            name,
+            schema,
+            strict: *strict,
+        }),
+    }
+}
+
+fn edits(request: &CompletionRequest) -> Vec<Edit<'_>> {
+    let edits = request.context_management.iter().flat_map(|m| &m.edits);
+    edits
+        .filter_map(|edit| match edit {
+            ContextEdit::Compact { strategy } => Some(Edit { strategy }),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,20 @@
+//! The clients against a local server that speaks as OpenAI does.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "test code fails by panicking"
+)]
+
+mod chat_answers;
+mod chat_requests;
+mod clients;
+mod conversations;
+mod errors;
+mod fake_api;
+mod replay;
+mod responses_answers;
+mod responses_requests;
+mod round_trip;

@@ -1,0 +1,129 @@
+use neuron_types::{
+    CompletionRequest, ContentBlock, ContextEdit, ContextManagement, DocumentSource, FailureKind,
+    Message, Provider, ReasoningEffort, ResponseFormat, Role, SystemPrompt, ThinkingConfig,
+    ToolChoice,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    conversations::{conversation, hello, media, message, now, parallel_calls, result, weather},
+    fake_api::{FakeApi, responses_sent},
+};
+
+#[tokio::test]
+async fn text_and_settings() {
+    let request = CompletionRequest {
+        system: Some(SystemPrompt::Text("Be brief.".into())),
+        max_tokens: Some(100),
+        temperature: Some(0.2),
+        top_p: Some(0.9),
+        reasoning_effort: Some(ReasoningEffort::Max),
+        response_format: Some(ResponseFormat::JsonSchema {
+            name: "answer".into(),
+            schema: json!({"type": "object"}),
+            strict: true,
+        }),
+        context_management: Some(ContextManagement {
+            edits: vec![ContextEdit::Compact {
+                strategy: "compaction".into(),
+            }],
+        }),
+        extra: Some(json!({"prompt_cache_key": "k"})),
+        ..hello()
+    };
+    insta::assert_json_snapshot!(responses_sent(&request).await);
+}
+
+#[tokio::test]
+async fn parallel_results_and_an_error_result() {
+    let request = CompletionRequest {
+        tools: vec![weather(), now()],
+        tool_choice: Some(ToolChoice::Specific { name: "now".into() }),
+        ..conversation(parallel_calls())
+    };
+    insta::assert_json_snapshot!(responses_sent(&request).await);
+}
+
+#[tokio::test]
+async fn pictures_and_documents() {
+    let mut messages = media();
+    messages.push(message(
+        Role::User,
+        vec![
+            ContentBlock::Document {
+                source: DocumentSource::Url {
+                    url: "https://example.com/a.pdf".into(),
+                },
+            },
+            ContentBlock::Other(json!({"type": "input_audio", "data": "x"})),
+            ContentBlock::Other(json!({"type": "mcp_approval_response", "approve": true})),
+        ],
+    ));
+    messages.push(message(
+        Role::System,
+        vec![ContentBlock::Text("Now in French.".into())],
+    ));
+    insta::assert_json_snapshot!(responses_sent(&conversation(messages)).await["input"]);
+}
+
+#[tokio::test]
+async fn a_custom_call_is_answered_as_one() {
+    let call = ContentBlock::ToolUse {
+        id: "call_1".into(),
+        name: "sql".into(),
+        input: json!("select 1"),
+        extra: Some(json!({"type": "custom_tool_call", "id": "ctc_1"})),
+    };
+    let request = conversation(vec![
+        message(Role::Assistant, vec![call]),
+        message(Role::User, vec![result("call_1", vec![], true)]),
+    ]);
+    assert_eq!(
+        responses_sent(&request).await["input"],
+        json!([
+            {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "sql", "input": "select 1"},
+            {"type": "custom_tool_call_output", "call_id": "call_1", "output": "error: the tool gave no reason"},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn extra_replaces_a_default_and_encrypted_reasoning_can_be_left_out() {
+    let api = FakeApi::with_body(&json!({"output": []})).await;
+    let client = api.responses().encrypted_reasoning(false).build().unwrap();
+    let request = CompletionRequest {
+        extra: Some(json!({"store": true})),
+        ..hello()
+    };
+    client.complete(&request).await.unwrap();
+    let sent = api.body_of(0).await;
+    assert_eq!(sent["store"], true);
+    assert_eq!(sent.get("include"), None::<&Value>);
+}
+
+#[tokio::test]
+async fn what_cannot_be_said_is_refused_before_it_is_sent() {
+    let refused = [
+        CompletionRequest {
+            stop_sequences: vec!["END".into()],
+            ..hello()
+        },
+        CompletionRequest {
+            thinking: Some(ThinkingConfig::Enabled {
+                budget_tokens: 1024,
+            }),
+            ..hello()
+        },
+        CompletionRequest {
+            extra: Some(json!({"background": true})),
+            ..conversation(vec![Message::user("x")])
+        },
+    ];
+    let api = FakeApi::with_body(&json!({"output": []})).await;
+    let client = api.responses().build().unwrap();
+    for request in refused {
+        let error = client.complete(&request).await.unwrap_err();
+        assert_eq!(error.kind(), FailureKind::InvalidRequest, "{error}");
+    }
+    assert!(api.requests().await.is_empty());
+}
