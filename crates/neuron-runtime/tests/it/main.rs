@@ -8,6 +8,7 @@
     reason = "helpers of tests may panic as tests may"
 )]
 
+mod agent_file;
 mod executor;
 mod journal;
 mod local;

@@ -15,7 +15,9 @@ fn executor(tools: &[&TestTool]) -> Executor {
     Executor::builder().tools(registry).build()
 }
 
-fn failing(error: fn() -> ToolError) -> TestTool {
+type MakeError = fn() -> ToolError;
+
+fn failing(error: MakeError) -> TestTool {
     TestTool::new("t", move |_, _| async move { Err(error()) })
 }
 
@@ -99,7 +101,7 @@ async fn tells_the_model_how_its_arguments_miss_the_schema() {
 
 #[tokio::test]
 async fn turns_what_the_model_can_react_to_into_a_result() {
-    let errors: [(fn() -> ToolError, &str); 4] = [
+    let errors: [(MakeError, &str); 4] = [
         (
             || ToolError::ModelRetry("try a shorter name".into()),
             "try a shorter name",
@@ -137,8 +139,8 @@ async fn fails_the_step_with_what_the_model_cannot_mend() {
             source: None,
         }
     }
-    let invalid: fn() -> ToolError = || ToolError::InvalidInput("never".into());
-    let cases: [(fn() -> ToolError, ToolEffects, FailureKind, bool); 6] = [
+    let invalid: MakeError = || ToolError::InvalidInput("never".into());
+    let cases: [(MakeError, ToolEffects, FailureKind, bool); 6] = [
         (
             invalid,
             ToolEffects::ReadOnly,

@@ -1,0 +1,137 @@
+//! The `[agents.NAME]` tables.
+
+use std::collections::BTreeMap;
+
+use neuron_types::{
+    AgentSpec, ApprovalRules, CompletionRequest, Limits, OnExpiry, OnUnknownOutcome, SystemPrompt,
+};
+
+use super::{
+    context,
+    models::{self, Known},
+    steps,
+    table::Table,
+    tools::{self, Workplace},
+};
+
+/// An agent as the file defines it: what a run carries, and what only the executor needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Agent {
+    pub(super) spec: AgentSpec,
+    pub(super) workplace: Workplace,
+}
+
+const KEYS: [&str; 21] = [
+    "model",
+    "instructions",
+    "tools",
+    "approve",
+    "deny",
+    "approval_timeout",
+    "on_expiry",
+    "on_unknown_outcome",
+    "parallel_tools",
+    "limits",
+    "context",
+    "retry",
+    "tool",
+    "max_tokens",
+    "temperature",
+    "thinking",
+    "effort",
+    "model_timeout",
+    "tool_timeout",
+    "tool_output_bytes",
+    "allow_outside_cwd",
+];
+
+const EXPIRIES: [(&str, OnExpiry); 2] = [("deny", OnExpiry::Deny), ("fail", OnExpiry::Fail)];
+
+const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
+    ("tell_model", OnUnknownOutcome::TellModel),
+    ("ask_person", OnUnknownOutcome::AskPerson),
+];
+
+/// Reads the tables.
+pub(super) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, Agent> {
+    const MISSING: &str =
+        "the agent file defines no agent: add [agents.default] with model = \"provider/model\"";
+    let agents = root.named_tables("agents");
+    if agents.is_empty() && !root.holds_other_than_table("agents") {
+        root.problems.add(root.offset_of("agents"), MISSING);
+    }
+    agents
+        .into_iter()
+        .map(|(name, table)| (name.to_owned(), read_one(name, &table, known)))
+        .collect()
+}
+
+fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>) -> Agent {
+    table.expect_keys(&KEYS);
+    let default = AgentSpec::default();
+    let model = models::read(table, "model", known);
+    if !table.has("model") {
+        table.missing("model = \"provider/model\"");
+    }
+    let tool_names = tools::read_names(table);
+    let retry = steps::read_retry(table);
+    let mut spec = AgentSpec {
+        name: name.to_owned(),
+        request: CompletionRequest {
+            provider: model.map(|model| model.provider.to_owned()),
+            model: model.map(|model| model.name.to_owned()).unwrap_or_default(),
+            system: table
+                .text("instructions")
+                .map(|text| SystemPrompt::Text(text.value.to_owned())),
+            max_tokens: table.count("max_tokens"),
+            temperature: models::read_temperature(table),
+            thinking: models::read_thinking(table),
+            reasoning_effort: models::read_effort(table),
+            ..CompletionRequest::default()
+        },
+        approvals: ApprovalRules {
+            approve: tools::read_rules(table, "approve"),
+            deny: tools::read_rules(table, "deny"),
+        },
+        approval_timeout: table.duration("approval_timeout"),
+        on_expiry: table.choice("on_expiry", &EXPIRIES).unwrap_or_default(),
+        on_unknown_outcome: table
+            .choice("on_unknown_outcome", &UNKNOWN_OUTCOMES)
+            .unwrap_or_default(),
+        parallel_tools: table
+            .boolean("parallel_tools")
+            .unwrap_or(default.parallel_tools),
+        limits: read_limits(table),
+        context: context::read(table, known),
+        tool_settings: steps::read_tool_settings(table, &tool_names, &retry),
+        retry,
+        model_timeout: table
+            .duration("model_timeout")
+            .unwrap_or(default.model_timeout),
+        tool_timeout: table
+            .duration("tool_timeout")
+            .unwrap_or(default.tool_timeout),
+    };
+    if spec.limits.cost_usd.is_some() {
+        models::require_price(table, model, known);
+        for model in context::summary_models(&spec.context) {
+            models::require_price(table, models::split(model), known);
+        }
+    }
+    let workplace = tools::read_workplace(table);
+    spec.request.tools = tools::definitions(&tool_names, &spec, &workplace);
+    Agent { spec, workplace }
+}
+
+fn read_limits(agent: &Table<'_>) -> Limits {
+    let mut limits = Limits::default();
+    if let Some(table) = agent.table("limits") {
+        table.expect_keys(&["turns", "tool_calls", "tokens", "cost_usd", "duration"]);
+        limits.turns = table.count("turns").or(limits.turns);
+        limits.tool_calls = table.count("tool_calls").or(limits.tool_calls);
+        limits.tokens = table.count("tokens");
+        limits.cost_usd = table.decimal("cost_usd");
+        limits.duration = table.duration("duration");
+    }
+    limits
+}

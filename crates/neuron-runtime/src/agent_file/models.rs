@@ -1,0 +1,161 @@
+//! Naming a model, what is asked of it, and what it costs.
+
+use std::collections::BTreeMap;
+
+use neuron_types::{ReasoningEffort, ThinkingConfig};
+
+use super::{
+    providers::{Kind, ProviderSettings},
+    table::{Table, Text},
+};
+use crate::{ModelPrice, Prices};
+
+/// What the tables of agents refer to.
+pub(super) struct Known<'a> {
+    pub(super) providers: &'a BTreeMap<String, ProviderSettings>,
+    pub(super) prices: &'a Prices,
+}
+
+impl Known<'_> {
+    pub(super) fn provider_names(&self) -> Vec<&str> {
+        self.providers.keys().map(String::as_str).collect()
+    }
+}
+
+/// A model of a provider, written `provider/model`.
+#[derive(Clone, Copy)]
+pub(super) struct ModelName<'a> {
+    pub(super) provider: &'a str,
+    pub(super) name: &'a str,
+}
+
+/// The parts of `provider/model`. The model's own name may hold slashes.
+pub(super) fn split(text: &str) -> Option<ModelName<'_>> {
+    let (provider, name) = text.split_once('/')?;
+    (!provider.is_empty() && !name.is_empty()).then_some(ModelName { provider, name })
+}
+
+/// Reads a key that names a model.
+pub(super) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Option<ModelName<'a>> {
+    let text = table.text(key)?;
+    let Some(model) = split(text.value) else {
+        let message = "names no provider: write provider/model, as in \"openai/gpt-6.1-terra\"";
+        table.problem(key, text.offset, message);
+        return None;
+    };
+    if !known.providers.contains_key(model.provider) {
+        let name = Text {
+            value: model.provider,
+            ..text
+        };
+        table.unknown_value("provider", key, name, &known.provider_names());
+        return None;
+    }
+    Some(model)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a temperature has few digits"
+)]
+pub(super) fn read_temperature(agent: &Table<'_>) -> Option<f32> {
+    agent.number("temperature", 0.0).map(|number| number as f32)
+}
+
+pub(super) fn read_thinking(agent: &Table<'_>) -> Option<ThinkingConfig> {
+    const WORDS: [(&str, ThinkingConfig); 2] = [
+        ("adaptive", ThinkingConfig::Adaptive),
+        ("disabled", ThinkingConfig::Disabled),
+    ];
+    if agent.is_integer("thinking") {
+        let budget_tokens = agent.count("thinking")?;
+        return Some(ThinkingConfig::Enabled { budget_tokens });
+    }
+    agent.choice("thinking", &WORDS)
+}
+
+pub(super) fn read_effort(agent: &Table<'_>) -> Option<ReasoningEffort> {
+    agent.choice(
+        "effort",
+        &[
+            ("none", ReasoningEffort::None),
+            ("minimal", ReasoningEffort::Minimal),
+            ("low", ReasoningEffort::Low),
+            ("medium", ReasoningEffort::Medium),
+            ("high", ReasoningEffort::High),
+            ("xhigh", ReasoningEffort::XHigh),
+            ("max", ReasoningEffort::Max),
+        ],
+    )
+}
+
+/// Reads the `[prices."provider/model"]` tables.
+pub(super) fn read_prices(
+    root: &Table<'_>,
+    providers: &BTreeMap<String, ProviderSettings>,
+) -> Prices {
+    let mut prices = Prices::default();
+    for (name, table) in root.named_tables("prices") {
+        table.expect_keys(&["input", "output", "cache_read", "cache_write"]);
+        for key in ["input", "output"] {
+            if !table.has(key) {
+                table.missing(&format!(
+                    "{key} = \"…\", the price of a million tokens in US dollars"
+                ));
+            }
+        }
+        let model = split(name);
+        match model {
+            None => table.problems.add(
+                table.offset,
+                format!(
+                    "{} names no model: write [prices.\"provider/model\"]",
+                    table.place()
+                ),
+            ),
+            Some(model) if !providers.contains_key(model.provider) => {
+                let provider = Text {
+                    value: model.provider,
+                    offset: table.offset,
+                };
+                let known: Vec<&str> = providers.keys().map(String::as_str).collect();
+                table.unknown("provider", &table.place(), provider, &known);
+            }
+            Some(_) => {}
+        }
+        let (input, output) = (table.decimal("input"), table.decimal("output"));
+        let cache_read = table.decimal("cache_read");
+        let cache_write = table.decimal("cache_write");
+        if let (Some(model), Some(input), Some(output)) = (model, input, output) {
+            let price = ModelPrice {
+                input,
+                output,
+                cache_read,
+                cache_write,
+            };
+            prices.insert(model.provider, model.name, price);
+        }
+    }
+    prices
+}
+
+/// Notes that a cost limit cannot be kept for a model without a price. A script states its own costs.
+pub(super) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
+    let Some(ModelName { provider, name }) = model else {
+        return;
+    };
+    let scripted = known
+        .providers
+        .get(provider)
+        .is_some_and(|settings| settings.kind == Kind::Script);
+    if scripted || known.prices.get(provider, name).is_some() {
+        return;
+    }
+    if let Some(limits) = agent.table("limits") {
+        let message = format!(
+            "cannot be kept, because the price of {provider}/{name} is not known: add \
+             [prices.\"{provider}/{name}\"] with input and output in US dollars for a million tokens"
+        );
+        limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
+    }
+}

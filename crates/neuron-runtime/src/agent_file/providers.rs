@@ -1,0 +1,210 @@
+//! The `[providers.NAME]` tables, and the providers that are there without any.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    problem::looks_like_a_key,
+    table::{Table, Text},
+};
+
+/// How a provider is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    OpenAiResponses,
+    OpenAiChat,
+    Anthropic,
+    Script,
+    Demo,
+}
+
+/// The variable whose value is sent as a bearer token, where Anthropic's key has a header of its own.
+pub(super) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
+
+const KINDS: [(&str, Kind); 5] = [
+    ("openai-responses", Kind::OpenAiResponses),
+    ("openai-chat", Kind::OpenAiChat),
+    ("anthropic", Kind::Anthropic),
+    ("script", Kind::Script),
+    ("demo", Kind::Demo),
+];
+
+/// A provider as the file describes it. Nothing is looked up before it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProviderSettings {
+    pub(super) kind: Kind,
+    pub(super) base_url: Option<String>,
+    /// The variables that may hold the key; the first that is set is taken. Empty where no key is sent.
+    pub(super) key_variables: Vec<String>,
+    /// The script, where that is the kind.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl ProviderSettings {
+    fn of_kind(kind: Kind) -> Self {
+        let variables: &[&str] = match kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => &["OPENAI_API_KEY"],
+            Kind::Anthropic => &["ANTHROPIC_API_KEY", BEARER_VARIABLE],
+            Kind::Script | Kind::Demo => &[],
+        };
+        Self {
+            kind,
+            base_url: None,
+            key_variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+            file: None,
+        }
+    }
+
+    /// Where the environment may name the address, unless the file does.
+    pub(super) const fn base_url_variable(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => Some("OPENAI_BASE_URL"),
+            Kind::Anthropic => Some("ANTHROPIC_BASE_URL"),
+            Kind::Script | Kind::Demo => None,
+        }
+    }
+}
+
+/// The providers that need no table.
+pub(super) fn defaults() -> BTreeMap<String, ProviderSettings> {
+    [
+        ("openai", Kind::OpenAiResponses),
+        ("anthropic", Kind::Anthropic),
+        ("demo", Kind::Demo),
+    ]
+    .map(|(name, kind)| (name.to_owned(), ProviderSettings::of_kind(kind)))
+    .into()
+}
+
+/// Reads the tables into the defaults. `folder` is the one that the file's paths start from.
+pub(super) fn read(root: &Table<'_>, folder: &Path) -> BTreeMap<String, ProviderSettings> {
+    let mut providers = defaults();
+    for (name, table) in root.named_tables("providers") {
+        if name.is_empty() || name.contains('/') {
+            table.problems.add(
+                table.offset,
+                format!("{} has a name with \"/\" or none: rename it", table.place()),
+            );
+        }
+        let default = providers.get(name).map(|settings| settings.kind);
+        if let Some(settings) = read_one(&table, default, folder) {
+            providers.insert(name.to_owned(), settings);
+        } else {
+            // Known, so that an agent that names it is not a second problem.
+            providers
+                .entry(name.to_owned())
+                .or_insert_with(|| ProviderSettings::of_kind(Kind::Demo));
+        }
+    }
+    providers
+}
+
+fn read_one(table: &Table<'_>, default: Option<Kind>, folder: &Path) -> Option<ProviderSettings> {
+    if refuse_keys(table) {
+        return None;
+    }
+    let kind = match table.text("kind") {
+        Some(text) => kind_of(table, text)?,
+        None if table.has("kind") => return None,
+        None => default.or_else(|| {
+            table.missing("kind = \"openai-chat\", or another of the kinds");
+            None
+        })?,
+    };
+    let keys: &[&str] = match kind {
+        Kind::OpenAiResponses | Kind::OpenAiChat | Kind::Anthropic => {
+            &["kind", "base_url", "api_key_env"]
+        }
+        Kind::Script => &["kind", "file"],
+        Kind::Demo => &["kind"],
+    };
+    table.expect_keys(keys);
+
+    let mut settings = ProviderSettings::of_kind(kind);
+    settings.base_url = table.text("base_url").and_then(|url| base_url(table, url));
+    if let Some(name) = table.text("api_key_env") {
+        settings.key_variables = variable(table, name).into_iter().collect();
+    } else if default.is_none() && settings.base_url.is_some() {
+        // A key for the vendor is not for whoever else answers at this address.
+        settings.key_variables.clear();
+    }
+    if kind == Kind::Script {
+        settings.file = table.text("file").map(|file| folder.join(file.value));
+        if !table.has("file") {
+            table.missing("file = \"script.json\"");
+        }
+    }
+    Some(settings)
+}
+
+fn kind_of(table: &Table<'_>, text: Text<'_>) -> Option<Kind> {
+    if text.value == "ollama" {
+        let message = "is \"ollama\", which is not in this build: use kind = \"openai-chat\" with \
+                       base_url = \"http://127.0.0.1:11434/v1\", which Ollama serves too";
+        table.problem("kind", text.offset, message);
+        return None;
+    }
+    table.choose("kind", text, &KINDS)
+}
+
+/// Notes keys that would hold a secret. Their values appear in no message.
+fn refuse_keys(table: &Table<'_>) -> bool {
+    let mut found = false;
+    for key in [
+        "api_key",
+        "apikey",
+        "key",
+        "token",
+        "auth_token",
+        "secret",
+        "password",
+    ] {
+        if table.has(key) {
+            found = true;
+            let message = "would put a key into this file: set an environment variable instead and \
+                           name it with api_key_env";
+            table.problem(key, table.offset_of(key), message);
+        }
+    }
+    found
+}
+
+fn variable(table: &Table<'_>, name: Text<'_>) -> Option<String> {
+    let fits = name
+        .value
+        .starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name
+            .value
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if fits && !looks_like_a_key(name.value) {
+        return Some(name.value.to_owned());
+    }
+    let message = "is not the name of a variable: write a name of capitals, digits and \"_\", as in \
+                   \"OPENAI_API_KEY\", and never the key itself";
+    table.problem("api_key_env", name.offset, message);
+    None
+}
+
+fn base_url(table: &Table<'_>, url: Text<'_>) -> Option<String> {
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| url.value.strip_prefix(scheme));
+    let host = rest
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or_default();
+    if host.contains('@') {
+        let message = "holds a user name or password: leave it out and name a key's variable with \
+                       api_key_env";
+        table.problem("base_url", url.offset, message);
+        None
+    } else if host.is_empty() {
+        let message = "is not an address: write one as in \"https://api.openai.com/v1\"";
+        table.problem("base_url", url.offset, message);
+        None
+    } else {
+        Some(url.value.to_owned())
+    }
+}

@@ -1,0 +1,69 @@
+//! How steps are retried and how long they may take: `[agents.NAME.retry]` and `[agents.NAME.tool.TOOL]`.
+
+use std::collections::BTreeMap;
+
+use neuron_tool::BUILTIN_TOOLS;
+use neuron_types::{RetryPolicy, ToolSettings};
+
+use super::table::{Table, Text};
+
+const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
+const TOOL_KEYS: [&str; 5] = ["attempts", "initial", "factor", "max", "timeout"];
+
+/// The agent's policy for its steps.
+pub(super) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
+    let default = RetryPolicy::default();
+    let Some(table) = agent.table("retry") else {
+        return default;
+    };
+    table.expect_keys(&RETRY_KEYS);
+    read_policy(&table, default)
+}
+
+/// What single tools do differently. Retry keys that a tool does not have are the agent's.
+pub(super) fn read_tool_settings(
+    agent: &Table<'_>,
+    tools: &[Text<'_>],
+    retry: &RetryPolicy,
+) -> BTreeMap<String, ToolSettings> {
+    let mut settings = BTreeMap::new();
+    for (name, table) in agent.named_tables("tool") {
+        table.expect_keys(&TOOL_KEYS);
+        if !BUILTIN_TOOLS.contains(&name) {
+            let tool = Text {
+                value: name,
+                offset: table.offset,
+            };
+            table.unknown("tool", &table.place(), tool, BUILTIN_TOOLS);
+        } else if !tools.iter().any(|tool| tool.value == name) {
+            let place = table.place();
+            table.problems.add(
+                table.offset,
+                format!(
+                    "{place} is for a tool that the agent does not have: add {name:?} to its tools"
+                ),
+            );
+        }
+        let own_retry = RETRY_KEYS.iter().any(|key| table.has(key));
+        let tool = ToolSettings {
+            retry: own_retry.then(|| read_policy(&table, retry.clone())),
+            timeout: table.duration("timeout"),
+        };
+        settings.insert(name.to_owned(), tool);
+    }
+    settings
+}
+
+fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {
+    RetryPolicy {
+        maximum_attempts: table.count("attempts").unwrap_or(default.maximum_attempts),
+        initial_interval: table
+            .duration("initial")
+            .unwrap_or(default.initial_interval),
+        backoff_coefficient: table
+            .number("factor", 1.0)
+            .unwrap_or(default.backoff_coefficient),
+        maximum_interval: table.duration("max").unwrap_or(default.maximum_interval),
+        non_retryable: default.non_retryable,
+    }
+}

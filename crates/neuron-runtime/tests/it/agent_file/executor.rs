@@ -1,0 +1,244 @@
+use std::fs;
+
+use neuron_runtime::{AgentFile, AgentFileError};
+use neuron_types::{CompletionRequest, Message, ToolDefinition};
+use serde_json::json;
+use wiremock::MockServer;
+
+use super::{parse, variables};
+use crate::support::{call, scope, text_of};
+
+fn missing(text: &str) -> String {
+    let file = parse(text).unwrap();
+    let agent = file.agent("a").unwrap();
+    let error = file.executor(&agent, ".", &variables(&[])).unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn needs_the_key_of_the_provider_that_the_agent_uses() {
+    for (provider, message) in [
+        (
+            "[providers.p]\nkind = \"openai-chat\"",
+            "the provider p has no key: set the variable OPENAI_API_KEY",
+        ),
+        (
+            "[providers.p]\nkind = \"anthropic\"",
+            "the provider p has no key: set the variable ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
+        ),
+        (
+            "[providers.p]\nkind = \"openai-responses\"\napi_key_env = \"MY_KEY\"",
+            "the provider p has no key: set the variable MY_KEY",
+        ),
+    ] {
+        let text = format!("[agents.a]\nmodel = \"p/m\"\n{provider}");
+        assert_eq!(missing(&text), message);
+    }
+}
+
+#[test]
+fn needs_the_key_of_the_model_that_summarises() {
+    let text = "[agents.a]\nmodel = \"demo/demo\"\n[agents.a.context]\nstrategy = \"summarize\"\n\
+                model = \"anthropic/small\"";
+    assert!(missing(text).starts_with("the provider anthropic has no key"));
+}
+
+#[test]
+fn needs_no_key_that_the_agent_does_not_use() {
+    let text = "[agents.a]\nmodel = \"demo/demo\"\n[agents.b]\nmodel = \"openai/m\"";
+    let file = parse(text).unwrap();
+    let agent = file.agent("a").unwrap();
+    assert!(file.executor(&agent, ".", &variables(&[])).is_ok());
+}
+
+#[test]
+fn needs_no_key_for_an_address_of_its_own() {
+    let text = "[agents.a]\nmodel = \"local/llama\"\n[providers.local]\nkind = \"openai-chat\"\n\
+                base_url = \"http://127.0.0.1:11434/v1\"";
+    let file = parse(text).unwrap();
+    let agent = file.agent("a").unwrap();
+    assert!(file.executor(&agent, ".", &variables(&[])).is_ok());
+}
+
+#[tokio::test]
+async fn replays_a_script_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "[agents.a]\nmodel = \"s/m\"\n[providers.s]\nkind = \"script\"\nfile = \"turns.json\"";
+    let path = folder.path().join("neuron.toml");
+    fs::write(&path, text).unwrap();
+    let file = AgentFile::load(&path).unwrap();
+    let agent = file.agent("a").unwrap();
+
+    let error = file.executor(&agent, ".", &variables(&[])).unwrap_err();
+    assert!(matches!(error, AgentFileError::Script { .. }));
+    assert!(error.to_string().contains("turns.json cannot be read"));
+
+    fs::write(
+        folder.path().join("turns.json"),
+        r#"{"turns": [{"text": "scripted"}]}"#,
+    )
+    .unwrap();
+    let executor = file.executor(&agent, ".", &variables(&[])).unwrap();
+    let request = CompletionRequest {
+        messages: vec![Message::user("go")],
+        ..agent.request
+    };
+    let answer = executor.call_model(&scope(), &request).await.unwrap();
+    assert_eq!(answer.message.text(), "scripted");
+}
+
+#[tokio::test]
+async fn keeps_the_tools_where_the_agent_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    fs::write(folder.path().join("outside.txt"), "out").unwrap();
+    for (line, refused) in [("", true), ("allow_outside_cwd = true", false)] {
+        let text = format!("[agents.a]\nmodel = \"demo/demo\"\ntools = [\"read_file\"]\n{line}");
+        let file = parse(&text).unwrap();
+        let agent = file.agent("a").unwrap();
+        let executor = file.executor(&agent, &inside, &variables(&[])).unwrap();
+        let read = call("read_file", json!({"path": "../outside.txt"}));
+        let output = executor.call_tool(&scope(), &read).await.unwrap();
+        assert_eq!(output.is_error, refused, "{}", text_of(&output));
+    }
+}
+
+#[tokio::test]
+async fn has_only_the_tools_of_the_agent() {
+    let file = parse("[agents.a]\nmodel = \"demo/demo\"\ntools = [\"grep\"]").unwrap();
+    let agent = file.agent("a").unwrap();
+    let executor = file.executor(&agent, ".", &variables(&[])).unwrap();
+    let output = executor
+        .call_tool(&scope(), &call("bash", json!({"command": "true"})))
+        .await
+        .unwrap();
+    assert!(output.is_error);
+    assert_eq!(text_of(&output), "there is no tool \"bash\": use grep");
+}
+
+#[tokio::test]
+async fn answers_with_no_more_than_the_agent_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("long.txt"), "x".repeat(1000)).unwrap();
+    let text =
+        "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"read_file\"]\ntool_output_bytes = 100";
+    let file = parse(text).unwrap();
+    let agent = file.agent("a").unwrap();
+    let executor = file
+        .executor(&agent, folder.path(), &variables(&[]))
+        .unwrap();
+    let read = call("read_file", json!({"path": "long.txt"}));
+    let output = executor.call_tool(&scope(), &read).await.unwrap();
+    let text = text_of(&output);
+    assert!(
+        text.contains(&"x".repeat(100)) && !text.contains(&"x".repeat(101)),
+        "{text}"
+    );
+}
+
+#[test]
+fn refuses_an_agent_of_another_file_whose_parts_are_gone() {
+    let file = parse("[agents.a]\nmodel = \"demo/demo\"").unwrap();
+    let mut agent = file.agent("a").unwrap();
+    agent.request.tools.push(ToolDefinition {
+        name: "mcp__everything__echo".into(),
+        ..ToolDefinition::default()
+    });
+    let error = file.executor(&agent, ".", &variables(&[])).unwrap_err();
+    assert!(matches!(error, AgentFileError::UnknownTool { .. }));
+    agent.request.tools.clear();
+    agent.request.provider = Some("gone".into());
+    let error = file.executor(&agent, ".", &variables(&[])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the agent a cannot be used here: unknown provider \"gone\": use anthropic, demo or openai"
+    );
+}
+
+/// What the model API is asked with: the path and the authentication headers.
+async fn first_request(provider: &str, environment: &[(&str, &str)]) -> String {
+    let server = MockServer::start().await;
+    let provider = provider.replace("SERVER", &server.uri());
+    let text = format!("[agents.a]\nmodel = \"{provider}");
+    let file = parse(&text).unwrap();
+    let agent = file.agent("a").unwrap();
+    let environment: Vec<(String, String)> = environment
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.replace("SERVER", &server.uri())))
+        .collect();
+    let lookup = |name: &str| {
+        let found = environment.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let executor = file.executor(&agent, ".", &lookup).unwrap();
+    let request = CompletionRequest {
+        messages: vec![Message::user("go")],
+        ..agent.request
+    };
+    // The server knows no such path: what counts is what it was asked.
+    executor.call_model(&scope(), &request).await.unwrap_err();
+    let requests = server.received_requests().await.unwrap();
+    let asked = &requests[0];
+    let body: serde_json::Value = serde_json::from_slice(&asked.body).unwrap();
+    let header = |name: &str| {
+        let value = asked.headers.get(name)?;
+        Some(format!(" {name}: {}", value.to_str().unwrap()))
+    };
+    let key = header("authorization").or_else(|| header("x-api-key"));
+    format!(
+        "{} {}{}",
+        asked.url.path(),
+        body["model"].as_str().unwrap(),
+        key.unwrap_or_default()
+    )
+}
+
+#[tokio::test]
+async fn speaks_to_each_kind_of_provider_at_its_address() {
+    for (provider, environment, expected) in [
+        (
+            "openai/m\"",
+            &[("OPENAI_API_KEY", "k1"), ("OPENAI_BASE_URL", "SERVER/v1")][..],
+            "/v1/responses m authorization: Bearer k1",
+        ),
+        (
+            "openai/m\"\n[providers.openai]\nkind = \"openai-chat\"\nbase_url = \"SERVER/x\"",
+            &[
+                ("OPENAI_API_KEY", "k2"),
+                ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"),
+            ],
+            "/x/chat/completions m authorization: Bearer k2",
+        ),
+        (
+            "local/m/n\"\n[providers.local]\nkind = \"openai-chat\"\nbase_url = \"SERVER/v1\"",
+            &[("OPENAI_API_KEY", "not for others")],
+            "/v1/chat/completions m/n",
+        ),
+        (
+            "mine/m\"\n[providers.mine]\nkind = \"openai-responses\"\nbase_url = \"SERVER/v1\"\n\
+             api_key_env = \"MY_KEY\"",
+            &[("OPENAI_API_KEY", "not for others"), ("MY_KEY", "k3")],
+            "/v1/responses m authorization: Bearer k3",
+        ),
+        (
+            "anthropic/m\"",
+            &[
+                ("ANTHROPIC_API_KEY", "k4"),
+                ("ANTHROPIC_BASE_URL", "SERVER"),
+            ],
+            "/v1/messages m x-api-key: k4",
+        ),
+        (
+            "anthropic/m\"",
+            &[
+                ("ANTHROPIC_AUTH_TOKEN", "k5"),
+                ("ANTHROPIC_BASE_URL", "SERVER"),
+            ],
+            "/v1/messages m authorization: Bearer k5",
+        ),
+    ] {
+        assert_eq!(first_request(provider, environment).await, expected);
+    }
+}
