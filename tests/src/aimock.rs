@@ -1,0 +1,88 @@
+//! An independent fake of the model APIs: `@copilotkit/aimock`.
+
+use std::{
+    env,
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{poll::eventually, process::Running};
+
+/// A server on a port of its own. Dropping it ends it.
+#[derive(Debug)]
+pub struct Aimock {
+    address: String,
+    // In this order: the process ends before its folder goes.
+    _process: Running,
+    _folder: TempDir,
+}
+
+impl Aimock {
+    /// Starts a server with these fixtures. A request that fits none is refused.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such program or it does not start.
+    #[must_use]
+    pub fn start(fixtures: &Value) -> Self {
+        let program = env::var_os("NEURON_AIMOCK").expect(
+            "NEURON_AIMOCK is not set: run the tests with `cargo xtask test`, or set it to the path \
+             that `cargo xtask engines aimock` prints",
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fixtures.json");
+        std::fs::write(&file, fixtures.to_string()).unwrap();
+        let mut command = Command::new(program);
+        command
+            .args(["-p", "0", "--strict", "--journal-max", "0", "-f"])
+            .arg(&file);
+        let mut process = Running::start(command, &folder.path().join("aimock"));
+        let address = eventually("address of aimock", || {
+            let said = process.stdout();
+            assert!(
+                process.is_running(),
+                "aimock did not start: {said}{}",
+                process.stderr()
+            );
+            let (_, rest) = said.split_once("listening on http://")?;
+            let (address, _) = rest.split_once('\n')?;
+            Some(address.trim().to_owned())
+        });
+        Self {
+            address,
+            _process: process,
+            _folder: folder,
+        }
+    }
+
+    /// The address without a path.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What it was asked, in order: each entry has `path`, `headers`, `body` and `response`. A body is in the
+    /// Chat Completions form, whatever the API was: it is what aimock understood.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer.
+    #[must_use]
+    pub fn journal(&self) -> Vec<Value> {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        // HTTP/1.0 gets a body without chunks that ends with the connection.
+        let request = format!(
+            "GET /__aimock/journal HTTP/1.0\r\nhost: {}\r\n\r\n",
+            self.address
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str(body).unwrap()
+    }
+}

@@ -1,0 +1,213 @@
+//! `kill -9` at any moment of a run of twenty steps, then `resume`: the same end, nothing twice.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use neuron_e2e::{Reply, chat, eventually};
+use serde_json::json;
+
+use crate::long_run::{ANSWER, CALLS, LAST_TURN, LongRun, RUN, Tool, check_output, is_unknown};
+
+/// The run with nobody who interrupts it.
+#[test]
+fn a_run_of_twenty_steps_ends_with_the_answer() {
+    let run = LongRun::new("", |_| None);
+
+    let output = run.start().finish().exits(0).json();
+
+    check_output(&output);
+    let requests = run.requests();
+    assert_eq!(requests.len(), LAST_TURN);
+    assert!(requests.values().all(|count| *count == 1), "{requests:?}");
+    // It is over: going on makes no step.
+    run.resume();
+    assert_eq!(run.requests(), requests);
+}
+
+/// Kills the run while its model call of this turn hangs.
+fn killed_in_model_call(turn: usize) {
+    let armed = AtomicBool::new(true);
+    let run = LongRun::new("", move |request| {
+        let hangs = chat::turn(&request.body) == turn && armed.swap(false, Ordering::SeqCst);
+        hangs.then_some(Reply::Hang)
+    });
+    let process = run.start();
+    run.model.reached(turn);
+
+    let killed = process.kill();
+
+    assert_eq!((killed.code, killed.stdout.as_str()), (None, ""));
+    assert_eq!(run.world.status(RUN)["state"], "running");
+    run.resume();
+    for (of, count) in run.requests() {
+        assert_eq!(
+            count,
+            if of == turn { 2 } else { 1 },
+            "requests of turn {of}"
+        );
+    }
+    let bodies = run.model.bodies();
+    assert_eq!(bodies[turn - 1], bodies[turn], "the same is asked again");
+    for (number, _, tool) in CALLS {
+        assert_eq!(
+            run.commands(number),
+            usize::from(tool == Tool::Bash),
+            "call {number}"
+        );
+    }
+    let results = chat::tool_results(bodies.last().unwrap());
+    assert!(
+        results.iter().all(|(_, result)| !is_unknown(result)),
+        "{results:?}"
+    );
+}
+
+#[test]
+fn killed_in_any_model_call_the_run_asks_only_that_again() {
+    for turn in 1..=LAST_TURN {
+        killed_in_model_call(turn);
+    }
+}
+
+/// Kills the run while the command of this call is under way.
+fn killed_in_write(number: usize, turn: usize) {
+    let run = LongRun::new("", |_| None);
+    run.hold(number);
+    let process = run.start();
+    eventually("call of the command", || {
+        (run.commands(number) == 1).then_some(())
+    });
+
+    drop(process.kill());
+
+    // The command itself lives on, and its end reaches nobody any more.
+    run.resume();
+    assert_eq!(run.commands(number), 1, "call {number} was made again");
+    for (of, count) in run.requests() {
+        assert_eq!(count, 1, "requests of turn {of}");
+    }
+    let bodies = run.model.bodies();
+    let told = chat::tool_results(&bodies[turn]);
+    let result = |number: usize| &told[number - 1].1;
+    assert!(
+        is_unknown(result(number)),
+        "the model is not told: {told:?}"
+    );
+    for (other, of, _) in CALLS {
+        if of <= turn && other != number {
+            assert!(
+                !is_unknown(result(other)),
+                "call {other} is known: {told:?}"
+            );
+        }
+    }
+    let finished = run.world.events_of(RUN, "tool_finished");
+    let event = finished
+        .iter()
+        .find(|event| event["call_id"] == json!(format!("call_{number}")))
+        .unwrap();
+    assert_eq!(event["failure"], "outcome_unknown");
+    run.release(number);
+}
+
+#[test]
+fn killed_in_any_write_the_run_does_not_call_it_again_and_the_model_is_told() {
+    for (number, turn, tool) in CALLS {
+        if tool == Tool::Bash {
+            killed_in_write(number, turn);
+        }
+    }
+}
+
+/// Kills the run while the read-only call of this number is under way.
+fn killed_in_read(number: usize) {
+    let run = LongRun::new("", |_| None);
+    let gate = run.hold_grep(number);
+    let process = run.start();
+    let reader = gate.reader();
+    // A call of the same turn may be under way, too. This is about the other one.
+    eventually("end of the command beside it", || {
+        let beside = if number == 6 { run.commands(5) } else { 1 };
+        (beside == 1).then_some(())
+    });
+
+    drop(process.kill());
+    drop(reader);
+
+    let resumed = run.world.start(&["resume", RUN, "--json"]);
+    // It is called again.
+    drop(gate.reader());
+    check_output(&resumed.finish().exits(0).json());
+    for (of, count) in run.requests() {
+        assert_eq!(count, 1, "requests of turn {of}");
+    }
+    run.resume();
+}
+
+#[test]
+fn killed_in_any_read_the_run_calls_it_again() {
+    for (number, _, tool) in CALLS {
+        if tool == Tool::Grep {
+            killed_in_read(number);
+        }
+    }
+}
+
+#[test]
+fn where_the_agent_file_says_so_a_person_is_asked_about_an_unknown_outcome() {
+    for (verdict, calls) in [("approve", 2), ("deny", 1)] {
+        let run = LongRun::new("on_unknown_outcome = \"ask_person\"\n", |_| None);
+        run.hold(3);
+        let process = run.start();
+        eventually("call of the command", || {
+            (run.commands(3) == 1).then_some(())
+        });
+        drop(process.kill());
+        run.release(3);
+
+        let parked = run.world.neuron(&["resume", RUN, "--json"]).exits(3).json();
+
+        let ticket = &parked["approvals"][0];
+        assert_eq!(ticket["tool"], "bash");
+        assert!(is_unknown(ticket["reason"].as_str().unwrap()), "{ticket}");
+        assert_eq!(run.commands(3), 1);
+        assert_eq!(
+            run.requests().keys().last(),
+            Some(&3),
+            "the model waits for the person"
+        );
+
+        run.world.does(0, &[verdict, RUN, "--comment", "I looked."]);
+        let output = run.world.neuron(&["resume", RUN, "--json"]).exits(0).json();
+
+        assert_eq!(output["output"], ANSWER);
+        assert_eq!(run.commands(3), calls, "{verdict}");
+        let told = chat::tool_results(&run.model.bodies()[3]);
+        let part = if verdict == "approve" {
+            "did 3"
+        } else {
+            "I looked."
+        };
+        assert!(told[2].1.contains(part), "{told:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_still_ends() {
+    let run = LongRun::new("", |_| None);
+    drop(run.start().kill());
+    // From the first moment on, each time a little later: no sleep, but the time that it takes to get so far.
+    for requests in 1..=LAST_TURN {
+        let resume = run.world.start(&["resume", RUN, "--json"]);
+        let mut resume = Some(resume);
+        eventually("request or end", || {
+            let over = !resume.as_mut()?.is_running();
+            (over || run.model.requests().len() >= requests).then_some(())
+        });
+        drop(resume.take().map(neuron_e2e::Running::kill));
+    }
+
+    if run.world.neuron(&["status", RUN]).code != Some(0) {
+        drop(run.start().finish().exits(0));
+    }
+    run.resume();
+}

@@ -1,0 +1,20 @@
+//! What a user can rely on, shown with the `neuron` command as a process.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod bad_input;
+mod crash;
+mod crash_at_commits;
+mod demo;
+mod failures;
+mod long_run;
+mod model_apis;
+mod reach;
+mod secrets;
+mod tickets;

@@ -1,0 +1,202 @@
+//! Whole runs against an independent fake of the OpenAI and Anthropic APIs.
+
+use neuron_e2e::{Aimock, World};
+use serde_json::{Value, json};
+
+const PROMPT: &str = "Tidy up the notes.";
+const ANSWER: &str = "The notes are tidy.";
+
+/// One call, then two at once of which one fails, then a write, then the answer.
+fn fixtures() -> Value {
+    // What an API calls a message differs, so the last result tells the turn.
+    let after = |call: &str, response: Value| json!({"match": {"userMessage": "Tidy up", "toolCallId": call}, "response": response});
+    let usage = json!({"input_tokens": 100, "output_tokens": 10});
+    json!({"fixtures": [
+        {"match": {"userMessage": "Tidy up", "hasToolResult": false}, "response": {
+            "content": "I look at what is there.",
+            "toolCalls": [{"id": "call_1", "name": "list_files", "arguments": {"path": "."}}],
+            "usage": usage,
+        }},
+        after("call_1", json!({
+            "toolCalls": [
+                {"id": "call_2", "name": "bash", "arguments": {"command": "sleep 0.3; cat one.txt"}},
+                {"id": "call_3", "name": "read_file", "arguments": {"path": "missing.txt"}},
+                {"id": "call_4", "name": "read_file", "arguments": {"path": "two.txt"}},
+            ],
+            "usage": usage,
+        })),
+        after("call_4", json!({
+            "toolCalls": [{
+                "id": "call_5",
+                "name": "write_file",
+                "arguments": {"path": "both.txt", "content": "first note\nsecond note\n"},
+            }],
+            "usage": usage,
+        })),
+        after("call_5", json!({"content": ANSWER, "usage": usage})),
+    ]})
+}
+
+struct Api {
+    kind: &'static str,
+    base_path: &'static str,
+    request_path: &'static str,
+    key_variable: &'static str,
+    key_header: &'static str,
+}
+
+fn a_run_of_several_turns(api: &Api) {
+    let aimock = Aimock::start(&fixtures());
+    let mut world = World::new();
+    world.set(api.key_variable, "test-key-of-this-run");
+    world.write("one.txt", "first note\n");
+    world.write("two.txt", "second note\n");
+    world.write(
+        "neuron.toml",
+        &format!(
+            "[providers.fake]\nkind = \"{}\"\nbase_url = \"{}{}\"\napi_key_env = \"{}\"\n\n\
+             [agents.default]\nmodel = \"fake/some-model\"\ninstructions = \"You keep notes.\"\n\
+             tools = [\"list_files\", \"read_file\", \"write_file\", \"bash\"]\n",
+            api.kind,
+            aimock.url(),
+            api.base_path,
+            api.key_variable
+        ),
+    );
+
+    let run = world
+        .neuron(&["run", PROMPT, "--id", "notes", "--json"])
+        .exits(0);
+
+    let output = run.json();
+    assert_eq!(output["output"], ANSWER);
+    assert_eq!(output["turns"], 4);
+    assert_eq!(output["usage"]["input_tokens"], 400);
+    assert_eq!(output["usage"]["output_tokens"], 40);
+    assert_eq!(world.read("both.txt"), "first note\nsecond note\n");
+    check_requests(api, &aimock.journal());
+    check_events(&world);
+}
+
+/// The requests as aimock read them.
+fn check_requests(api: &Api, journal: &[Value]) {
+    assert_eq!(journal.len(), 4, "{journal:#?}");
+    let mut conversation: Vec<Value> = Vec::new();
+    for (turn, entry) in journal.iter().enumerate() {
+        assert_eq!(entry["path"], api.request_path);
+        assert_eq!(entry["response"]["status"], 200, "{entry:#}");
+        assert!(entry["headers"].get(api.key_header).is_some(), "{entry:#}");
+        assert_eq!(entry["body"]["model"], "some-model");
+        let messages = entry["body"]["messages"].as_array().unwrap();
+        // Nothing that was said is ever changed.
+        assert!(
+            messages.starts_with(&conversation),
+            "turn {}: {entry:#}",
+            turn + 1
+        );
+        conversation.clone_from(messages);
+    }
+
+    let mut roles: Vec<&str> = conversation
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .filter(|role| !matches!(*role, "system" | "developer"))
+        .collect();
+    // In the Responses form a text and each call are items of their own.
+    roles.dedup_by(|role, before| *role == "assistant" && *before == "assistant");
+    let expected = [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "tool",
+        "tool",
+        "assistant",
+        "tool",
+    ];
+    assert_eq!(roles, expected, "{conversation:#?}");
+
+    let results: Vec<(&str, String)> = conversation
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| {
+            let id = message["tool_call_id"].as_str().unwrap();
+            (id, message["content"].to_string())
+        })
+        .collect();
+    // The slowest call is the first, and its result still is.
+    let expected = [
+        ("call_1", "one.txt"),
+        ("call_2", "first note"),
+        ("call_3", "missing.txt does not exist"),
+        ("call_4", "second note"),
+        ("call_5", "both.txt"),
+    ];
+    for ((id, content), (expected_id, part)) in results.iter().zip(expected) {
+        assert_eq!(*id, expected_id, "{results:#?}");
+        assert!(content.contains(part), "no {part:?} in {content}");
+    }
+    let asked: Vec<&Value> = conversation
+        .iter()
+        .filter_map(|message| message["tool_calls"].as_array())
+        .flatten()
+        .map(|call| &call["id"])
+        .collect();
+    assert_eq!(asked, ["call_1", "call_2", "call_3", "call_4", "call_5"]);
+}
+
+fn check_events(world: &World) {
+    let finished: Vec<(Value, Value)> = world
+        .events_of("notes", "tool_finished")
+        .into_iter()
+        .map(|event| (event["call_id"].clone(), event["is_error"].clone()))
+        .collect();
+    for (id, is_error) in [
+        ("call_1", false),
+        ("call_2", false),
+        ("call_3", true),
+        ("call_4", false),
+        ("call_5", false),
+    ] {
+        let event = (json!(id), json!(is_error));
+        assert_eq!(
+            finished.iter().filter(|found| **found == event).count(),
+            1,
+            "{id} in {finished:?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_of_several_turns_over_chat_completions() {
+    a_run_of_several_turns(&Api {
+        kind: "openai-chat",
+        base_path: "/v1",
+        request_path: "/v1/chat/completions",
+        key_variable: "OPENAI_API_KEY",
+        key_header: "authorization",
+    });
+}
+
+#[test]
+fn a_run_of_several_turns_over_responses() {
+    a_run_of_several_turns(&Api {
+        kind: "openai-responses",
+        base_path: "/v1",
+        request_path: "/v1/responses",
+        key_variable: "OPENAI_API_KEY",
+        key_header: "authorization",
+    });
+}
+
+#[test]
+fn a_run_of_several_turns_over_anthropic_messages() {
+    a_run_of_several_turns(&Api {
+        kind: "anthropic",
+        base_path: "",
+        request_path: "/v1/messages",
+        key_variable: "ANTHROPIC_API_KEY",
+        key_header: "x-api-key",
+    });
+}

@@ -1,0 +1,168 @@
+//! Reaching into a run that another process executes.
+
+use std::time::Duration;
+
+use neuron_e2e::{FakeModel, Gate, Reply, Running, World, chat, eventually, poll};
+use serde_json::json;
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// Cancels and checks that the run ends soon, as a cancelled one.
+fn cancelled(world: &World, run: Running) {
+    world.does(0, &["cancel", "long", "--reason", "it takes too long"]);
+    let mut run = Some(run);
+    let ended = poll::within(SOON, "end of the cancelled run", || {
+        let over = !run.as_mut()?.is_running();
+        over.then(|| run.take().map(Running::finish)).flatten()
+    });
+    let output = ended.exits(1).json();
+    assert_eq!(output["state"], "cancelled");
+    assert_eq!(output["exit_reason"], "cancelled");
+    assert!(
+        output["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("it takes too long"),
+        "{output}"
+    );
+    assert_eq!(world.status("long")["state"], "cancelled");
+    // It stays cancelled.
+    let again = world.neuron(&["resume", "long"]);
+    assert_ne!(again.code, Some(0), "{again:#?}");
+    assert_eq!(world.status("long")["state"], "cancelled");
+}
+
+#[test]
+fn cancelling_reaches_a_model_call_in_flight() {
+    let model = FakeModel::start(|_| Reply::Hang);
+    let world = World::new();
+    world.write("neuron.toml", &model.agent_file("tools = []\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    model.reached(1);
+
+    cancelled(&world, run);
+
+    eventually("end of the request", || (model.left() == 1).then_some(()));
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn cancelling_kills_a_command_in_flight_and_what_it_started() {
+    let model = FakeModel::start(|_| {
+        let command = "(trap '' TERM; while [ -e hold ]; do echo x > beat; sleep 0.02; done) & \
+                       echo begun > begun; wait";
+        Reply::ok(chat::calls(&[(
+            "call_1",
+            "bash",
+            json!({"command": command}),
+        )]))
+    });
+    let world = World::new();
+    world.write("hold", "");
+    world.write("neuron.toml", &model.agent_file("tools = [\"bash\"]\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    eventually("begin of the command", || {
+        (world.read("begun") == "begun\n").then_some(())
+    });
+
+    cancelled(&world, run);
+
+    // What beats writes the file again at once.
+    std::fs::remove_file(world.file("beat")).unwrap();
+    let until = std::time::Instant::now() + Duration::from_millis(300);
+    eventually("end of the watch", || {
+        (std::time::Instant::now() > until).then_some(())
+    });
+    assert_eq!(world.read("beat"), "", "the command lives on");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn cancelling_a_parked_run_ends_it_without_an_executor() {
+    let model = FakeModel::start(|_| {
+        Reply::ok(chat::calls(&[(
+            "call_1",
+            "bash",
+            json!({"command": "echo made > made"}),
+        )]))
+    });
+    let world = World::new();
+    let keys = "tools = [\"bash\"]\napprove = [\"*\"]\n";
+    world.write("neuron.toml", &model.agent_file(keys));
+    world.does(3, &["run", "Go.", "--id", "long"]);
+
+    world.does(0, &["cancel", "long"]);
+
+    // Whether it ends now or when somebody takes it up: there is nothing left to decide.
+    drop(world.neuron(&["resume", "long", "--json"]));
+    assert_eq!(world.status("long")["state"], "cancelled");
+    assert_eq!(world.status("long")["approvals"], json!([]));
+    assert_eq!(world.read("made"), "");
+}
+
+#[test]
+fn a_message_that_is_sent_to_a_run_is_taken_up_at_the_next_turn() {
+    let gate = Gate::shut();
+    let held = gate.clone();
+    let model = FakeModel::start(move |request| {
+        if request.number == 1 {
+            held.pass();
+        }
+        Reply::ok(chat::text(&format!("Answer {}.", request.number)))
+    });
+    let world = World::new();
+    world.write("neuron.toml", &model.agent_file("tools = []\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    gate.reached();
+
+    world.does(0, &["send", "long", "And mind the gap."]);
+    gate.open();
+    let output = run.finish().exits(0).json();
+
+    assert_eq!(output["output"], "Answer 2.");
+    let requests = model.bodies();
+    assert_eq!(requests.len(), 2);
+    let said: Vec<(String, String)> = chat::messages(&requests[1])
+        .iter()
+        .filter(|message| message["role"] != "system")
+        .map(|message| {
+            (
+                message["role"].as_str().unwrap().to_owned(),
+                chat::content(message),
+            )
+        })
+        .collect();
+    let expected = [
+        ("user", "Go."),
+        ("assistant", "Answer 1."),
+        ("user", "And mind the gap."),
+    ];
+    let expected = expected.map(|(role, text)| (role.to_owned(), text.to_owned()));
+    assert_eq!(said, expected);
+    assert_eq!(world.events_of("long", "message_received").len(), 1);
+}
+
+#[test]
+fn wait_follows_a_run_of_another_process_to_its_end() {
+    let gate = Gate::shut();
+    let held = gate.clone();
+    let model = FakeModel::start(move |_| {
+        held.pass();
+        Reply::ok(chat::text("Here it is."))
+    });
+    let world = World::new();
+    world.write("neuron.toml", &model.agent_file("tools = []\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    gate.reached();
+    let wait = world.start(&["wait", "long", "--json"]);
+    let follow = world.start(&["events", "long", "--follow", "--json"]);
+    eventually("first events", || {
+        follow.stdout().contains("turn_started").then_some(())
+    });
+
+    gate.open();
+
+    let output = run.finish().exits(0).json();
+    assert_eq!(wait.finish().exits(0).json(), output);
+    assert_eq!(follow.finish().exits(0).json_lines(), world.events("long"));
+}
