@@ -121,10 +121,12 @@ impl Provider for ScriptModel {
         let turn = self.turns.get(index).ok_or_else(|| {
             ProviderError::new(
                 FailureKind::InvalidRequest,
-                format!(
-                    "the script has {} turns and the run asks for turn {number}",
-                    self.turns.len()
-                ),
+                match self.turns.len() {
+                    1 => format!("the script has 1 turn and the run asks for turn {number}"),
+                    turns => {
+                        format!("the script has {turns} turns and the run asks for turn {number}")
+                    }
+                },
             )
         })?;
         if let Some(error) = self.next_failure(index, turn) {

@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use neuron_runtime::{AgentFile, AgentFileError};
+use proptest::prelude::*;
 
 use super::parse;
 
@@ -190,4 +191,35 @@ fn name_a_file_that_cannot_be_read() {
         text.contains("neuron.toml cannot be read: No such file"),
         "{text}"
     );
+}
+
+proptest! {
+    #[test]
+    fn come_for_any_text_that_is_no_agent_file(text in "[\\[\\]a-z.=\"0-9\\n# é]{0,80}") {
+        if let Err(AgentFileError::Invalid { problems, .. }) = parse(&text) {
+            let lines = text.matches('\n').count() + 1;
+            prop_assert!(!problems.is_empty());
+            prop_assert!(problems.iter().all(|problem| problem.line <= lines));
+        }
+    }
+
+    #[test]
+    fn come_for_any_value_in_place_of_another(
+        key in prop::sample::select(vec![
+            "model", "instructions", "tools", "approve", "approval_timeout", "on_expiry",
+            "limits", "context", "retry", "tool", "max_tokens", "temperature", "thinking",
+            "effort", "parallel_tools",
+        ]),
+        value in prop::sample::select(vec![
+            "1", "-1", "1.5", "\"é\"", "true", "[]", "[1]", "{}", "{ a = 1 }", "1979-05-27", "nan",
+            "0x10", "99999999999999999999", "\"9999999999999y\"", "\"1e400\"",
+        ]),
+    ) {
+        let name = if key == "model" { "" } else { "model = \"demo/demo\"\n" };
+        // Whether it fits or not: an answer, and no panic.
+        match parse(&format!("[agents.a]\n{name}{key} = {value}")) {
+            Ok(file) => prop_assert!(file.agent("a").is_ok()),
+            Err(error) => prop_assert!(error.to_string().starts_with("neuron.toml:")),
+        }
+    }
 }

@@ -1,11 +1,13 @@
 use std::{fs, path::Path};
 
+use futures::FutureExt;
 use neuron_runtime::{DemoModel, Executor};
 use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
-    CompletionRequest, ContentBlock, ContentItem, Message, Role, StopReason, ToolCall, ToolOutput,
-    ToolResultBlock,
+    CompletionRequest, ContentBlock, ContentItem, Message, Provider, Role, StopReason, ToolCall,
+    ToolDefinition, ToolOutput, ToolResultBlock,
 };
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::support::{scope, text_of};
@@ -118,6 +120,18 @@ async fn lists_the_crates_of_a_workspace() {
             "{prompt}"
         );
     }
+}
+
+#[tokio::test]
+async fn lists_the_crates_of_this_workspace() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    let prompts = ["list the crates of this workspace"];
+    let (_, text) = converse(workspace, neuron_tool::READ_ONLY_TOOLS, &prompts).await;
+    assert!(text.contains("- crates/neuron-runtime\n"), "{text}");
+    assert!(text.contains("- crates/neuron-types\n"), "{text}");
 }
 
 #[tokio::test]
@@ -243,4 +257,32 @@ async fn shows_the_beginning_of_a_long_result() {
     fs::write(folder.path().join("long.txt"), lines.join("\n")).unwrap();
     let (_, text) = converse(folder.path(), ALL, &["read long.txt"]).await;
     assert!(text.ends_with("line 20\n(30 more lines)"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn answers_every_prompt_with_a_text_or_a_call_of_a_tool_that_is_offered(
+        words in prop::collection::vec(word(), 0..12),
+    ) {
+        let request = CompletionRequest {
+            messages: vec![Message::user(words.join(" "))],
+            tools: vec![ToolDefinition { name: "grep".into(), ..ToolDefinition::default() }],
+            ..CompletionRequest::default()
+        };
+        let answer = DemoModel.complete(&request).now_or_never().unwrap().unwrap();
+        let calls = calls(&answer.message);
+        prop_assert!(calls.iter().all(|call| call.name == "grep" && call.input.is_object()));
+        prop_assert!(!calls.is_empty() || !answer.message.text().is_empty());
+    }
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "list", "read", "search", "find", "run", "write", "then", "and", "the", "crates",
+            "for", "in", "to", "files", "folder", "`x", "\"a b\"", "./", "..", "a.txt,", "*.rs",
+        ])
+        .prop_map(str::to_owned),
+        "\\PC{0,6}",
+    ]
 }

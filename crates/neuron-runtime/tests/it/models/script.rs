@@ -204,7 +204,7 @@ async fn ends_for_good_after_its_last_turn() {
     let error = model.complete(&request(messages)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the script has 1 turns and the run asks for turn 2"
+        "the script has 1 turn and the run asks for turn 2"
     );
     assert!(!error.is_retryable());
 }
