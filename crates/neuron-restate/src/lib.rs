@@ -1,0 +1,1 @@
+//! Runs agents as Restate workflows.
