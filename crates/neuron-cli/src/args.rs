@@ -11,7 +11,6 @@ use neuron_types::RunId;
     name = "neuron",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
     after_help = "Runs are kept in .neuron/, or where NEURON_HOME says.\n\
                   Exit codes: 0 completed or done, 1 the run failed, was cancelled or ended at a limit, \
                   2 usage or configuration, 3 the run waits for a person."

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::{
     CliError,
     line_reader::LineReader,
+    output::note,
     progress::Progress,
     question::{self, Answer},
 };
@@ -79,6 +80,7 @@ impl Asker {
         let (reader, question) = LineReader::new().map_err(CliError::Terminal)?;
         let mut question = Some(question);
         self.progress.pause();
+        let mut cursor = Cursor { behind: true };
         let asked = ticket.clone();
         let run_id = self.run_id.clone();
         let mut asking =
@@ -94,11 +96,13 @@ impl Asker {
                 }
             }
         };
-        self.progress.resume();
         let answer = answer
             .map_err(std::io::Error::other)
             .flatten()
             .map_err(CliError::Terminal)?;
+        cursor.behind = answer == Answer::TakenBack;
+        drop(cursor);
+        self.progress.resume();
         self.answered(ticket, answer).await;
         Ok(())
     }
@@ -158,6 +162,19 @@ impl Asker {
                     _ => {}
                 }
             }
+        }
+    }
+}
+
+/// Leaves the line of a question that nobody answered, also when the asker is dropped.
+struct Cursor {
+    behind: bool,
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        if self.behind {
+            note("");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{error::Error, io, iter::successors, path::PathBuf};
 use neuron_runtime::{AgentFileError, JournalError};
 use neuron_types::{DurableError, RunId};
 
-use crate::{Exit, output::note, shown};
+use crate::{Exit, output::note};
 
 /// What can go wrong with a command. Each message says what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -49,10 +49,25 @@ pub(crate) enum CliError {
     SeveralTickets { run_id: RunId, tickets: Vec<String> },
     /// Something kept the run from going on; it did not end.
     #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
-    Stuck { run_id: RunId, source: DurableError },
+    Stuck {
+        run_id: RunId,
+        source: Box<dyn Error + Send + Sync>,
+    },
 }
 
 impl CliError {
+    /// Something kept the run from going on.
+    pub(crate) fn stuck(run_id: &RunId, error: DurableError) -> Self {
+        Self::Stuck {
+            run_id: run_id.clone(),
+            source: match error {
+                // That an engine failed says nothing here: there is one, and its error says which part.
+                DurableError::Engine { source } => source,
+                other => Box::new(other),
+            },
+        }
+    }
+
     /// Whether nobody reads standard output any more, which is not an error.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -61,20 +76,26 @@ impl CliError {
     /// Tells it on standard error: the sentence and the first cause that says more; every cause if
     /// `verbose`.
     pub(crate) fn tell(&self, verbose: bool) {
-        let message = self.to_string();
-        note(&format!("error: {}", shown::text(&message)));
-        let mut told = message;
+        for line in self.lines(verbose) {
+            note(&line);
+        }
+    }
+
+    fn lines(&self, verbose: bool) -> Vec<String> {
+        let mut told = self.to_string();
+        let mut lines = vec![format!("error: {told}")];
         for cause in successors(self.source(), |cause: &&dyn Error| (*cause).source()) {
             let text = cause.to_string();
-            if !verbose && told.contains(&text) {
+            if told.contains(&text) {
                 continue;
             }
-            note(&format!("  because {text}"));
+            lines.push(format!("  because {text}"));
             if !verbose {
-                return;
+                break;
             }
             told = text;
         }
+        lines
     }
 
     /// What the process exits with.
@@ -85,5 +106,50 @@ impl CliError {
         } else {
             Exit::Usage
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stuck() -> CliError {
+        let cause = io::Error::other("no space left");
+        let run_id = RunId::new("r1").unwrap();
+        CliError::stuck(&run_id, DurableError::engine(CliError::Stdout(cause)))
+    }
+
+    #[test]
+    fn tells_the_first_cause() {
+        assert_eq!(
+            stuck().lines(false),
+            [
+                "error: run r1 cannot go on here: `neuron resume r1` when that is mended",
+                "  because standard output cannot be written: check where it goes",
+            ]
+        );
+    }
+
+    #[test]
+    fn tells_every_cause_if_verbose() {
+        assert_eq!(
+            stuck().lines(true).last().unwrap(),
+            "  because no space left"
+        );
+    }
+
+    #[test]
+    fn tells_no_cause_that_the_sentence_holds() {
+        let source = serde_json::from_str::<bool>("x").unwrap_err();
+        let error = CliError::Stuck {
+            run_id: RunId::new("r1").unwrap(),
+            source: source.to_string().into(),
+        };
+        assert_eq!(error.lines(false).len(), 2);
+        let repeated = CliError::AgentFile(AgentFileError::Read {
+            path: "neuron.toml".into(),
+            source: io::Error::other("no such thing"),
+        });
+        assert_eq!(repeated.lines(true).len(), 1, "{:?}", repeated.lines(true));
     }
 }

@@ -82,10 +82,7 @@ pub(crate) async fn execute(
             }
             outcome::parked(session, &journal.status(run_id).await?)
         }
-        Err(source) => Err(CliError::Stuck {
-            run_id: run_id.clone(),
-            source,
-        }),
+        Err(error) => Err(CliError::stuck(run_id, error)),
     }
 }
 
@@ -99,11 +96,11 @@ pub(crate) async fn finished(
     journal: &Journal,
     run_id: &RunId,
 ) -> Result<Exit, CliError> {
-    match journal.output(run_id).await? {
-        Some(output) => outcome::over(session, &output),
-        // Its executor was lost after the last event and before the output was kept.
-        None => outcome::cut_off(session, &journal.status(run_id).await?),
-    }
+    let output = match journal.output(run_id).await? {
+        Some(output) => output,
+        None => journal.status(run_id).await?.output(None),
+    };
+    outcome::over(session, &output)
 }
 
 async fn to_its_end(door: &JournaledContext, input: RunInput) -> Result<RunOutput, DurableError> {

@@ -1,7 +1,8 @@
 //! Ctrl-C and its kin: the first ends the command gracefully, the second at once.
 
 use std::{
-    io, process,
+    io::{self, IsTerminal as _},
+    process,
     sync::{
         Arc,
         atomic::{AtomicI32, Ordering},
@@ -29,7 +30,9 @@ impl Interruption {
         let mut signals = Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            hangup: listens_to_hangup()
+                .then(|| signal(SignalKind::hangup()))
+                .transpose()?,
         };
         let first = Arc::clone(&received);
         tokio::spawn(async move {
@@ -53,7 +56,7 @@ impl Interruption {
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    hangup: Signal,
+    hangup: Option<Signal>,
 }
 
 impl Signals {
@@ -62,7 +65,22 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
             _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
-            _ = self.hangup.recv() => SignalKind::hangup().as_raw_value(),
+            () = received(self.hangup.as_mut()) => SignalKind::hangup().as_raw_value(),
         }
+    }
+}
+
+/// Whether the end of the terminal is the end of the command. Without one it is not: whoever started it with
+/// `nohup` wants it to go on.
+fn listens_to_hangup() -> bool {
+    io::stdin().is_terminal() || io::stderr().is_terminal()
+}
+
+async fn received(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }

@@ -1,4 +1,4 @@
-//! The `neuron` command.
+#![doc = include_str!("../README.md")]
 
 use std::process::ExitCode;
 

@@ -72,19 +72,29 @@ fn summary(output: &RunOutput) -> String {
         .map(|cost| format!(", {}", describe::cost(cost)))
         .unwrap_or_default();
     let spent = format!("{turns}, {}{cost}", describe::tokens(&output.usage));
-    let why = output
-        .error
-        .as_ref()
-        .map(|error| format!(": {}: {}", error.kind, shown::line(&error.message)))
-        .unwrap_or_default();
     match output.state {
         RunPhase::Completed => format!("run {run_id} completed: {spent}"),
         RunPhase::LimitReached => {
             let limit = limit(output.exit_reason);
             format!("error: run {run_id} ended at {limit} ({spent})")
         }
-        RunPhase::Cancelled => format!("error: run {run_id} was cancelled{why} ({spent})"),
-        _ => format!("error: run {run_id} failed{why} ({spent})"),
+        RunPhase::Cancelled => {
+            // Without a reason the message says no more than the state.
+            let reason = output.error.as_ref().map(|error| error.message.as_str());
+            let reason = reason
+                .filter(|reason| *reason != "the run was cancelled")
+                .map(|reason| format!(": {}", shown::line(reason)))
+                .unwrap_or_default();
+            format!("error: run {run_id} was cancelled{reason} ({spent})")
+        }
+        _ => {
+            let why = output
+                .error
+                .as_ref()
+                .map(|error| format!(": {}: {}", error.kind, shown::line(&error.message)))
+                .unwrap_or_default();
+            format!("error: run {run_id} failed{why} ({spent})")
+        }
     }
 }
 

@@ -153,8 +153,8 @@ fn read(reader: &LineReader, question: &str) -> io::Result<Line> {
     terminal.flush()?;
     drop(terminal);
     let line = reader.line()?;
-    if !matches!(line, Line::Text(_)) {
-        // The cursor still stands behind the question.
+    if line == Line::Ended {
+        // Nobody typed the line break.
         note("");
     }
     Ok(line)

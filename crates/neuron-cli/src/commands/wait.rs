@@ -11,8 +11,10 @@ use crate::{
     execution::{self, can_ask},
     follow::{Followed, follow},
     outcome,
+    output::note,
     progress::{Progress, Watch},
     session::Session,
+    shown,
 };
 
 pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
@@ -21,6 +23,12 @@ pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliE
     if status.state.is_final() {
         return execution::finished(session, &journal, run_id).await;
     }
+    note(&format!(
+        "run {run_id}: agent {}, turn {}, {}",
+        shown::line(&status.agent),
+        status.turn,
+        status.state
+    ));
     let progress = Arc::new(Progress::new(session.global.verbose));
     let (events, told) = unbounded_channel();
     // Nobody is asked about a run that nobody executes: it would not go on.

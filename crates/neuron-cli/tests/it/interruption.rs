@@ -1,0 +1,64 @@
+//! Ctrl-C and SIGTERM while a run goes on.
+
+use serde_json::json;
+
+use crate::support::{Home, eventually, one_command};
+
+/// Says who it is and where it is, and stays.
+const STAYS: &str = "echo $$ > pid; touch begun; while :; do sleep 0.05; done";
+
+fn is_alive(pid: &str) -> bool {
+    std::path::Path::new(&format!("/proc/{}", pid.trim())).exists()
+}
+
+#[test]
+fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let home = Home::with_script(&one_command(STAYS), "tools = [\"bash\"]");
+        let run = home.start(&["run", "--id", "r1", "go"]);
+        home.await_file("begun");
+        run.signal(signal);
+        run.done()
+            .exits(code)
+            .prints("")
+            .says("run r1 was interrupted; go on with it: neuron resume r1");
+        let pid = home.read("pid");
+        eventually("the end of the tool's processes", || !is_alive(&pid));
+        assert_eq!(home.status("r1")["state"], "running");
+        home.neuron(&["status", "r1"]).exits(0);
+        // A write whose outcome is unknown is not made again: the model is told.
+        std::fs::remove_file(home.path("begun")).unwrap();
+        home.neuron(&["resume", "r1"])
+            .exits(0)
+            .prints("Done.\n")
+            .says("bash failed (outcome_unknown)");
+        assert!(!home.exists("begun"));
+    }
+}
+
+#[test]
+fn prints_no_json_when_it_is_interrupted() {
+    let slow = json!([{ "text": "Hi.", "delay_ms": 600_000 }]);
+    let home = Home::with_script(&slow, "");
+    let run = home.start(&["run", "--id", "r1", "--json", "go"]);
+    home.await_event("r1", "turn_started");
+    run.signal("INT");
+    run.done().exits(130).prints("");
+    home.script(&json!([{ "text": "Hi." }]));
+    home.neuron(&["resume", "r1"]).exits(0).prints("Hi.\n");
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_shown_as_such() {
+    let slow = json!([{ "text": "Hi.", "delay_ms": 600_000 }]);
+    let home = Home::with_script(&slow, "");
+    let run = home.start(&["run", "--id", "r1", "go"]);
+    home.await_event("r1", "turn_started");
+    run.signal("KILL");
+    run.done();
+    let runs = home.neuron(&["runs"]).exits(0);
+    assert!(runs.stdout.contains("interrupted"), "{runs:#?}");
+    home.neuron(&["wait", "r1"])
+        .exits(3)
+        .says("run r1 was interrupted and nobody executes it; go on with it: neuron resume r1");
+}

@@ -1,0 +1,22 @@
+//! The built command, run as a process: what it prints, where, and what it exits with.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests are not themselves marked as tests"
+)]
+
+mod agents;
+mod approvals;
+mod errors;
+mod events;
+mod help;
+mod interruption;
+mod resume;
+mod run;
+mod status;
+mod steering;
+mod support;
+mod terminal;
+mod wait;
