@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{fmt, net::IpAddr, time::Duration};
 
 use neuron_types::{FailureKind, ProviderError};
 use reqwest::{
@@ -172,7 +172,7 @@ impl HttpClientBuilder {
             .map(str::to_owned)
     }
 
-    /// Makes the client.
+    /// Makes the client. Proxies are those of the environment, except for a server on this machine.
     ///
     /// # Errors
     ///
@@ -187,7 +187,11 @@ impl HttpClientBuilder {
             let (name, value) = header(name, value)?;
             headers.insert(name, value);
         }
-        let client = Client::builder()
+        let mut client = Client::builder();
+        if is_loopback(&url) {
+            client = client.no_proxy();
+        }
+        let client = client
             .user_agent(USER_AGENT)
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(self.timeout)
@@ -241,6 +245,13 @@ fn join(base_url: &str, path: &[&str]) -> Result<Url, ProviderError> {
         segments.pop_if_empty().extend(path);
     }
     Ok(url)
+}
+
+/// A server on this machine is not behind a proxy, whatever the environment says of others.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ProviderError> {

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod caching;
 mod client;
 mod errors;
 mod fake_api;

@@ -1,7 +1,7 @@
 //! One question, one tool.
 //!
 //! ```sh
-//! ANTHROPIC_API_KEY=… cargo run -p neuron-provider-anthropic --example ask_with_a_tool -- claude-opus-5-5
+//! ANTHROPIC_API_KEY=… cargo run -p neuron-provider-anthropic --example ask_claude -- claude-opus-5-5
 //! ```
 
 use std::{env, error::Error};

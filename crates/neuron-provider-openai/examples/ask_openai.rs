@@ -1,7 +1,7 @@
 //! One question, one tool, through Chat Completions or Responses.
 //!
 //! ```sh
-//! OPENAI_API_KEY=… cargo run -p neuron-provider-openai --example ask_with_a_tool -- gpt-6.1-terra
+//! OPENAI_API_KEY=… cargo run -p neuron-provider-openai --example ask_openai -- gpt-6.1-terra
 //! OPENAI_BASE_URL=http://127.0.0.1:8080/v1 cargo run … -- --chat my-local-model
 //! ```
 
