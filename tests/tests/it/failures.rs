@@ -285,27 +285,19 @@ fn a_server_that_recovers_leaves_no_trace_in_the_answer() {
     assert_eq!(model.requests().len(), 4);
 }
 
-#[test]
-fn failures_of_the_anthropic_api_are_told_apart_too() {
-    let cases = [
-        (529, "overloaded_error", "overloaded", 4),
-        (401, "authentication_error", "authentication", 1),
-        (403, "permission_error", "permission", 1),
-        (404, "not_found_error", "model_not_found", 1),
-        (400, "invalid_request_error", "invalid_request", 1),
-        (429, "rate_limit_error", "rate_limited", 4),
-    ];
-    for (status, code, kind, requests) in cases {
-        let body = json!({"type": "error", "error": {"type": code, "message": "No."}});
-        let model = failing_until(usize::MAX, move || Reply::status(status, body.clone()));
+/// Checks each error code of an API: status, code, the kind that it is told as, and how many requests.
+fn failures_of(kind: &str, base_path: &str, cases: &[(u16, &str, &str, usize)]) {
+    for (status, code, failure, requests) in cases {
+        // Each API finds its own in this.
+        let error = json!({"type": code, "code": code, "message": "No."});
+        let reply = Reply::status(*status, json!({"type": "error", "error": error}));
+        let model = failing_until(usize::MAX, move || reply.clone());
         let world = World::new();
-        let retry = RETRY
-            .replace("\"100ms\"", "\"10ms\"")
-            .replace("\"300ms\"", "\"20ms\"");
+        let retry = RETRY.replace("00ms", "0ms");
         world.write(
             "neuron.toml",
             &format!(
-                "[providers.fake]\nkind = \"anthropic\"\nbase_url = \"{}\"\n\n\
+                "[providers.fake]\nkind = \"{kind}\"\nbase_url = \"{}{base_path}\"\n\n\
                  [agents.default]\nmodel = \"fake/fake-1\"\n{retry}",
                 model.url()
             ),
@@ -313,7 +305,39 @@ fn failures_of_the_anthropic_api_are_told_apart_too() {
 
         let output = world.neuron(&["run", "Go.", "--json"]).exits(1).json();
 
-        assert_eq!(output["error"]["kind"], kind, "{status}: {output}");
-        assert_eq!(model.requests().len(), requests, "{status}");
+        assert_eq!(
+            output["error"]["kind"], *failure,
+            "{status} {code}: {output}"
+        );
+        assert_eq!(model.requests().len(), *requests, "{status} {code}");
     }
+}
+
+#[test]
+fn failures_of_the_anthropic_api_are_told_apart_too() {
+    let cases = [
+        (400, "invalid_request_error", "invalid_request", 1),
+        (401, "authentication_error", "authentication", 1),
+        (403, "permission_error", "permission", 1),
+        (404, "not_found_error", "model_not_found", 1),
+        (429, "rate_limit_error", "rate_limited", 4),
+        (500, "api_error", "unavailable", 4),
+        (529, "overloaded_error", "overloaded", 4),
+    ];
+    failures_of("anthropic", "", &cases);
+}
+
+#[test]
+fn failures_of_the_responses_api_are_told_apart_too() {
+    let cases = [
+        (400, "context_length_exceeded", "context_length", 1),
+        (401, "invalid_api_key", "authentication", 1),
+        (403, "forbidden", "permission", 1),
+        (404, "model_not_found", "model_not_found", 1),
+        (429, "insufficient_quota", "quota", 1),
+        (429, "rate_limit_exceeded", "rate_limited", 4),
+        (500, "server_error", "unavailable", 4),
+        (503, "service_unavailable", "overloaded", 4),
+    ];
+    failures_of("openai-responses", "/v1", &cases);
 }

@@ -11,6 +11,7 @@
 mod bad_input;
 mod crash;
 mod crash_at_commits;
+mod crash_states;
 mod demo;
 mod failures;
 mod long_run;

@@ -47,6 +47,24 @@ fn cancelling_reaches_a_model_call_in_flight() {
 }
 
 #[test]
+fn cancelling_reaches_a_run_that_waits_for_the_next_attempt() {
+    let model = FakeModel::start(|_| {
+        let body = chat::error("rate_limit_exceeded", "Slow down.");
+        Reply::status(429, body).header("retry-after", "60")
+    });
+    let world = World::new();
+    world.write("neuron.toml", &model.agent_file("tools = []\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    eventually("notice", || {
+        run.stderr().contains("attempt 1 failed").then_some(())
+    });
+
+    cancelled(&world, run);
+
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
 fn cancelling_kills_a_command_in_flight_and_what_it_started() {
     let model = FakeModel::start(|_| {
         let command = "(trap '' TERM; while [ -e hold ]; do echo x > beat; sleep 0.02; done) & \
