@@ -1,0 +1,123 @@
+//! The activities: model calls and tool calls, made by the executor.
+
+use std::sync::Arc;
+
+use neuron_runtime::StepScope;
+use neuron_types::{CompletionResponse, FailureKind, StepFailure, ToolOutput};
+use temporalio_macros::activities;
+use temporalio_sdk::activities::{ActivityContext, ActivityError};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Executors,
+    attempt::attempt,
+    history::transcript_before,
+    payload::{Delta, MODEL, ModelStep, TOOL, ToolStep},
+    transcript::Transcript,
+    transcript_cache::TranscriptCache,
+};
+
+/// What a worker makes the calls of its runs with.
+#[derive(Debug)]
+pub(crate) struct AgentActivities {
+    pub(crate) executors: Executors,
+    pub(crate) transcripts: TranscriptCache,
+    /// The worker shuts down.
+    pub(crate) stopping: CancellationToken,
+}
+
+#[activities]
+impl AgentActivities {
+    /// Calls the model.
+    #[activity(name = MODEL)]
+    pub(crate) async fn model(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ModelStep,
+    ) -> Result<CompletionResponse, ActivityError> {
+        attempt(&ctx, &step.terms, &self.stopping, async |scope| {
+            self.call_model(&ctx, &scope, &step).await
+        })
+        .await
+    }
+
+    /// Calls a tool.
+    #[activity(name = TOOL)]
+    pub(crate) async fn tool(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ToolStep,
+    ) -> Result<ToolOutput, ActivityError> {
+        attempt(&ctx, &step.terms, &self.stopping, async |scope| {
+            let executor = self.executors.get(&step.terms.agent)?;
+            executor.call_tool(&scope, &step.call).await
+        })
+        .await
+    }
+}
+
+impl AgentActivities {
+    async fn call_model(
+        &self,
+        ctx: &ActivityContext,
+        scope: &StepScope,
+        step: &ModelStep,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let executor = self.executors.get(&step.terms.agent)?;
+        let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
+        let mut transcript = self.transcript(ctx, &run, &step.delta).await?;
+        let result = executor.call_model(scope, transcript.request()).await;
+        if step.delta.aside {
+            return result;
+        }
+        if let Ok(response) = &result {
+            transcript
+                .answer(&response.message)
+                .map_err(|error| unwritable(&error))?;
+        }
+        self.transcripts.put(run, transcript);
+        result
+    }
+
+    /// The conversation of this call: remembered, or read from the run's history.
+    async fn transcript(
+        &self,
+        ctx: &ActivityContext,
+        run: &str,
+        delta: &Delta,
+    ) -> Result<Transcript, StepFailure> {
+        let starts_anew = delta.aside || (delta.keep == 0 && delta.head.is_some());
+        let remembered = if starts_anew {
+            Some(Transcript::default())
+        } else {
+            self.transcripts.take(run)
+        };
+        if let Some(mut transcript) = remembered {
+            transcript
+                .apply(delta)
+                .map_err(|error| unwritable(&error))?;
+            if transcript.stated(delta) {
+                return Ok(transcript);
+            }
+        }
+        let mut transcript = transcript_before(ctx).await?;
+        transcript
+            .apply(delta)
+            .map_err(|error| unwritable(&error))?;
+        if transcript.stated(delta) {
+            return Ok(transcript);
+        }
+        Err(StepFailure::new(
+            FailureKind::Internal,
+            "the conversation that was put together from the run's history is not the one that the run states: \
+             report this with the run's history",
+        ))
+    }
+}
+
+fn unwritable(error: &serde_json::Error) -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        format!("a message cannot be written as JSON: {error}"),
+    )
+}

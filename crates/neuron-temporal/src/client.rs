@@ -1,0 +1,334 @@
+//! Starting runs, following them and reaching into them.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
+use neuron_types::{
+    Decision, Message, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage, Verdict,
+    signal,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use temporalio_client::{
+    Client, ClientOptions, Connection, WorkflowHandle, WorkflowHistory,
+    envconfig::LoadClientConfigProfileOptions,
+    errors::{
+        WorkflowGetResultError, WorkflowInteractionError, WorkflowQueryError, WorkflowStartError,
+        WorkflowUpdateError,
+    },
+};
+use temporalio_client::{
+    WorkflowExecutionStatus, WorkflowIdReusePolicy, WorkflowListOptions, WorkflowStartOptions,
+};
+
+use crate::{
+    AGENT_WORKFLOW, ClientError,
+    host::AgentRun,
+    messages::{self, CancelReason, RunQuery, RunSignal, RunUpdate, Verdictless},
+};
+
+/// Speaks with the runs on one Temporal namespace. Cheap to clone.
+#[derive(Clone)]
+pub struct AgentClient {
+    client: Client,
+    address: String,
+}
+
+/// One run as Temporal lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListedRun {
+    /// The run.
+    pub run_id: RunId,
+    /// It has not ended.
+    pub running: bool,
+    /// When it started.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl AgentClient {
+    /// Connects as Temporal's own tools do: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
+    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Settings`] or [`ClientError::Unreachable`].
+    pub async fn connect() -> Result<Self, ClientError> {
+        let (connection, options) =
+            ClientOptions::load_from_config(LoadClientConfigProfileOptions::default()).map_err(
+                // The SDK's own error cannot be sent to another thread.
+                |error| ClientError::Settings {
+                    source: error.to_string().into(),
+                },
+            )?;
+        let address = connection.target.to_string();
+        let unreachable = |source| ClientError::Unreachable {
+            address: address.clone(),
+            source,
+        };
+        let connection = Connection::connect(connection)
+            .await
+            .map_err(|source| unreachable(source.into()))?;
+        let client =
+            Client::new(connection, options).map_err(|source| unreachable(source.into()))?;
+        Ok(Self { client, address })
+    }
+
+    /// A client over a connection that is there already.
+    #[must_use]
+    pub fn new(client: Client, address: impl Into<String>) -> Self {
+        Self {
+            client,
+            address: address.into(),
+        }
+    }
+
+    /// The SDK's client, for what this one does not offer.
+    #[must_use]
+    pub fn temporal(&self) -> &Client {
+        &self.client
+    }
+
+    /// Where the server is.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Starts a run of the workflow [`AGENT_WORKFLOW`] on a task queue.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::RunExists`], also for a run that is over, or [`ClientError::Temporal`].
+    pub async fn start(
+        &self,
+        run_id: &RunId,
+        input: RunInput,
+        task_queue: &str,
+    ) -> Result<(), ClientError> {
+        let workflow = AgentRun {
+            name: AGENT_WORKFLOW.to_owned(),
+        };
+        let options = WorkflowStartOptions::new(task_queue, run_id.as_str())
+            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
+            .static_summary(format!("agent {}", input.agent.name))
+            .build();
+        match self.client.start_workflow(workflow, input, options).await {
+            Ok(_) => Ok(()),
+            Err(WorkflowStartError::AlreadyStarted { .. }) => Err(ClientError::RunExists {
+                run_id: run_id.clone(),
+            }),
+            Err(error) => Err(ClientError::temporal(error)),
+        }
+    }
+
+    /// Waits until the run ends, and gives its output.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotThere`], [`ClientError::Ended`] for a run that somebody terminated or that failed
+    /// beside its agent, or [`ClientError::Temporal`].
+    pub async fn wait(&self, run_id: &RunId) -> Result<RunOutput, ClientError> {
+        let ended = |how: String| ClientError::Ended {
+            run_id: run_id.clone(),
+            how,
+        };
+        let result = self.handle(run_id).get_result(Default::default()).await;
+        result.map_err(|error| match error {
+            WorkflowGetResultError::NotFound(_) => not_there(run_id),
+            WorkflowGetResultError::Failed(failure) => ended(format!("failed: {failure}")),
+            WorkflowGetResultError::Cancelled { .. } => ended("cancelled".to_owned()),
+            WorkflowGetResultError::Terminated { .. } => ended("terminated".to_owned()),
+            WorkflowGetResultError::TimedOut => ended("timed out".to_owned()),
+            error => ClientError::temporal(error),
+        })
+    }
+
+    /// The run's status. A worker must be there to answer.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, ClientError> {
+        self.query(run_id, messages::STATUS).await
+    }
+
+    /// The run's events so far. A worker must be there to answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`status`](Self::status).
+    pub async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, ClientError> {
+        self.query(run_id, messages::EVENTS).await
+    }
+
+    /// The conversation as the newest model call knows it. A worker must be there to answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`status`](Self::status).
+    pub async fn transcript(&self, run_id: &RunId) -> Result<Vec<Message>, ClientError> {
+        self.query(run_id, messages::TRANSCRIPT).await
+    }
+
+    /// Answers a ticket.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] for an unknown, expired or used ticket and for a wrong digest: the run is
+    /// none the worse. [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    pub async fn decide(&self, run_id: &RunId, decision: Decision) -> Result<(), ClientError> {
+        let Decision {
+            ticket,
+            digest,
+            verdict,
+            args,
+            comment,
+            approver,
+        } = decision;
+        let name = match verdict {
+            Verdict::Approve => messages::APPROVE,
+            Verdict::Deny => messages::DENY,
+        };
+        let asked = Verdictless {
+            ticket,
+            digest,
+            args,
+            comment,
+            approver,
+        };
+        self.update(run_id, name, &asked).await
+    }
+
+    /// Queues a message, which the run takes up at the next turn boundary.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`], [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    pub async fn send(&self, run_id: &RunId, message: UserMessage) -> Result<(), ClientError> {
+        self.update(run_id, messages::SEND, &message).await
+    }
+
+    /// Sends any signal. No worker is needed, and nobody says whether the run has a use for it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    pub async fn signal(
+        &self,
+        run_id: &RunId,
+        name: &str,
+        payload: Value,
+    ) -> Result<(), ClientError> {
+        self.handle(run_id)
+            .signal(RunSignal(name.to_owned()), payload, Default::default())
+            .await
+            .map_err(|error| interaction(run_id, error))
+    }
+
+    /// Cancels the run: its steps in flight are ended. No worker is needed to ask for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`signal`](Self::signal).
+    pub async fn cancel(&self, run_id: &RunId, reason: Option<String>) -> Result<(), ClientError> {
+        let payload = json!(CancelReason { reason });
+        self.signal(run_id, signal::CANCEL, payload).await
+    }
+
+    /// The newest runs, at most `limit`. Temporal lists a run a moment after it started.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Temporal`].
+    pub async fn list(&self, limit: usize) -> Result<Vec<ListedRun>, ClientError> {
+        let query = format!("WorkflowType = '{AGENT_WORKFLOW}'");
+        let options = WorkflowListOptions::builder().limit(limit).build();
+        let listed: Vec<_> = self
+            .client
+            .list_workflows(query, options)
+            .try_collect()
+            .await
+            .map_err(ClientError::temporal)?;
+        let runs = listed.iter().filter_map(|run| {
+            Some(ListedRun {
+                // Somebody may have started a workflow of this type under a name that is no run id.
+                run_id: RunId::new(run.id()).ok()?,
+                running: run.status() == WorkflowExecutionStatus::Running,
+                started_at: run.start_time().map(DateTime::from),
+                ended_at: run.close_time().map(DateTime::from),
+            })
+        });
+        Ok(runs.collect())
+    }
+
+    /// The run's history, page by page.
+    #[must_use]
+    pub fn history(&self, run_id: &RunId) -> WorkflowHistory {
+        self.handle(run_id).fetch_history(Default::default())
+    }
+
+    fn handle(&self, run_id: &RunId) -> WorkflowHandle<Client, AgentRun> {
+        self.client.get_workflow_handle::<AgentRun>(run_id.as_str())
+    }
+
+    async fn query<T: Serialize + DeserializeOwned + 'static>(
+        &self,
+        run_id: &RunId,
+        name: &'static str,
+    ) -> Result<T, ClientError> {
+        let answer = self
+            .handle(run_id)
+            .query(RunQuery::<T>::new(name), (), Default::default())
+            .await;
+        answer.map_err(|error| match error {
+            WorkflowQueryError::NotFound(_) => not_there(run_id),
+            error => ClientError::temporal(error),
+        })
+    }
+
+    async fn update<T: Serialize>(
+        &self,
+        run_id: &RunId,
+        name: &'static str,
+        asked: &T,
+    ) -> Result<(), ClientError> {
+        let asked = serde_json::to_value(asked).map_err(ClientError::temporal)?;
+        let answer = self
+            .handle(run_id)
+            .execute_update(RunUpdate(name), asked, Default::default())
+            .await;
+        match answer {
+            Ok(_) => Ok(()),
+            Err(WorkflowUpdateError::NotFound(_)) => Err(not_there(run_id)),
+            Err(WorkflowUpdateError::Failed(failure)) => Err(ClientError::Refused {
+                reason: failure.message,
+            }),
+            Err(error) => Err(ClientError::temporal(error)),
+        }
+    }
+}
+
+impl fmt::Debug for AgentClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentClient")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+fn not_there(run_id: &RunId) -> ClientError {
+    ClientError::NotThere {
+        run_id: run_id.clone(),
+    }
+}
+
+fn interaction(run_id: &RunId, error: WorkflowInteractionError) -> ClientError {
+    match error {
+        WorkflowInteractionError::NotFound(_) => not_there(run_id),
+        error => ClientError::temporal(error),
+    }
+}

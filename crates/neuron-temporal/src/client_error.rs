@@ -1,0 +1,67 @@
+//! What can go wrong between a client and Temporal.
+
+use neuron_types::RunId;
+
+/// What can go wrong between a client and Temporal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The settings for the connection cannot be used.
+    #[error(
+        "the settings for Temporal cannot be used: check TEMPORAL_ADDRESS, the other TEMPORAL_ variables and temporal.toml"
+    )]
+    Settings {
+        /// What is wrong with them.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no server, or it does not let this client in.
+    #[error("cannot reach Temporal at {address}: start it, or set TEMPORAL_ADDRESS")]
+    Unreachable {
+        /// Where it was looked for.
+        address: String,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is a run of this id already.
+    #[error("there is a run {run_id} already: choose another id")]
+    RunExists {
+        /// The id.
+        run_id: RunId,
+    },
+    /// There is no such run, or it is over and takes nothing more.
+    #[error("there is no run {run_id} that takes this: it is over, or Temporal never had it")]
+    NotThere {
+        /// The id.
+        run_id: RunId,
+    },
+    /// The run refuses what it is asked.
+    #[error("{reason}")]
+    Refused {
+        /// One sentence for whoever asked.
+        reason: String,
+    },
+    /// The run's workflow ended without an output.
+    #[error(
+        "run {run_id} ended without an output ({how}): look at it with `temporal workflow show --workflow-id {run_id}`"
+    )]
+    Ended {
+        /// The run.
+        run_id: RunId,
+        /// How it ended.
+        how: String,
+    },
+    /// Anything else that the server or the connection answered.
+    #[error("Temporal failed")]
+    Temporal {
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl ClientError {
+    pub(crate) fn temporal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Temporal {
+            source: source.into(),
+        }
+    }
+}

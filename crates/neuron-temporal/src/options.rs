@@ -1,0 +1,152 @@
+//! A step's options in Temporal's words.
+
+use std::time::Duration;
+
+use neuron_types::{ActivityOptions, FailureKind, RetryPolicy, ToolEffects};
+use temporalio_common::RetryPolicy as TemporalRetryPolicy;
+use temporalio_sdk::{
+    ActivityCancellationType, ActivityOptions as TemporalActivityOptions, LocalActivityOptions,
+    WorkflowCancellationToken,
+};
+
+/// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
+/// that has the run: it costs two events instead of six.
+const LOCAL_UP_TO: Duration = Duration::from_secs(5);
+
+/// An attempt ends itself at its timeout; Temporal ends it this much later, if the worker is silent.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A worker that is silent for so long is lost.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// No local call with all its attempts takes longer. The SDK's own default is 100 s.
+const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Temporal takes a zero for "not set".
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Whether a tool call is made in the worker that has the run.
+pub(crate) fn is_local(options: &ActivityOptions) -> bool {
+    options.effects != ToolEffects::Write && options.start_to_close_timeout <= LOCAL_UP_TO
+}
+
+pub(crate) fn normal(
+    options: &ActivityOptions,
+    summary: &str,
+    stop: &WorkflowCancellationToken,
+) -> TemporalActivityOptions {
+    let timeout = options.start_to_close_timeout.saturating_add(GRACE);
+    TemporalActivityOptions::with_start_to_close_timeout(timeout)
+        .heartbeat_timeout(options.heartbeat_timeout.unwrap_or(HEARTBEAT_TIMEOUT))
+        .retry_policy(retry_policy(options))
+        .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
+        .cancellation_token(stop.clone())
+        .summary(summary)
+        .build()
+}
+
+pub(crate) fn local(
+    options: &ActivityOptions,
+    summary: &str,
+    stop: &WorkflowCancellationToken,
+) -> LocalActivityOptions {
+    LocalActivityOptions::builder()
+        .start_to_close_timeout(options.start_to_close_timeout.saturating_add(GRACE))
+        .schedule_to_close_timeout(LOCAL_CALL)
+        .retry_policy(retry_policy(options))
+        .cancel_type(ActivityCancellationType::WaitCancellationCompleted)
+        .cancellation_token(stop.clone())
+        .summary(summary.to_owned())
+        .build()
+}
+
+fn retry_policy(options: &ActivityOptions) -> TemporalRetryPolicy {
+    let policy = &options.retry_policy;
+    let attempts = match options.effects {
+        ToolEffects::Write => 1,
+        // Temporal takes 0 for "without end".
+        _ => policy.maximum_attempts.max(1),
+    };
+    let longest = policy.maximum_interval.max(SHORTEST_INTERVAL);
+    let kinds = policy.non_retryable.iter().map(|kind| kind.as_str());
+    TemporalRetryPolicy::builder()
+        .maximum_attempts(attempts)
+        // Temporal refuses a first interval above the longest, and a coefficient below 1.
+        .initial_interval(policy.initial_interval.clamp(SHORTEST_INTERVAL, longest))
+        .backoff_coefficient(policy.backoff_coefficient.max(1.0))
+        .maximum_interval(longest)
+        .non_retryable_error_types(kinds)
+        .build()
+}
+
+/// The policy that an attempt was made under.
+pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>) -> RetryPolicy {
+    let Some(policy) = policy else {
+        return RetryPolicy {
+            maximum_attempts: 1,
+            ..RetryPolicy::default()
+        };
+    };
+    let default = RetryPolicy::default();
+    RetryPolicy {
+        maximum_attempts: match policy.maximum_attempts() {
+            0 => u32::MAX,
+            attempts => attempts,
+        },
+        initial_interval: policy.initial_interval(),
+        backoff_coefficient: policy.backoff_coefficient(),
+        maximum_interval: policy
+            .maximum_interval()
+            .unwrap_or(default.maximum_interval),
+        non_retryable: policy
+            .non_retryable_error_types()
+            .iter()
+            .filter_map(|name| kind(name))
+            .collect(),
+    }
+}
+
+fn kind(name: &str) -> Option<FailureKind> {
+    serde_json::from_value(name.into()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::StepId;
+
+    use super::*;
+
+    fn options(effects: ToolEffects, retry_policy: RetryPolicy) -> ActivityOptions {
+        ActivityOptions {
+            step: StepId::default(),
+            effects,
+            start_to_close_timeout: Duration::from_secs(5),
+            heartbeat_timeout: None,
+            retry_policy,
+        }
+    }
+
+    #[test]
+    fn a_policy_comes_back_as_it_was() {
+        let policy = RetryPolicy {
+            maximum_attempts: 3,
+            initial_interval: Duration::from_millis(200),
+            backoff_coefficient: 1.5,
+            maximum_interval: Duration::from_secs(7),
+            non_retryable: vec![FailureKind::Overloaded],
+        };
+        let temporal = retry_policy(&options(ToolEffects::Idempotent, policy.clone()));
+        assert_eq!(policy_of(Some(&temporal)), policy);
+    }
+
+    #[test]
+    fn a_write_has_one_attempt_and_no_local_call() {
+        let write = options(ToolEffects::Write, RetryPolicy::default());
+        assert_eq!(retry_policy(&write).maximum_attempts(), 1);
+        assert!(!is_local(&write));
+        assert!(is_local(&options(
+            ToolEffects::ReadOnly,
+            RetryPolicy::default()
+        )));
+    }
+}

@@ -1,0 +1,201 @@
+//! A worker: serves workflows and makes the calls of their runs.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use neuron_runtime::{EventSink, NoSink};
+use temporalio_client::Client;
+use temporalio_common::worker::WorkerDeploymentOptions;
+use temporalio_sdk::{Runtime, Worker, WorkerOptions, runtime::RuntimeOptions};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    AgentClient, AgentHost, AgentWorkflow, DEFAULT_TASK_QUEUE, Executors,
+    activities::AgentActivities, transcript_cache::TranscriptCache,
+};
+
+/// How often heartbeats go out at most: cancelling a run reaches a call within this.
+const HEARTBEATS: Duration = Duration::from_secs(2);
+
+const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
+const GRACE: Duration = Duration::from_secs(30);
+
+/// A worker could not be made, or ended by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("the Temporal worker {what}")]
+pub struct WorkerError {
+    what: &'static str,
+    #[source]
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    what: &'static str,
+) -> impl Fn(E) -> WorkerError {
+    move |source| WorkerError {
+        what,
+        source: source.into(),
+    }
+}
+
+/// Serves workflows on one task queue. Made by [`AgentWorker::builder`].
+pub struct AgentWorker {
+    worker: Worker,
+    stopping: CancellationToken,
+    // The worker reports to it for as long as it lives.
+    _runtime: Runtime,
+}
+
+/// Builds an [`AgentWorker`].
+#[must_use]
+pub struct AgentWorkerBuilder {
+    client: Client,
+    executors: Executors,
+    options: WorkerOptions,
+    transcript_cache_bytes: usize,
+    sink: Arc<dyn EventSink>,
+    runtime: RuntimeOptions,
+}
+
+impl AgentWorker {
+    /// Starts building a worker that makes calls with these executors.
+    pub fn builder(client: &AgentClient, executors: Executors) -> AgentWorkerBuilder {
+        let build = concat!("neuron-temporal/", env!("CARGO_PKG_VERSION")).to_owned();
+        AgentWorkerBuilder {
+            client: client.temporal().clone(),
+            executors,
+            options: WorkerOptions::new(DEFAULT_TASK_QUEUE)
+                .deployment_options(WorkerDeploymentOptions::from_build_id(build))
+                .max_heartbeat_throttle_interval(HEARTBEATS)
+                .graceful_shutdown_period(GRACE)
+                .build(),
+            transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
+            sink: Arc::new(NoSink),
+            runtime: RuntimeOptions::default(),
+        }
+    }
+
+    /// The task queue that it serves.
+    #[must_use]
+    pub fn task_queue(&self) -> &str {
+        self.worker.task_queue()
+    }
+
+    /// Serves until `stop` is done, then lets the steps in flight end.
+    ///
+    /// A step that is not done after the grace period is cancelled; another worker makes its next attempt,
+    /// unless it is a write, which fails with an unknown outcome.
+    ///
+    /// The future is not `Send`: run it on the main task or in a [`LocalSet`](tokio::task::LocalSet).
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError`] if the server does not accept the worker or the worker breaks.
+    pub async fn run(&mut self, stop: impl Future<Output = ()>) -> Result<(), WorkerError> {
+        let shut_down = self.worker.shutdown_handle();
+        let mut run = std::pin::pin!(self.worker.run());
+        let ended = tokio::select! {
+            ended = &mut run => ended,
+            () = stop => {
+                self.stopping.cancel();
+                shut_down();
+                run.await
+            }
+        };
+        ended.map_err(failed("ended"))
+    }
+}
+
+impl AgentWorkerBuilder {
+    /// Sets the task queue. Default is [`DEFAULT_TASK_QUEUE`].
+    pub fn task_queue(mut self, name: impl Into<String>) -> Self {
+        self.options.task_queue = name.into();
+        self
+    }
+
+    /// Serves this workflow.
+    ///
+    /// # Errors
+    ///
+    /// If there is one of this name already.
+    pub fn workflow<W: AgentWorkflow>(mut self) -> Result<Self, WorkerError> {
+        let sink = Arc::clone(&self.sink);
+        self.options
+            .register_workflow_with_factory::<AgentHost<W>, _>(move || {
+                AgentHost::new(Arc::clone(&sink))
+            })
+            .map_err(failed("cannot serve the workflow"))?;
+        Ok(self)
+    }
+
+    /// Sets who is told the events of runs as they happen here; a replay tells none. Set it before the
+    /// workflows. Default is nobody.
+    pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.sink = sink;
+        self
+    }
+
+    /// Sets how many bytes of conversations are remembered. With 0 every model call reads its run's
+    /// history. Default is 64 MiB.
+    pub fn transcript_cache_bytes(mut self, bytes: usize) -> Self {
+        self.transcript_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets how many runs are kept in memory; others are replayed when something happens in them. Default
+    /// is 1,000.
+    pub fn cached_runs(mut self, runs: usize) -> Self {
+        self.options.max_cached_workflows = runs;
+        self
+    }
+
+    /// Sets how long steps in flight may take when the worker stops. Default is 30 s.
+    pub fn grace(mut self, period: Duration) -> Self {
+        self.options.graceful_shutdown_period = Some(period);
+        self
+    }
+
+    /// Sets the SDK's runtime options: metrics, logs.
+    pub fn runtime(mut self, options: RuntimeOptions) -> Self {
+        self.runtime = options;
+        self
+    }
+
+    /// Builds the worker, which must run on the tokio runtime that it is built on.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError`] if the SDK refuses the options.
+    pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
+        let runtime =
+            Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
+        let stopping = CancellationToken::new();
+        self.options.register_activities(AgentActivities {
+            executors: self.executors,
+            transcripts: TranscriptCache::new(self.transcript_cache_bytes),
+            stopping: stopping.clone(),
+        });
+        let worker = Worker::new(&runtime, self.client, self.options)
+            .map_err(failed("cannot be started"))?;
+        Ok(AgentWorker {
+            worker,
+            stopping,
+            _runtime: runtime,
+        })
+    }
+}
+
+impl fmt::Debug for AgentWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentWorker")
+            .field("task_queue", &self.task_queue())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AgentWorkerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentWorkerBuilder")
+            .field("task_queue", &self.options.task_queue)
+            .finish_non_exhaustive()
+    }
+}

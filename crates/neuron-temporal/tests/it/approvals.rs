@@ -1,0 +1,129 @@
+//! Tickets: decided by update and by signal, refused, and waited for without a worker.
+
+use neuron_temporal::ClientError;
+use neuron_types::{ApprovalRules, Decision, RunPhase, ToolEffects, UserMessage, Verdict, signal};
+use serde_json::json;
+
+use crate::{
+    model::NotedModel,
+    stage::{Stage, agent},
+    tools::TestTool,
+};
+
+fn decision(ticket: &neuron_types::ApprovalTicket, verdict: Verdict) -> Decision {
+    Decision {
+        ticket: ticket.ticket.clone(),
+        digest: ticket.digest.clone(),
+        verdict,
+        args: None,
+        comment: Some("because".into()),
+        approver: Some("ann".into()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
+    let script = json!({"turns": [
+        {"tool_calls": [
+            {"name": "echo", "input": {"text": "one"}},
+            {"name": "echo", "input": {"text": "two"}},
+        ]},
+        {"text": "Done."},
+    ]});
+    let echo = TestTool::echo(ToolEffects::Write);
+    let model = NotedModel::new(&script);
+    let (mut spec, executor) = agent(&model, std::slice::from_ref(&echo));
+    spec.approvals = ApprovalRules {
+        approve: vec!["echo".into()],
+        deny: vec![],
+    };
+    let stage = Stage::set().await;
+    let worker = stage.worker(&executor);
+    let run = stage.start("approvals", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    assert_eq!(status.approvals.len(), 2);
+    drop(worker);
+
+    // A plain signal needs no worker.
+    let denial = decision(&status.approvals[1], Verdict::Deny);
+    stage
+        .client
+        .signal(&run, signal::DECISION, json!(denial))
+        .await
+        .unwrap();
+
+    let _worker = stage.worker(&executor);
+    let refused = |result: Result<(), ClientError>| match result {
+        Err(ClientError::Refused { reason }) => reason,
+        other => panic!("{other:?}"),
+    };
+    let first = &status.approvals[0];
+    let wrong_digest = Decision {
+        digest: "0".into(),
+        ..decision(first, Verdict::Approve)
+    };
+    assert_eq!(
+        refused(stage.client.decide(&run, wrong_digest).await),
+        format!(
+            "the digest is not that of ticket {}: look again at what it asks in the run's status",
+            first.ticket
+        )
+    );
+    assert!(refused(stage.client.decide(&run, denial).await).contains("decided already"));
+    stage
+        .client
+        .decide(&run, decision(first, Verdict::Approve))
+        .await
+        .unwrap();
+
+    let output = stage.client.wait(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."));
+    assert_eq!(echo.keys(), ["approvals:1:1"]);
+    assert_eq!(model.count(), 2, "a finished step is not made again");
+    let transcript = json!(stage.client.transcript(&run).await.unwrap()).to_string();
+    assert!(transcript.contains("not called: ann denied it: because"));
+    let late = stage
+        .client
+        .decide(&run, decision(first, Verdict::Approve))
+        .await;
+    assert!(
+        matches!(late, Err(ClientError::NotThere { .. })),
+        "{late:?}"
+    );
+    stage.replays(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_and_unknown_and_unreadable_signals_reach_the_run() {
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}]},
+        {"text": "First."},
+        {"text": "Second."},
+    ]});
+    let (mut spec, executor) = agent(
+        &NotedModel::new(&script),
+        &[TestTool::echo(ToolEffects::Write)],
+    );
+    spec.approvals.approve = vec!["*".into()];
+    let stage = Stage::set().await;
+    let _worker = stage.worker(&executor);
+    let run = stage.start("messages", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let message = UserMessage {
+        text: "And more.".into(),
+    };
+    stage.client.send(&run, message).await.unwrap();
+    for (name, payload) in [("weather", json!(1)), (signal::USER_MESSAGE, json!(7))] {
+        stage.client.signal(&run, name, payload).await.unwrap();
+    }
+    stage
+        .client
+        .decide(&run, decision(&status.approvals[0], Verdict::Approve))
+        .await
+        .unwrap();
+    let output = stage.client.wait(&run).await.unwrap();
+    assert_eq!(output.turns, 2, "{output:?}");
+    let events = json!(stage.client.events(&run).await.unwrap()).to_string();
+    assert!(events.contains("And more."));
+    assert!(events.contains("signal_ignored"), "{events}");
+}

@@ -1,0 +1,20 @@
+//! Runs on a real Temporal dev server, started by each test on a port of its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod approvals;
+mod cancelling;
+mod dev_server;
+mod history_size;
+mod model;
+mod parallel_tools;
+mod queries;
+mod retries;
+mod same_as_local;
+mod stage;
+mod tools;
