@@ -5,6 +5,7 @@ use std::{
     fmt,
     path::PathBuf,
     sync::Arc,
+    time::Instant,
 };
 
 use neuron_tool::ToolRegistry;
@@ -191,16 +192,20 @@ impl Executor {
             position = scope.step.position,
             attempt = scope.attempt,
             tool_name = call.name,
+            duration_ms = Empty,
             is_error = Empty,
             gen_ai.operation.name = "execute_tool",
             gen_ai.tool.name = call.name,
             gen_ai.tool.call.id = call.id,
             error.r#type = Empty,
         );
+        let start = Instant::now();
         let result = self
             .tool_attempt(scope, call)
             .instrument(span.clone())
             .await;
+        let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        span.record("duration_ms", elapsed);
         match &result {
             Ok(output) => {
                 span.record("is_error", output.is_error);

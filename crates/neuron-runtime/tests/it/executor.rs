@@ -1,3 +1,4 @@
 mod hooks;
 mod model;
+mod spans;
 mod tool;
