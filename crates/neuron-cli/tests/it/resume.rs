@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{HELD_UP, Home, one_command};
+use crate::support::{HELD_UP, Home, Started, eventually, one_command};
 
 #[test]
 fn prints_the_output_of_a_finished_run_again() {
@@ -74,4 +74,31 @@ fn does_not_know_a_run_of_another_home() {
         .exits(2)
         .says("error: there is no run r1 here: `neuron runs` lists those that there are");
     assert!(!home.exists(".neuron"), "looking makes nothing");
+}
+
+#[test]
+fn of_two_at_once_one_goes_on_and_the_other_is_refused() {
+    let home = Home::with_script(
+        &one_command(&format!("echo x >> made; {HELD_UP}")),
+        "tools = [\"bash\"]\napprove = [\"bash\"]",
+    );
+    home.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    home.neuron(&["approve", "r1"]).exits(0);
+    let mut both = [home.start(&["resume", "r1"]), home.start(&["resume", "r1"])];
+    eventually("a refusal", || both.iter_mut().any(Started::is_over));
+    let [first, mut second] = both;
+    let (refused, going_on) = if second.is_over() {
+        (second, first)
+    } else {
+        (first, second)
+    };
+    refused
+        .done()
+        .exits(2)
+        .prints("")
+        .says("another process is executing run r1");
+    home.await_file("begun");
+    home.write("go", "");
+    going_on.done().exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "x\n");
 }
