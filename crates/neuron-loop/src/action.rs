@@ -117,6 +117,8 @@ pub enum Observation {
     CompactionFailed {
         /// Why.
         reason: String,
+        /// Its size in tokens.
+        tokens: u64,
         /// What the strategy's own model calls used and cost.
         spent: Spent,
     },

@@ -12,6 +12,9 @@ use rust_decimal::Decimal;
 
 use crate::{AgentMachine, Spent, action::sum_of, machine::is_open};
 
+/// A conversation that could not be compacted is tried again when it has grown by this part of its size.
+const RETRY_COMPACTION_GROWTH: u64 = 10;
+
 impl AgentMachine {
     pub(crate) fn take_messages(
         &mut self,
@@ -82,6 +85,7 @@ impl AgentMachine {
 
     pub(crate) fn compacted(&mut self, old_tokens: u64, new_tokens: u64, spent: Spent) {
         self.count_context(new_tokens);
+        self.state.compact_from = 0;
         self.spend(&spent.usage, spent.cost_usd);
         let Spent { usage, cost_usd } = spent;
         self.tell(RunEvent::ContextCompacted {
@@ -108,6 +112,8 @@ impl AgentMachine {
             );
             self.fail(FailureKind::ContextLength, message, now);
         } else {
+            let tokens = self.state.context_tokens;
+            self.state.compact_from = tokens.saturating_add(tokens / RETRY_COMPACTION_GROWTH);
             self.call_model();
         }
     }

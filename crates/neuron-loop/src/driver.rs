@@ -236,7 +236,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let (known, since) = self.machine.known_tokens();
         let tokens = known.saturating_add(self.strategy.token_estimate(since));
         let messages = self.machine.messages();
-        if !required && !self.strategy.should_compact(messages, tokens) {
+        let too_soon = tokens < self.machine.state().compact_from;
+        if !required && (too_soon || !self.strategy.should_compact(messages, tokens)) {
             return Ok(Observation::ContextKept { tokens });
         }
         let old_tokens = self.strategy.token_estimate(messages);
@@ -255,11 +256,16 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             }
             Err(ContextError::Model(DurableError::Step(failure))) => {
                 let reason = format!("the summary call failed: {failure}");
-                Ok(Observation::CompactionFailed { reason, spent })
+                Ok(Observation::CompactionFailed {
+                    reason,
+                    tokens,
+                    spent,
+                })
             }
             Err(ContextError::Model(error)) => Err(error),
             Err(error) => Ok(Observation::CompactionFailed {
                 reason: error.to_string(),
+                tokens,
                 spent,
             }),
         }

@@ -87,6 +87,7 @@ impl AgentMachine {
                 context_tokens: 0,
                 counted_messages: 0,
                 continuations: 0,
+                compact_from: 0,
                 overflowed: false,
                 started_at: now,
                 waiting_since: None,
@@ -185,7 +186,15 @@ impl AgentMachine {
                 self.state.agent.request.messages = messages;
                 self.compacted(old_tokens, new_tokens, spent);
             }
-            (Stage::ReviewContext, Observation::CompactionFailed { reason, spent }) => {
+            (
+                Stage::ReviewContext,
+                Observation::CompactionFailed {
+                    reason,
+                    tokens,
+                    spent,
+                },
+            ) => {
+                self.count_context(tokens);
                 self.compaction_failed(&reason, spent, now);
             }
             (Stage::CallModel, Observation::ModelAnswered(response)) => {

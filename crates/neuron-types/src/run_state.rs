@@ -34,6 +34,9 @@ pub struct RunState {
     pub counted_messages: usize,
     /// Answers in a row that asked to be continued.
     pub continuations: u32,
+    /// The size in tokens below which the conversation is not compacted: an attempt failed, and another is
+    /// worth its cost only when there is more to save.
+    pub compact_from: u64,
     /// The model refused the conversation as too long since the last answer.
     pub overflowed: bool,
     /// When the run started.

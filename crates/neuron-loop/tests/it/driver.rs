@@ -216,6 +216,41 @@ fn a_summary_is_a_model_call_through_the_door_with_a_step_of_its_own() {
     assert_eq!(output.usage.total(), 45, "but it counts");
 }
 
+/// Wants to compact every conversation of two messages or more, and cannot.
+struct Fail;
+
+impl ContextStrategy for Fail {
+    fn should_compact(&self, messages: &[Message], _token_count: u64) -> bool {
+        messages.len() > 1
+    }
+
+    async fn compact<M: ModelHandle>(
+        &self,
+        _messages: Vec<Message>,
+        _model: &M,
+    ) -> Result<Vec<Message>, ContextError> {
+        Err(ContextError::CompactionFailed("nothing to spare".into()))
+    }
+
+    fn token_estimate(&self, _messages: &[Message]) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn a_failed_compaction_is_tried_again_only_when_the_conversation_has_grown() {
+    let door = TestDoor::new(vec![
+        one_call("look"),
+        one_call("look"),
+        one_call("look"),
+        says("done"),
+    ]);
+    // Every answer reports the same size.
+    block_on(AgentLoop::new(door.clone(), Fail, input(agent())).run()).unwrap();
+    let failed = |event: &&RunEvent| matches!(event, RunEvent::CompactionFailed { .. });
+    assert_eq!(door.events().iter().filter(failed).count(), 1);
+}
+
 #[test]
 fn a_caller_can_go_turn_by_turn_and_add_to_the_conversation() {
     let door = TestDoor::new(vec![one_call("look"), says("done")]);

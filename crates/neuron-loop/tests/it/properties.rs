@@ -79,6 +79,7 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
         Action::Compact { required } => match choice.kind % 5 {
             0 => Observation::CompactionFailed {
                 reason: "no".into(),
+                tokens: 9,
                 spent: Spent::default(),
             },
             1 => compacted(machine),

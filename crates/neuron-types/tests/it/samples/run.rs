@@ -169,6 +169,7 @@ pub(crate) fn state() -> RunState {
         context_tokens: 5120,
         counted_messages: 3,
         continuations: 1,
+        compact_from: 0,
         overflowed: true,
         started_at: moment(0),
         waiting_since: Some(moment(60)),
