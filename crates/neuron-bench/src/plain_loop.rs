@@ -12,15 +12,30 @@ use crate::{
     report::{line, median, micros},
 };
 
+/// How long the measured runs are.
+const LENGTHS: [u32; 3] = [10, 50, 1_000];
+
+/// How many runs of each length count, and how many before them do not.
+const ROUNDS: u32 = 100;
+const WARM_UP: u32 = 20;
+
 pub(crate) async fn measure() -> Result<(), Failure> {
-    let short = per_turn(10, 200).await?;
-    let middle = per_turn(50, 200).await?;
-    let long = per_turn(1_000, 15).await?;
+    let mut times = LENGTHS.map(|_| Vec::new());
+    // In turn, so that all lengths see the same machine.
+    for round in 0..WARM_UP + ROUNDS {
+        for (turns, times) in LENGTHS.into_iter().zip(&mut times) {
+            let time = run(turns).await?;
+            if round >= WARM_UP {
+                times.push(time / turns);
+            }
+        }
+    }
+    let [short, middle, long] = times.map(|times| micros(median(times)));
     let figures = json!({
-        "us_per_turn_10": micros(short),
-        "us_per_turn_50": micros(middle),
-        "us_per_turn_1000": micros(long),
-        "ratio_1000_to_10": micros(long) / micros(short),
+        "us_per_turn_10": short,
+        "us_per_turn_50": middle,
+        "us_per_turn_1000": long,
+        "ratio_1000_to_10": long / short,
     });
     line(
         "plain_loop",
@@ -30,21 +45,16 @@ pub(crate) async fn measure() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The median time of a turn over `rounds` runs, after some that do not count.
-async fn per_turn(turns: u32, rounds: u32) -> Result<Duration, Failure> {
-    let mut times = Vec::new();
-    for round in 0..rounds + rounds / 5 {
-        let (executor, input) = run_of(turns);
-        let door = LocalDurableContext::new(executor, RunId::new(format!("r{round}"))?);
-        let start = Instant::now();
-        let output = neuron_workflows::agent(&door, input).await?;
-        let time = start.elapsed();
-        if output.turns != turns {
-            return Err(format!("{} turns instead of {turns}", output.turns).into());
-        }
-        if round >= rounds / 5 {
-            times.push(time / turns);
-        }
+/// How long a run of so many turns takes.
+async fn run(turns: u32) -> Result<Duration, Failure> {
+    let (executor, input) = run_of(turns);
+    let door = LocalDurableContext::new(executor, RunId::new("bench")?);
+    let start = Instant::now();
+    let output = neuron_workflows::agent(&door, input).await?;
+    let time = start.elapsed();
+    if output.turns == turns {
+        Ok(time)
+    } else {
+        Err(format!("{} turns instead of {turns}", output.turns).into())
     }
-    Ok(median(times))
 }

@@ -144,7 +144,9 @@ fn memory(neuron: &Path) -> Result<(), Failure> {
 /// The most memory that the process has had resident, in KiB.
 fn peak_kib(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
