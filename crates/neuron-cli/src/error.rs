@@ -3,7 +3,7 @@
 use std::{error::Error, io, iter::successors, path::PathBuf};
 
 use neuron_runtime::{AgentFileError, JournalError};
-use neuron_types::{DurableError, RunId};
+use neuron_types::{DurableError, InvalidRunId, RunId};
 
 use crate::{Exit, output::note};
 
@@ -30,6 +30,8 @@ pub(crate) enum CliError {
         "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
     )]
     NoAgentFile { path: PathBuf },
+    #[error(transparent)]
+    RunId(#[from] InvalidRunId),
     #[error(transparent)]
     AgentFile(#[from] AgentFileError),
     #[error(transparent)]
@@ -99,7 +101,6 @@ impl CliError {
     }
 
     /// What the process exits with.
-    #[allow(clippy::unused_self, reason = "the one place that decides")]
     pub(crate) fn exit(&self) -> Exit {
         if self.is_broken_pipe() {
             Exit::Done

@@ -1,7 +1,7 @@
 //! `neuron run`
 
 use neuron_runtime::ProcessEnvironment;
-use neuron_types::{Message, RunId, RunInput};
+use neuron_types::{InvalidRunId, Message, RunId, RunInput};
 use uuid::Uuid;
 
 use crate::{CliError, Exit, args::RunArgs, execution, input, output::note, session::Session};
@@ -21,7 +21,7 @@ pub(crate) async fn run(session: &Session, args: RunArgs) -> Result<Exit, CliErr
              OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one",
         );
     }
-    let run_id = args.id.unwrap_or_else(new_id);
+    let run_id = args.id.map_or_else(new_id, Ok)?;
     let journal = session.journal().await?;
     let input = RunInput {
         agent,
@@ -32,7 +32,6 @@ pub(crate) async fn run(session: &Session, args: RunArgs) -> Result<Exit, CliErr
 }
 
 /// An id that no other machine makes: tools hand it on as part of their idempotency keys.
-fn new_id() -> RunId {
-    // The text of a UUID is a valid run id, in every form.
-    RunId::new(Uuid::now_v7().to_string()).unwrap_or_else(|_| unreachable!())
+fn new_id() -> Result<RunId, InvalidRunId> {
+    RunId::new(Uuid::now_v7().to_string())
 }
