@@ -54,7 +54,9 @@ impl<C: ContextStrategy + Clone> LocalAgent<C> {
         let mut spec = AgentSpec::default();
         spec.request.provider = Some(PROVIDER.to_owned());
         spec.request.tools = tools.definitions();
-        let executor = Executor::builder().provider(PROVIDER, provider).tools(tools);
+        let executor = Executor::builder()
+            .provider(PROVIDER, provider)
+            .tools(tools);
         Self::from_parts(executor.build(), spec, strategy)
     }
 
