@@ -17,8 +17,11 @@ const DELAYS: [Duration; 3] = [
     Duration::from_millis(300),
 ];
 
-/// What scheduling, connecting and a busy machine may add to a delay.
-const NOISE: Duration = Duration::from_millis(700);
+/// What connecting may add to a delay.
+const NOISE: Duration = Duration::from_millis(250);
+
+/// A busy machine makes some delays longer, a wrong policy all of them: one run of so many has to be on time.
+const TRIES: usize = 5;
 
 fn run(model: &FakeModel, keys: &str) -> Finished {
     let world = World::new();
@@ -34,16 +37,24 @@ fn gaps(requests: &[Request]) -> Vec<Duration> {
         .collect()
 }
 
-fn check_gaps(requests: &[Request], delays: &[Duration]) {
-    let gaps = gaps(requests);
-    assert_eq!(gaps.len(), delays.len(), "{gaps:?}");
-    for (gap, delay) in gaps.iter().zip(delays) {
-        assert!(gap >= delay, "{gap:?} is less than {delay:?}: {gaps:?}");
+/// Has `run` make requests, and checks that the times between them are these delays: never shorter, and
+/// hardly longer.
+fn check_delays(delays: &[Duration], run: impl Fn() -> Vec<Request>) {
+    let mut late = Vec::new();
+    for _ in 0..TRIES {
+        let gaps = gaps(&run());
+        assert_eq!(gaps.len(), delays.len(), "{gaps:?}");
+        let mut pairs = gaps.iter().zip(delays);
         assert!(
-            *gap <= delay.mul_f64(1.2) + NOISE,
-            "{gap:?} is far more than {delay:?}: {gaps:?}"
+            pairs.clone().all(|(gap, delay)| gap >= delay),
+            "{gaps:?} are not all at least {delays:?}"
         );
+        if pairs.all(|(gap, delay)| *gap <= delay.mul_f64(1.2) + NOISE) {
+            return;
+        }
+        late.push(gaps);
     }
+    panic!("{delays:?} became {late:?}");
 }
 
 /// A server that answers so at first and well from the request of this number on.
@@ -58,34 +69,33 @@ fn failing_until(number: usize, reply: impl Fn() -> Reply + Send + Sync + 'stati
 }
 
 /// A limit whose wait is longer than the policy's.
-fn waits_as_told(told: impl Fn(Reply) -> Reply + Send + Sync + 'static, wait: Duration) {
+fn waits_as_told(headers: &[(&str, &str)], wait: Duration) {
     let body = chat::error("rate_limit_exceeded", "Slow down.");
-    let model = failing_until(2, move || told(Reply::status(429, body.clone())));
+    let reply = headers
+        .iter()
+        .fold(Reply::status(429, body), |reply, (name, value)| {
+            reply.header(name, *value)
+        });
+    check_delays(&[wait], || {
+        let reply = reply.clone();
+        let model = failing_until(2, move || reply.clone());
 
-    let output = run(&model, RETRY).exits(0).json();
+        let output = run(&model, RETRY).exits(0).json();
 
-    assert_eq!(output["output"], "Here I am.");
-    check_gaps(&model.requests(), &[wait]);
+        assert_eq!(output["output"], "Here I am.");
+        model.requests()
+    });
 }
 
 #[test]
 fn a_limit_in_seconds_is_waited_for() {
-    waits_as_told(
-        |reply| reply.header("retry-after", "1"),
-        Duration::from_secs(1),
-    );
+    waits_as_told(&[("retry-after", "1")], Duration::from_secs(1));
 }
 
 #[test]
 fn a_limit_in_milliseconds_is_waited_for_and_outranks_seconds() {
-    waits_as_told(
-        |reply| {
-            reply
-                .header("retry-after", "20")
-                .header("retry-after-ms", "650")
-        },
-        Duration::from_millis(650),
-    );
+    let headers = [("retry-after", "20"), ("retry-after-ms", "650")];
+    waits_as_told(&headers, Duration::from_millis(650));
 }
 
 #[test]
@@ -102,12 +112,13 @@ fn a_limit_as_a_date_is_waited_for() {
     let gaps = gaps(&model.requests());
     assert_eq!(gaps.len(), 1);
     assert!(gaps[0] >= Duration::from_millis(1950), "{gaps:?}");
-    assert!(gaps[0] <= Duration::from_millis(3600) + NOISE, "{gaps:?}");
+    // The machine may be busy, but a date is not taken for a number of something else.
+    assert!(gaps[0] <= Duration::from_secs(10), "{gaps:?}");
 }
 
 #[test]
 fn a_shorter_limit_than_the_policys_delay_does_not_shorten_it() {
-    waits_as_told(|reply| reply.header("retry-after-ms", "1"), DELAYS[0]);
+    waits_as_told(&[("retry-after-ms", "1")], DELAYS[0]);
 }
 
 /// An error that no further attempt can mend: one request, exit 1, and a message that names the cause.
@@ -187,46 +198,49 @@ fn an_answer_that_is_no_json_names_the_status() {
 }
 
 /// An error that may pass: it is retried with the policy's delays, and then told.
-fn is_retried_to_the_policy(reply: Reply, kind: &str) {
-    let model = failing_until(usize::MAX, move || reply.clone());
+fn is_retried_to_the_policy(reply: &Reply, kind: &str) {
+    check_delays(&DELAYS, || {
+        let reply = reply.clone();
+        let model = failing_until(usize::MAX, move || reply.clone());
 
-    let output = run(&model, RETRY).exits(1).json();
+        let output = run(&model, RETRY).exits(1).json();
 
-    assert_eq!(output["error"]["kind"], kind, "{output}");
-    check_gaps(&model.requests(), &DELAYS);
-    let bodies = model.bodies();
-    assert!(
-        bodies.iter().all(|body| *body == bodies[0]),
-        "every attempt asks the same"
-    );
+        assert_eq!(output["error"]["kind"], kind, "{output}");
+        let bodies = model.bodies();
+        assert!(
+            bodies.iter().all(|body| *body == bodies[0]),
+            "every attempt asks the same"
+        );
+        model.requests()
+    });
 }
 
 #[test]
 fn an_internal_error_of_the_server_is_retried() {
     let body = chat::error("server_error", "Something broke.");
-    is_retried_to_the_policy(Reply::status(500, body), "unavailable");
+    is_retried_to_the_policy(&Reply::status(500, body), "unavailable");
 }
 
 #[test]
 fn an_unavailable_server_is_retried() {
     let body = chat::error("service_unavailable", "Try later.");
-    is_retried_to_the_policy(Reply::status(503, body), "overloaded");
+    is_retried_to_the_policy(&Reply::status(503, body), "overloaded");
 }
 
 #[test]
 fn an_overloaded_server_is_retried() {
     let body = chat::error("overloaded_error", "Overloaded.");
-    is_retried_to_the_policy(Reply::status(529, body), "overloaded");
+    is_retried_to_the_policy(&Reply::status(529, body), "overloaded");
 }
 
 #[test]
 fn a_cut_connection_is_retried() {
-    is_retried_to_the_policy(Reply::Cut, "network");
+    is_retried_to_the_policy(&Reply::Cut, "network");
 }
 
 #[test]
 fn an_answer_that_is_cut_in_the_middle_is_retried() {
-    is_retried_to_the_policy(Reply::Half(chat::text("Half of this is lost.")), "network");
+    is_retried_to_the_policy(&Reply::Half(chat::text("Half of this is lost.")), "network");
 }
 
 #[test]
