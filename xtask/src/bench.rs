@@ -17,7 +17,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let mut build = workspace::cargo();
-    build.args(["build", "--release", "--package", "neuron-cli", "--package", "neuron-bench"]);
+    build.args([
+        "build",
+        "--release",
+        "--package",
+        "neuron-cli",
+        "--package",
+        "neuron-bench",
+    ]);
     command::show(&mut build)?;
     let mut bench = workspace::cargo();
     bench
