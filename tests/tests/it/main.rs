@@ -18,4 +18,5 @@ mod long_run;
 mod model_apis;
 mod reach;
 mod secrets;
+mod side_by_side;
 mod tickets;

@@ -161,6 +161,37 @@ fn a_message_that_is_sent_to_a_run_is_taken_up_at_the_next_turn() {
 }
 
 #[test]
+fn a_message_to_a_parked_run_is_kept_and_one_to_a_run_that_is_over_is_refused() {
+    let model = FakeModel::start(|request| {
+        Reply::ok(match chat::turn(&request.body) {
+            1 => chat::calls(&[("call_1", "bash", json!({"command": "echo made > made"}))]),
+            _ => chat::text("Done."),
+        })
+    });
+    let world = World::new();
+    let keys = "tools = [\"bash\"]\napprove = [\"bash\"]\n";
+    world.write("neuron.toml", &model.agent_file(keys));
+    world.does(3, &["run", "Go.", "--id", "long"]);
+
+    world.does(0, &["send", "long", "Never mind."]);
+    world.does(0, &["deny", "long"]);
+    world.does(0, &["resume", "long"]);
+
+    let last = model.bodies().pop().unwrap();
+    let said = chat::messages(&last).last().unwrap();
+    assert_eq!(
+        (said["role"].as_str(), chat::content(said)),
+        (Some("user"), "Never mind.".into())
+    );
+    for args in [&["send", "long", "Too late."][..], &["cancel", "long"]] {
+        let late = world.neuron(args);
+        assert_eq!(late.code, Some(2), "{late:#?}");
+        late.says(&["run long is over", "completed"]);
+    }
+    assert_eq!(world.status("long")["state"], "completed");
+}
+
+#[test]
 fn wait_follows_a_run_of_another_process_to_its_end() {
     let gate = Gate::shut();
     let held = gate.clone();

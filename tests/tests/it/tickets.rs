@@ -263,6 +263,17 @@ fn decisions_that_fit_no_open_ticket_are_refused_and_the_run_is_none_the_worse()
         &["approve", "parked", name, "--args", "[1]"],
         &["object"],
     );
+    let decision = json!({"ticket": name, "digest": wrong, "verdict": "approve"}).to_string();
+    refused(
+        &world,
+        &["signal", "parked", "decision", &decision],
+        &["digest", name],
+    );
+    refused(
+        &world,
+        &["signal", "parked", "decision", "{\"verdict\": \"yes\"}"],
+        &["decision"],
+    );
     let nowhere = world.neuron(&["approve", "nowhere", name]).exits(2);
     nowhere.says(&["no run nowhere", "neuron runs"]);
 
