@@ -40,6 +40,7 @@ mod driver;
 mod machine;
 mod step;
 mod summary;
+mod view;
 
 pub use action::{Action, MachineError, Observation, Spent};
 pub use approval::ticket_digest;

@@ -7,6 +7,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod approval;
 mod door;
 mod driver;
 mod machine;

@@ -1,0 +1,270 @@
+//! Tickets: opened, decided, lapsed.
+
+use std::time::Duration;
+
+use neuron_loop::{Action, AgentMachine, Observation, ticket_digest};
+use neuron_types::{
+    AgentSpec, ContentItem, Decision, ExitReason, FailureKind, Limits, OnExpiry, OnUnknownOutcome,
+    PermissionDecision, RunEvent, RunPhase, Stage, StepFailure, StepId, Verdict,
+};
+use serde_json::json;
+
+use crate::support::{agent, answered, at, authorize, calls, last_results, one_call, tool_text};
+
+fn exit(machine: &AgentMachine) -> ExitReason {
+    match &machine.state().stage {
+        Stage::Ended(outcome) => outcome.exit_reason,
+        other => panic!("the run goes on with {other:?}"),
+    }
+}
+
+fn ask() -> PermissionDecision {
+    PermissionDecision::Ask("look first".into())
+}
+
+fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    let ticket = &output.approvals[nth];
+    Decision {
+        ticket: ticket.ticket.clone(),
+        digest: ticket.digest.clone(),
+        verdict,
+        args: None,
+        comment: None,
+        approver: None,
+    }
+}
+
+#[test]
+fn calls_that_need_no_ticket_run_while_another_waits_for_a_person() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
+    let events = machine.take_events();
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, RunEvent::Waiting { .. }))
+    );
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("nothing runs");
+    };
+    assert_eq!(calls[0].id, "c2");
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("x"))]), at(3))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Wait { until: None });
+    assert_eq!(
+        machine.take_events().last(),
+        Some(&RunEvent::Waiting {
+            state: RunPhase::WaitingForApproval
+        })
+    );
+}
+
+#[test]
+fn approved_and_denied_calls_keep_their_order() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve_second = decision(&machine, 1, Verdict::Approve);
+    let mut deny_first = decision(&machine, 0, Verdict::Deny);
+    deny_first.comment = Some("not today".into());
+    deny_first.approver = Some("Ada".into());
+    machine
+        .feed(Observation::Decided(approve_second), at(4))
+        .unwrap();
+    machine
+        .feed(Observation::Decided(deny_first), at(5))
+        .unwrap();
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("ok"))]), at(6))
+        .unwrap();
+    let results = last_results(&machine);
+    assert_eq!(
+        results[0].content,
+        [ContentItem::Text(
+            "not called: Ada denied it: not today".into()
+        )]
+    );
+    assert_eq!(results[1].content, [ContentItem::Text("ok".into())]);
+}
+
+#[test]
+fn edited_arguments_are_used_and_the_model_is_told() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let mut edited = decision(&machine, 0, Verdict::Approve);
+    edited.args = Some(json!({"path": "b"}));
+    machine.feed(Observation::Decided(edited), at(4)).unwrap();
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("not made");
+    };
+    assert_eq!(calls[0].input, json!({"path": "b"}));
+    machine
+        .feed(Observation::ToolsAnswered(vec![Ok(tool_text("ok"))]), at(5))
+        .unwrap();
+    let note = "[a person changed the arguments to {\"path\":\"b\"}]";
+    assert_eq!(
+        last_results(&machine)[0].content[0],
+        ContentItem::Text(note.into())
+    );
+}
+
+#[test]
+fn a_decision_with_a_wrong_digest_or_ticket_is_refused_and_the_run_goes_on_waiting() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let before = machine.next();
+    let mut wrong_digest = decision(&machine, 0, Verdict::Approve);
+    wrong_digest.digest = "0".into();
+    let mut unknown = decision(&machine, 0, Verdict::Approve);
+    unknown.ticket = "t9-9".into();
+    machine.take_events();
+    for refused in [wrong_digest, unknown] {
+        machine.feed(Observation::Decided(refused), at(4)).unwrap();
+        assert_eq!(machine.next(), before);
+        let events = machine.take_events();
+        assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+    }
+}
+
+#[test]
+fn a_ticket_is_used_once() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve.clone()), at(4))
+        .unwrap();
+    machine.take_events();
+    machine.feed(Observation::Decided(approve), at(4)).unwrap();
+    let events = machine.take_events();
+    assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+}
+
+#[test]
+fn a_lapsed_ticket_denies_the_call_or_fails_the_run() {
+    let lapsing = |on_expiry| {
+        let spec = AgentSpec {
+            approval_timeout: Some(Duration::from_secs(60)),
+            on_expiry,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![ask()]);
+        assert_eq!(
+            machine.next(),
+            Action::Wait {
+                until: Some(at(62))
+            }
+        );
+        machine.feed(Observation::TicketsLapsed, at(61)).unwrap();
+        assert!(machine.has_open_tickets(), "it lapsed too early");
+        machine.feed(Observation::TicketsLapsed, at(62)).unwrap();
+        machine
+    };
+    let denied = lapsing(OnExpiry::Deny);
+    assert_eq!(denied.next(), Action::TakeMessages);
+    assert!(last_results(&denied)[0].is_error);
+    assert_eq!(exit(&lapsing(OnExpiry::Fail)), ExitReason::Failed);
+}
+
+#[test]
+fn an_unknown_outcome_is_told_to_the_model_or_put_to_a_person() {
+    let unknown = || StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
+    let lost = |on_unknown_outcome| {
+        let spec = AgentSpec {
+            on_unknown_outcome,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        machine
+            .feed(Observation::ToolsAnswered(vec![Err(unknown())]), at(3))
+            .unwrap();
+        machine
+    };
+    let told = lost(OnUnknownOutcome::TellModel);
+    assert!(last_results(&told)[0].is_error);
+
+    let mut asked = lost(OnUnknownOutcome::AskPerson);
+    assert_eq!(asked.next(), Action::Wait { until: None });
+    let approve = decision(&asked, 0, Verdict::Approve);
+    asked.feed(Observation::Decided(approve), at(4)).unwrap();
+    let Action::CallTools { options, .. } = asked.next() else {
+        panic!("not made again");
+    };
+    assert_eq!(
+        options[0].step,
+        StepId {
+            turn: 1,
+            position: 1
+        }
+    );
+    asked
+        .feed(Observation::ToolsAnswered(vec![Err(unknown())]), at(5))
+        .unwrap();
+    let second = decision(&asked, 0, Verdict::Deny);
+    assert_eq!(
+        second.ticket, "t1-1-2",
+        "each question has a ticket of its own"
+    );
+}
+
+#[test]
+fn time_spent_waiting_for_a_person_does_not_count() {
+    let limits = Limits {
+        duration: Some(Duration::from_secs(30)),
+        ..Limits::default()
+    };
+    let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve), at(86_400))
+        .unwrap();
+    machine
+        .feed(
+            Observation::ToolsAnswered(vec![Ok(tool_text("x"))]),
+            at(86_401),
+        )
+        .unwrap();
+    machine
+        .feed(Observation::Messages(vec![]), at(86_402))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Compact { required: false });
+}
+
+#[test]
+fn a_digest_does_not_depend_on_the_order_of_keys_and_covers_every_part() {
+    let digest = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+    );
+    let same = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"b": null, "a": [1, {"x": 2, "y": 1}]}),
+    );
+    assert_eq!(digest, same);
+    assert_eq!(digest.len(), 64);
+    for other in [
+        ticket_digest(
+            "t1-2",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "pus",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 3}], "b": null}),
+        ),
+    ] {
+        assert_ne!(digest, other);
+    }
+}
