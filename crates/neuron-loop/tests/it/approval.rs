@@ -5,22 +5,13 @@ use std::time::Duration;
 use neuron_loop::{Action, AgentMachine, Observation, ticket_digest};
 use neuron_types::{
     AgentSpec, ContentItem, Decision, ExitReason, FailureKind, Limits, OnExpiry, OnUnknownOutcome,
-    PermissionDecision, RunEvent, RunPhase, Stage, StepFailure, StepId, Verdict,
+    PermissionDecision, RunEvent, RunPhase, StepFailure, StepId, Verdict,
 };
 use serde_json::json;
 
-use crate::support::{agent, answered, at, authorize, calls, last_results, one_call, tool_text};
-
-fn exit(machine: &AgentMachine) -> ExitReason {
-    match &machine.state().stage {
-        Stage::Ended(outcome) => outcome.exit_reason,
-        other => panic!("the run goes on with {other:?}"),
-    }
-}
-
-fn ask() -> PermissionDecision {
-    PermissionDecision::Ask("look first".into())
-}
+use crate::support::{
+    agent, answered, ask, at, authorize, calls, exit, last_results, one_call, tool_text,
+};
 
 fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
     let output = machine.output(&"r".parse().unwrap(), "local");

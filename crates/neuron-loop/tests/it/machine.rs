@@ -5,25 +5,14 @@ use std::time::Duration;
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
     AgentSpec, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Message,
-    PermissionDecision, RunPhase, Stage, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
+    PermissionDecision, RunPhase, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 
 use crate::support::{
-    agent, answered, at, authorize, calls, input, last_results, one_call, response, says,
-    to_model_call, tool_text,
+    agent, answered, ask, at, authorize, calls, exit, input, last_results, one_call, response,
+    says, to_model_call, tool_text,
 };
-
-fn exit(machine: &AgentMachine) -> ExitReason {
-    match &machine.state().stage {
-        Stage::Ended(outcome) => outcome.exit_reason,
-        other => panic!("the run goes on with {other:?}"),
-    }
-}
-
-fn ask() -> PermissionDecision {
-    PermissionDecision::Ask("look first".into())
-}
 
 #[test]
 fn ends_complete_when_the_model_is_done_and_nothing_is_queued() {

@@ -3,9 +3,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, CompletionRequest, CompletionResponse, ContentBlock, Message, PermissionDecision,
-    Role, RunInput, RunState, StopReason, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput,
-    ToolResultBlock,
+    AgentSpec, CompletionRequest, CompletionResponse, ContentBlock, ExitReason, Message,
+    PermissionDecision, Role, RunInput, RunState, Stage, StopReason, TokenUsage, ToolAnnotations,
+    ToolDefinition, ToolOutput, ToolResultBlock,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -130,4 +130,16 @@ pub(crate) fn reread(machine: &AgentMachine) -> AgentMachine {
     let text = serde_json::to_string(machine).unwrap();
     let state: RunState = serde_json::from_str(&text).unwrap();
     AgentMachine::try_from(state).unwrap()
+}
+
+/// Why the run ended.
+pub(crate) fn exit(machine: &AgentMachine) -> ExitReason {
+    match &machine.state().stage {
+        Stage::Ended(outcome) => outcome.exit_reason,
+        other => panic!("the run goes on with {other:?}"),
+    }
+}
+
+pub(crate) fn ask() -> PermissionDecision {
+    PermissionDecision::Ask("look first".into())
 }
