@@ -1,0 +1,164 @@
+//! Putting the services together, and serving them.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use restate_sdk::{
+    endpoint::{Endpoint, HandlerOptions, ServiceOptions},
+    http_server::HttpServer,
+};
+use tokio::net::TcpListener;
+
+use crate::{Executors, ServiceNames, SettingsError, Workflow, inbox, service, tools};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long the handlers of a moment may be silent.
+const SHORT: Duration = MINUTE;
+
+/// What the services of a worker have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) inactivity: Duration,
+    pub(crate) abort: Duration,
+    pub(crate) retention: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            inactivity: 15 * MINUTE,
+            abort: DAY,
+            retention: 7 * DAY,
+        }
+    }
+}
+
+impl Settings {
+    /// How long a step of a run looks out for its cancellation: some time less than it takes until the
+    /// server asks the run to suspend.
+    pub(crate) fn watch(&self) -> Duration {
+        self.inactivity.mul_f64(0.9)
+    }
+}
+
+/// The services that run agents, to be served by a worker.
+pub struct AgentServices {
+    names: ServiceNames,
+    executors: Arc<dyn Executors>,
+    workflow: Workflow,
+    settings: Settings,
+    identity_keys: Vec<String>,
+}
+
+impl AgentServices {
+    /// Services under these names, which act through these executors and run this workflow.
+    pub fn new(names: ServiceNames, executors: impl Executors, workflow: Workflow) -> Self {
+        Self {
+            names,
+            executors: Arc::new(executors),
+            workflow,
+            settings: Settings::default(),
+            identity_keys: Vec::new(),
+        }
+    }
+
+    /// Sets how long a run may be silent before Restate suspends it. Default is 15 minutes.
+    ///
+    /// A suspended run costs its worker nothing and is resumed when what it waits for happens. But while the
+    /// server waits for it to suspend, a step that takes longer does not notice that the run is cancelled: so
+    /// this should be longer than a model call takes.
+    #[must_use]
+    pub fn with_inactivity_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.inactivity = timeout;
+        self
+    }
+
+    /// Sets how long Restate keeps a run that is over. Default is 7 days.
+    #[must_use]
+    pub fn with_retention(mut self, retention: Duration) -> Self {
+        self.settings.retention = retention;
+        self
+    }
+
+    /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken.
+    #[must_use]
+    pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
+        self.identity_keys = keys.into_iter().collect();
+        self
+    }
+
+    /// Builds the endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::IdentityKey`].
+    pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
+        let Self {
+            names, executors, ..
+        } = &self;
+        let agent =
+            service::definition(names, Arc::clone(executors), self.workflow, &self.settings)?;
+        let tools = tools::definition(names.tools(), Arc::clone(executors))?;
+        let mut builder = Endpoint::builder()
+            .bind(agent)
+            .bind(tools)
+            .bind(inbox::definition(names)?);
+        for key in &self.identity_keys {
+            builder = builder
+                .identity_key(key)
+                .map_err(|source| SettingsError::IdentityKey {
+                    source: Box::new(source),
+                })?;
+        }
+        Ok(builder.build())
+    }
+
+    /// Serves them until `shutdown` is done; then steps in flight get ten seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`endpoint`](Self::endpoint).
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), SettingsError> {
+        HttpServer::new(self.endpoint()?)
+            .serve_with_cancel(listener, shutdown)
+            .await;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AgentServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentServices")
+            .field("names", &self.names)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How Restate tries again when a worker is lost: soon, every few seconds, and for as long as it takes. Its
+/// own default pauses an invocation after about an hour.
+pub(crate) fn restarts(options: ServiceOptions) -> ServiceOptions {
+    options
+        .retry_policy_initial_interval(Duration::from_millis(50))
+        .retry_policy_exponentiation_factor(2.0)
+        .retry_policy_max_interval(Duration::from_secs(5))
+        .retry_policy_max_attempts(u64::from(u32::MAX))
+        .retry_policy_pause_on_max_attempts()
+}
+
+/// Handlers that take a moment.
+pub(crate) fn short_handler() -> HandlerOptions {
+    HandlerOptions::new()
+        .inactivity_timeout(SHORT)
+        .abort_timeout(SHORT)
+}
+
+/// Services of such handlers.
+pub(crate) fn short(options: ServiceOptions) -> ServiceOptions {
+    restarts(options.inactivity_timeout(SHORT).abort_timeout(SHORT))
+}

@@ -1,0 +1,24 @@
+//! Which executor acts for which agent.
+
+use neuron_runtime::Executor;
+use neuron_types::{AgentSpec, StepFailure};
+
+/// Knows the executor of an agent.
+///
+/// It is asked for every effect that is performed, so it should remember what it made. The agent of a tool
+/// call may come without its instructions, its model and the definitions of the tools that are not called.
+pub trait Executors: Send + Sync + 'static {
+    /// The executor that acts for this agent.
+    ///
+    /// # Errors
+    ///
+    /// What keeps this worker from acting for it; the step fails with that.
+    fn executor(&self, agent: &AgentSpec) -> Result<Executor, StepFailure>;
+}
+
+/// One executor for all agents.
+impl Executors for Executor {
+    fn executor(&self, _agent: &AgentSpec) -> Result<Executor, StepFailure> {
+        Ok(self.clone())
+    }
+}

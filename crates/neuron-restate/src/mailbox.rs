@@ -1,0 +1,94 @@
+//! Taking a run's signals, in the order in which the inbox numbered them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chrono::{DateTime, Utc};
+use neuron_types::DurableError;
+use restate_sdk::{endpoint::ContextInternal, serde::Json};
+use serde_json::Value;
+
+use crate::{
+    cancellation::{Cancellation, Durable},
+    wire::{Signal, signal_key},
+};
+
+/// The receiving end of the inbox.
+///
+/// The n-th signal is the workflow promise `signal-n`, whatever its name, and promises are taken one after
+/// the other: so no signal is lost that came before anyone waited, none is taken twice, and a replay takes
+/// the same. What was taken and is not of the name that is waited for stays here.
+#[derive(Default)]
+pub(crate) struct Mailbox {
+    taken: BTreeMap<String, VecDeque<Signal>>,
+    count: u64,
+}
+
+impl Mailbox {
+    fn next_key(&self) -> String {
+        signal_key(self.count + 1)
+    }
+
+    fn take(&mut self, name: &str) -> Option<(Value, DateTime<Utc>)> {
+        let signal = self.taken.get_mut(name)?.pop_front()?;
+        Some((signal.payload, signal.at))
+    }
+
+    fn put(&mut self, signal: Signal) {
+        self.count += 1;
+        let queue = self.taken.entry(signal.name.clone()).or_default();
+        queue.push_back(signal);
+    }
+
+    /// The next signal of this name that is already here.
+    pub(crate) async fn poll(
+        &mut self,
+        ctx: &ContextInternal,
+        cancellation: &mut Cancellation<'_>,
+        name: &str,
+    ) -> Result<Option<(Value, DateTime<Utc>)>, DurableError> {
+        loop {
+            if let Some(signal) = self.take(name) {
+                return Ok(Some(signal));
+            }
+            match ctx.peek_promise(&self.next_key()).await {
+                Ok(Some(Json(signal))) => self.put(signal),
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(cancellation.engine_error(error)),
+            }
+        }
+    }
+
+    /// The next signal of this name, or `None` when the timer is done.
+    pub(crate) async fn wait(
+        &mut self,
+        ctx: &ContextInternal,
+        cancellation: &mut Cancellation<'_>,
+        name: &str,
+        mut timer: Option<Durable<'_, ()>>,
+    ) -> Result<Option<(Value, DateTime<Utc>)>, DurableError> {
+        loop {
+            if let Some(signal) = self.take(name) {
+                return Ok(Some(signal));
+            }
+            let key = self.next_key();
+            let coming = ctx.promise(&key);
+            let race = match &timer {
+                Some(timer) => cancellation.race(ctx, &[&coming, timer]),
+                None => cancellation.race(ctx, &[&coming]),
+            };
+            let first = race.await?;
+            let outcome = match (first, timer.take()) {
+                (1, Some(timer)) => timer.await.map(|()| None),
+                (_, pending) => {
+                    timer = pending;
+                    coming.await.map(|Json(signal)| Some(signal))
+                }
+            };
+            match outcome {
+                Ok(Some(signal)) => self.put(signal),
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(cancellation.engine_error(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the services are called in Restate.
+
+use crate::SettingsError;
+
+/// The prefix that is used where none is set.
+pub const DEFAULT_PREFIX: &str = "neuron";
+
+/// The names of the services, all made from one prefix, so that several deployments can share a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceNames {
+    prefix: String,
+    tools: String,
+    inbox: String,
+}
+
+impl ServiceNames {
+    /// The names under this prefix.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Prefix`] unless it is 1 to 64 letters, digits, `.`, `_` and `-` that start with a
+    /// letter.
+    pub fn new(prefix: impl Into<String>) -> Result<Self, SettingsError> {
+        let prefix = prefix.into();
+        let starts_well = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
+        let fits = prefix
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        if !starts_well || !fits || prefix.len() > 64 {
+            return Err(SettingsError::Prefix(prefix));
+        }
+        Ok(Self {
+            tools: format!("{prefix}-tools"),
+            inbox: format!("{prefix}-inbox"),
+            prefix,
+        })
+    }
+
+    /// The workflow service: the prefix itself. A run is one of its workflows, keyed by the run's id.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The service whose calls are tool calls that run beside each other.
+    #[must_use]
+    pub fn tools(&self) -> &str {
+        &self.tools
+    }
+
+    /// The object that numbers a run's signals, keyed by the run's id.
+    #[must_use]
+    pub fn inbox(&self) -> &str {
+        &self.inbox
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_start_with_the_prefix() {
+        let names = ServiceNames::new("team.a").unwrap();
+        assert_eq!(
+            [names.agent(), names.tools(), names.inbox()],
+            ["team.a", "team.a-tools", "team.a-inbox"]
+        );
+    }
+
+    #[test]
+    fn refuses_what_restate_would_refuse() {
+        for prefix in ["", "1st", "-a", "a/b", "a b", "ä", &"a".repeat(65)] {
+            assert!(ServiceNames::new(prefix).is_err(), "{prefix:?}");
+        }
+    }
+}

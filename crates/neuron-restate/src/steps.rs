@@ -1,0 +1,256 @@
+//! Steps: journaled attempts, the delays between them, and writes that are never made twice.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use futures::lock::Mutex;
+use neuron_runtime::{Executor, StepScope, next_delay};
+use neuron_types::{
+    ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableError, FailureKind,
+    RunEvent, RunId, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
+};
+use restate_sdk::{
+    context::{RunFuture, RunRetryPolicy},
+    endpoint::ContextInternal,
+    errors::HandlerResult,
+    serde::Json,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::{
+    Executors,
+    cancellation::{Cancellation, StepHandle},
+    wire::Attempted,
+};
+
+/// What the executor is asked for.
+pub(crate) trait Effect: Sync {
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    /// What the step is called in Restate's journal.
+    fn label(&self, step: StepId) -> String;
+
+    fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> impl Future<Output = Result<Self::Output, StepFailure>> + Send;
+}
+
+impl Effect for CompletionRequest {
+    type Output = CompletionResponse;
+
+    fn label(&self, step: StepId) -> String {
+        match step.position {
+            0 => format!("model {}", step.turn),
+            _ => format!("summary {}", step.turn),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> Result<CompletionResponse, StepFailure> {
+        executor.call_model(scope, self).await
+    }
+}
+
+impl Effect for ToolCall {
+    type Output = ToolOutput;
+
+    fn label(&self, step: StepId) -> String {
+        format!("{} {}.{}", self.name, step.turn, step.position)
+    }
+
+    async fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> Result<ToolOutput, StepFailure> {
+        executor.call_tool(scope, self).await
+    }
+}
+
+/// What makes the steps of one invocation: the run's, or that of one tool call beside others.
+pub(crate) struct Steps<'a> {
+    pub(crate) ctx: &'a ContextInternal,
+    pub(crate) executors: &'a Arc<dyn Executors>,
+    pub(crate) run_id: &'a RunId,
+    pub(crate) agent: &'a AgentSpec,
+    /// How long a step looks out for its cancellation.
+    pub(crate) watch: Duration,
+    /// Held for the whole of an operation: the SDK wants one at a time.
+    pub(crate) cancellation: Mutex<Cancellation<'a>>,
+}
+
+/// A step's result and the executor's time at its end.
+pub(crate) type Settled<T> = (DateTime<Utc>, Result<T, StepFailure>);
+
+impl<'a> Steps<'a> {
+    /// Makes attempts until one is the last. Hooks are told `events` before the first.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Cancelled`], also when the step failed because of it; what keeps the engine from
+    /// journaling. The step's own failure is in the result.
+    pub(crate) async fn perform<E: Effect>(
+        &self,
+        effect: &E,
+        options: &ActivityOptions,
+        events: &[RunEvent],
+    ) -> Result<Settled<E::Output>, DurableError> {
+        let mut cancellation = self.cancellation.lock().await;
+        cancellation.check()?;
+        let mut attempt = 1;
+        loop {
+            let attempted = self
+                .attempt(&mut cancellation, effect, options, attempt, events)
+                .await?;
+            let stopped = attempted.stop.map(|stop| cancellation.stop(stop));
+            let failure = match (attempted.result, stopped) {
+                (Err(_), Some(stopped)) => return Err(stopped),
+                (Err(failure), None) => failure,
+                (Ok(output), _) => return Ok((attempted.at, Ok(output))),
+            };
+            let policy = &options.retry_policy;
+            match next_delay(policy, options.effects, attempt, &failure) {
+                None => return Ok((attempted.at, Err(failure))),
+                Some(delay) => self.pause(&mut cancellation, delay).await?,
+            }
+            attempt = attempt.saturating_add(1);
+        }
+    }
+
+    /// One journaled attempt.
+    async fn attempt<E: Effect>(
+        &self,
+        cancellation: &mut Cancellation<'a>,
+        effect: &E,
+        options: &ActivityOptions,
+        attempt: u32,
+        events: &[RunEvent],
+    ) -> Result<Attempted<E::Output>, DurableError> {
+        let label = effect.label(options.step);
+        let is_write = options.effects == ToolEffects::Write;
+        let is_fresh = AtomicBool::new(!is_write);
+        if is_write {
+            let fresh = &is_fresh;
+            let start = || async move {
+                fresh.store(true, Ordering::Relaxed);
+                Ok(Json(Utc::now()))
+            };
+            self.run(cancellation, format!("start {label}"), start)
+                .await?;
+        }
+        let token = CancellationToken::new();
+        let scope = StepScope::new(self.run_id.clone(), options, attempt, token.clone());
+        let name = match attempt {
+            1 => label.clone(),
+            again => format!("{label} (attempt {again})"),
+        };
+        let work = async {
+            let executor = self.executors.executor(self.agent)?;
+            if attempt == 1 && !events.is_empty() {
+                executor.observe(self.run_id, events).await?;
+            }
+            effect.attempt(&executor, &scope).await
+        };
+        let (step, token) = (StepHandle::next(self.ctx), &token);
+        let (is_fresh, watched) = (is_fresh.load(Ordering::Relaxed), &mut *cancellation);
+        let run = self.ctx.run(|| async move {
+            let (result, stop) = if is_fresh {
+                watched
+                    .watch(self.ctx, step, self.watch, token, work)
+                    .await
+            } else {
+                (Err(lost_write()), None)
+            };
+            if let Err(failure) = &result {
+                let (run_id, kind) = (self.run_id, failure.kind);
+                warn!(%run_id, step = label, attempt, %kind, "an attempt failed: {}", failure.message);
+            }
+            let at = Utc::now();
+            HandlerResult::Ok(Json(Attempted { at, result, stop }))
+        });
+        let outcome = run.retry_policy(no_retries()).name(name).await;
+        match outcome {
+            Ok(Json(attempted)) => Ok(attempted),
+            Err(error) => Err(cancellation.engine_error(error)),
+        }
+    }
+
+    /// The time, as a journaled step.
+    pub(crate) async fn time(&self, name: &str) -> Result<DateTime<Utc>, DurableError> {
+        let mut cancellation = self.cancellation.lock().await;
+        let now = || async { Ok(Json(Utc::now())) };
+        self.run(&mut cancellation, name, now).await
+    }
+
+    /// Tells the hooks these events, as a journaled step, and answers the time. What they say to that does
+    /// not count any more.
+    pub(crate) async fn tell(&self, events: &[RunEvent]) -> Result<DateTime<Utc>, DurableError> {
+        let mut cancellation = self.cancellation.lock().await;
+        let work = || async {
+            if let Ok(executor) = self.executors.executor(self.agent) {
+                drop(executor.observe(self.run_id, events).await);
+            }
+            Ok(Json(Utc::now()))
+        };
+        self.run(&mut cancellation, "end", work).await
+    }
+
+    async fn run<T, F>(
+        &self,
+        cancellation: &mut Cancellation<'a>,
+        name: impl Into<String>,
+        work: impl FnOnce() -> F + Send,
+    ) -> Result<T, DurableError>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+        F: Future<Output = HandlerResult<Json<T>>> + Send,
+    {
+        let run = self.ctx.run(work).retry_policy(no_retries()).name(name);
+        match run.await {
+            Ok(Json(value)) => Ok(value),
+            Err(error) => Err(cancellation.engine_error(error)),
+        }
+    }
+
+    /// Sleeps durably, unless the run is cancelled.
+    pub(crate) async fn pause(
+        &self,
+        cancellation: &mut Cancellation<'a>,
+        delay: Duration,
+    ) -> Result<(), DurableError> {
+        let timer = self.ctx.sleep(delay);
+        let race = cancellation.race(self.ctx, &[&timer]);
+        race.await?;
+        match timer.await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(cancellation.engine_error(error)),
+        }
+    }
+}
+
+/// Steps always succeed, with the failure as a value: what Restate would retry is the engine's own trouble.
+fn no_retries() -> RunRetryPolicy {
+    RunRetryPolicy::default().max_attempts(1)
+}
+
+/// A write whose start is in the journal and whose outcome is not.
+pub(crate) fn lost_write() -> StepFailure {
+    StepFailure::new(
+        FailureKind::OutcomeUnknown,
+        "the call was started and its worker was lost: it may or may not have taken effect",
+    )
+}
