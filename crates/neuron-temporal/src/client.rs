@@ -11,16 +11,16 @@ use neuron_types::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use temporalio_client::{
-    Client, ClientOptions, Connection, WorkflowHandle, WorkflowHistory,
+    Client, ClientOptions, Connection, WorkflowExecutionStatus, WorkflowHandle, WorkflowHistory,
+    WorkflowIdReusePolicy, WorkflowListOptions, WorkflowStartOptions,
     envconfig::LoadClientConfigProfileOptions,
     errors::{
         WorkflowGetResultError, WorkflowInteractionError, WorkflowQueryError, WorkflowStartError,
         WorkflowUpdateError,
     },
+    tonic::Request,
 };
-use temporalio_client::{
-    WorkflowExecutionStatus, WorkflowIdReusePolicy, WorkflowListOptions, WorkflowStartOptions,
-};
+use temporalio_common::protos::temporal::api::workflowservice::v1::GetSystemInfoRequest;
 
 use crate::{
     AGENT_WORKFLOW, ClientError,
@@ -96,6 +96,28 @@ impl AgentClient {
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The namespace that it speaks with.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.client.options().namespace
+    }
+
+    /// Asks the server whether it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Unreachable`].
+    pub async fn check(&self) -> Result<(), ClientError> {
+        let mut service = self.client.connection().workflow_service();
+        let answer = service
+            .get_system_info(Request::new(GetSystemInfoRequest {}))
+            .await;
+        answer.map(drop).map_err(|status| ClientError::Unreachable {
+            address: self.address.clone(),
+            source: status.into(),
+        })
     }
 
     /// Starts a run of the workflow [`AGENT_WORKFLOW`] on a task queue.

@@ -1,0 +1,74 @@
+//! Workers that die or stop in the middle of a run.
+
+use serde_json::json;
+
+use crate::place::{Place, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
+    let place = Place::new(&json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
+        {"text": "Done.", "delay_ms": 2_000},
+    ]))
+    .await;
+    let worker = place.worker();
+    let run = place.start("killed").await;
+    until(async || {
+        let status = place.client.status(&run).await.ok()?;
+        (status.turn == 2).then_some(())
+    })
+    .await;
+    worker.kill();
+
+    let _worker = place.worker();
+    let output = place.client.wait(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "one\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
+    let place = Place::new(&json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo begun >> effects; sleep 3"}}]},
+        {"text": "Done."},
+    ]))
+    .await;
+    let worker = place.worker();
+    let run = place.start("write").await;
+    until(async || (!place.effects().is_empty()).then_some(())).await;
+    worker.kill();
+
+    let _worker = place.worker();
+    let output = place.client.wait(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "begun\n");
+    let events = json!(place.client.events(&run).await.unwrap()).to_string();
+    assert!(events.contains("outcome_unknown"), "{events}");
+    let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
+    assert!(
+        transcript.contains("may or may not have taken effect"),
+        "{transcript}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_stopped_lets_its_step_end() {
+    let place = Place::new(&json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo begun >> effects; sleep 2; echo ended >> effects"}}]},
+        {"text": "Done."},
+    ]))
+    .await;
+    let worker = place.worker();
+    let run = place.start("stopped").await;
+    until(async || (!place.effects().is_empty()).then_some(())).await;
+    let status = tokio::task::spawn_blocking(|| worker.stop()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(place.effects(), "begun\nended\n");
+
+    let _worker = place.worker();
+    let output = place.client.wait(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "begun\nended\n");
+    let events = json!(place.client.events(&run).await.unwrap()).to_string();
+    assert!(!events.contains("outcome_unknown"), "{events}");
+}

@@ -1,0 +1,34 @@
+//! What a worker says of itself.
+
+use serde_json::json;
+
+use crate::place::{Place, free_address, get, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn says_what_it_serves_lives_is_ready_and_measures() {
+    let place = Place::new(&json!([{"text": "Hi."}])).await;
+    let address = free_address();
+    let worker = place.worker_with(&["--http", &address, "--task-queue", "neuron"]);
+    assert_eq!(
+        worker.line,
+        format!(
+            "serving default on Temporal at http://{}/, namespace default, task queue neuron\n",
+            place.server.address
+        )
+    );
+    assert_eq!(get(&address, "/healthz"), Some((200, "ok\n".into())));
+    assert_eq!(get(&address, "/readyz"), Some((200, "ready\n".into())));
+    assert_eq!(get(&address, "/nothing").unwrap().0, 404);
+    let run = place.start("measured").await;
+    place.client.wait(&run).await.unwrap();
+    until(async || {
+        let (code, body) = get(&address, "/metrics")?;
+        let counted = body.contains("temporal_workflow_completed_total");
+        (code == 200 && counted).then_some(())
+    })
+    .await;
+    let Place { server, .. } = place;
+    drop(server);
+    until(async || (get(&address, "/readyz")?.0 == 503).then_some(())).await;
+    assert_eq!(get(&address, "/healthz"), Some((200, "ok\n".into())));
+}

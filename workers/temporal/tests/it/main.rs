@@ -1,0 +1,15 @@
+//! Runs the worker's program against a real Temporal dev server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod death;
+#[path = "../../../../crates/neuron-temporal/tests/it/dev_server.rs"]
+mod dev_server;
+mod health;
+mod place;
+mod refusals;

@@ -1,0 +1,39 @@
+//! What keeps a worker from starting: one sentence and exit code 2.
+
+use std::fs;
+
+use crate::place::{command, free_address, text};
+
+#[test]
+fn needs_an_agent_file_that_is_there_and_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut without = command(folder.path());
+    let output = without.args(["--config", "none.toml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        text(&output),
+        "error: there is no agent file none.toml: write it, or leave --config and NEURON_CONFIG out\n"
+    );
+    fs::write(
+        folder.path().join("neuron.toml"),
+        "[agents.default]\nmodle = 1\n",
+    )
+    .unwrap();
+    let output = command(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("modle"), "{}", text(&output));
+}
+
+#[test]
+fn says_where_it_looked_for_temporal() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_address();
+    let mut nowhere = command(folder.path());
+    let output = nowhere.env("TEMPORAL_ADDRESS", &address).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output);
+    let sentence = format!(
+        "error: cannot reach Temporal at http://{address}/: start it, or set TEMPORAL_ADDRESS"
+    );
+    assert!(said.contains(&sentence), "{said}");
+}
