@@ -7,6 +7,7 @@ use std::{
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 mod cancel;
 mod column;
@@ -38,8 +39,9 @@ pub use self::{
 /// methods here look at runs and reach into them, from any process, whoever executes them. Cheap to clone.
 ///
 /// A run executes in one process at a time; `locks/` in the home directory holds a lock file for each. Every
-/// change is one transaction that is on the disk when the method returns. Transactions are short, run on
-/// tokio's blocking threads, and wait up to ten seconds for another process's.
+/// change is one transaction that is on the disk when the method returns. Transactions are short and wait up
+/// to ten seconds for another process's. They run on tokio's blocking threads; on a current-thread runtime
+/// they run in place, because handing them over would take longer than most of them.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<Inner>,
@@ -159,10 +161,14 @@ pub(crate) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, Jour
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
 
-/// Runs on a thread that may block. Dropping the future does not stop it.
+/// Runs on a thread that may block; in place if the runtime has one thread, which would only wait. Dropping
+/// the future does not stop it.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, JournalError> {
+    if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+        return work();
+    }
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {

@@ -47,10 +47,9 @@ impl Journal {
                 params![run_id.as_str(), status.engine, Micros(created_at), input],
             )?;
             transaction.execute(
-                "INSERT INTO statuses (run, state, status) VALUES (?1, ?2, ?3)",
+                "INSERT INTO statuses (run, status) VALUES (?1, ?2)",
                 params![
                     transaction.last_insert_rowid(),
-                    status.state.as_str(),
                     serde_json::to_string(&status)?
                 ],
             )?;
@@ -136,8 +135,7 @@ impl Journal {
                 self.call(|connection| {
                     statuses(
                         connection,
-                        "SELECT status FROM statuses WHERE state NOT IN \
-                         ('completed', 'failed', 'cancelled', 'limit_reached') \
+                        "SELECT status FROM statuses WHERE output IS NULL \
                          ORDER BY run LIMIT ?1",
                         u32::MAX,
                     )
@@ -224,15 +222,8 @@ pub(crate) fn save_status(
     observed: i64,
 ) -> Result<(), JournalError> {
     connection
-        .prepare_cached(
-            "UPDATE statuses SET state = ?2, status = ?3, observed = ?4 WHERE run = ?1",
-        )?
-        .execute(params![
-            run,
-            status.state.as_str(),
-            serde_json::to_string(status)?,
-            observed
-        ])?;
+        .prepare_cached("UPDATE statuses SET status = ?2, observed = ?3 WHERE run = ?1")?
+        .execute(params![run, serde_json::to_string(status)?, observed])?;
     Ok(())
 }
 

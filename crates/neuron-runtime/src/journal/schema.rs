@@ -3,7 +3,7 @@
 //! | Table | A row is | Written |
 //! | --- | --- | --- |
 //! | `runs` | a run: its id, engine, start and input | once |
-//! | `statuses` | where a run stands: its `RunStatus`, how many events the hooks were told, its output | with its events |
+//! | `statuses` | where a run stands: its `RunStatus`, how many events the hooks were told; its output, once it is over | with its events |
 //! | `steps` | an operation of a run: what was asked and what came of it | when it is done; a write, a failed attempt and a sleep before that too, without result |
 //! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure) | as it happens |
 //! | `signals` | a signal in the order of arrival, and the operation that took it | when it is sent, and taken |
@@ -39,14 +39,12 @@ CREATE TABLE runs (
 
 CREATE TABLE statuses (
     run      INTEGER PRIMARY KEY REFERENCES runs (run),
-    state    TEXT NOT NULL,
     status   TEXT NOT NULL,
     observed INTEGER NOT NULL DEFAULT 0,
     output   TEXT
 ) STRICT;
 
-CREATE INDEX statuses_open ON statuses (run)
-    WHERE state NOT IN ('completed', 'failed', 'cancelled', 'limit_reached');
+CREATE INDEX statuses_open ON statuses (run) WHERE output IS NULL;
 
 CREATE TABLE steps (
     run         INTEGER NOT NULL REFERENCES runs (run),
@@ -58,7 +56,7 @@ CREATE TABLE steps (
     result      TEXT,
     at          INTEGER,
     PRIMARY KEY (run, op)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE attempts (
     run     INTEGER NOT NULL,

@@ -29,9 +29,13 @@ pub(crate) struct World {
 impl World {
     /// A home directory with a run that nobody has executed.
     pub(crate) async fn acting(acts: impl IntoIterator<Item = Act>) -> Self {
+        Self::with(Room::acting(acts)).await
+    }
+
+    pub(crate) async fn with(room: Room) -> Self {
         let world = Self {
             home: TempDir::new().unwrap(),
-            room: Room::acting(acts),
+            room,
             run_id: run_id("r"),
         };
         let journal = world.journal().await;

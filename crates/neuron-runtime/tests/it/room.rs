@@ -39,14 +39,22 @@ impl Act {
 #[derive(Default)]
 struct Script {
     acts: Mutex<VecDeque<Act>>,
+    /// Acts that are dealt by what is called, so that the order of concurrent calls does not matter.
+    dealt: Vec<Act>,
     calls: Mutex<Vec<String>>,
 }
 
 impl Script {
     /// Remembers the call and says what to do; a script that is over answers.
     fn called(&self, what: String) -> Act {
-        self.calls.lock().unwrap().push(what);
-        self.acts.lock().unwrap().pop_front().unwrap_or(Act::Answer)
+        let mut calls = self.calls.lock().unwrap();
+        let before = calls.iter().filter(|call| **call == what).count();
+        let hand = before + what.bytes().map(usize::from).sum::<usize>();
+        calls.push(what);
+        let act = self.acts.lock().unwrap().pop_front();
+        let dealt = hand.checked_rem(self.dealt.len());
+        act.or(dealt.map(|index| self.dealt[index]))
+            .unwrap_or(Act::Answer)
     }
 }
 
@@ -65,7 +73,19 @@ impl Room {
         room
     }
 
-    pub(crate) fn then(&self, acts: impl IntoIterator<Item = Act>) {
+    /// A room in which each call of the model or a tool comes to one of these, always the same one.
+    pub(crate) fn dealing(acts: &[Act]) -> Self {
+        let script = Script {
+            dealt: acts.to_vec(),
+            ..Script::default()
+        };
+        Self {
+            script: Arc::new(script),
+            ..Self::default()
+        }
+    }
+
+    fn then(&self, acts: impl IntoIterator<Item = Act>) {
         self.script.acts.lock().unwrap().extend(acts);
     }
 

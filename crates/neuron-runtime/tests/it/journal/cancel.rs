@@ -39,7 +39,7 @@ async fn ends_a_run_at_once_that_nobody_executes() {
     assert!(!world.home.path().join("locks/r.lock").exists());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn ends_a_model_call_that_hangs_within_a_moment() {
     let world = World::acting([Act::Hang]).await;
     let door = world.door().await;
@@ -81,7 +81,7 @@ fn write_options() -> neuron_types::ActivityOptions {
     options("write", 1, 1)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn ends_a_wait_and_a_sleep() {
     for is_sleep in [true, false] {
         let world = World::new().await;
@@ -168,7 +168,7 @@ async fn is_not_an_interrupt_after_which_the_run_goes_on() {
     assert_eq!(world.room.calls().len(), 2);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn catches_an_executor_that_parks_the_run_at_that_moment() {
     let world = World::new().await;
     let door = world.parking_door().await;

@@ -129,7 +129,7 @@ async fn refuses_a_decision_that_comes_too_late() {
     assert_eq!(waiting_decisions(&world), 0);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn takes_one_decision_for_a_ticket_however_far_the_run_has_got_with_it() {
     let (one, other) = (ticket("t1-1"), ticket("t1-2"));
     let (world, journal, door) = asking(&[&one, &other]).await;
@@ -180,7 +180,7 @@ async fn takes_another_decision_after_the_run_refused_one() {
         .unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn lets_one_of_many_deciders_win() {
     let ticket = ticket("t1-1");
     let (world, journal, _door) = asking(&[&ticket]).await;

@@ -39,7 +39,7 @@ async fn are_written_with_the_step_that_they_led_to() {
     assert_eq!(describe(&events), ["1 turn_started"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn can_be_followed_by_another_process_while_the_model_thinks() {
     let world = World::acting([Act::Hang]).await;
     let door = world.door().await;

@@ -12,7 +12,7 @@ fn is_full(error: &DurableError) -> bool {
     text.contains("disk is full") && text.contains("resume") && text.contains("neuron.db")
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn stops_the_run_with_a_sentence_and_loses_nothing() {
     let world = World::new().await;
     let size = world

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{World, plain_output};
-use crate::room::{Act, call, describe, model_options, options, request};
+use crate::room::{Act, Room, call, describe, model_options, options, request};
 
 /// One call of the door.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ struct Trace {
 
 /// Runs the operations, dying after each of the first `deaths` of them, and each time starting anew.
 async fn run(ops: &[Op], acts: &[Act], signals: &[&'static str], dies: bool) -> Trace {
-    let world = World::acting(acts.iter().copied()).await;
+    let world = World::with(Room::dealing(acts)).await;
     let journal = world.journal().await;
     for (number, name) in signals.iter().enumerate() {
         journal
@@ -147,12 +147,11 @@ async fn run(ops: &[Op], acts: &[Act], signals: &[&'static str], dies: bool) -> 
     }
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
+/// The two ways in which the journal gets to the disk: in place, and on a thread of its own.
+fn runtimes() -> [tokio::runtime::Runtime; 2] {
+    let mut one_thread = tokio::runtime::Builder::new_current_thread();
+    let mut many_threads = tokio::runtime::Builder::new_multi_thread();
+    [&mut one_thread, many_threads.worker_threads(1)].map(|b| b.enable_all().build().unwrap())
 }
 
 proptest! {
@@ -164,8 +163,9 @@ proptest! {
         acts in proptest::collection::vec(act(), 0..12),
         signals in proptest::collection::vec(signal_name(), 0..4),
     ) {
-        let undisturbed = block_on(run(&ops, &acts, &signals, false));
-        let dying = block_on(run(&ops, &acts, &signals, true));
+        let [one, other] = runtimes();
+        let undisturbed = one.block_on(run(&ops, &acts, &signals, false));
+        let dying = other.block_on(run(&ops, &acts, &signals, true));
         prop_assert_eq!(undisturbed.calls, dying.calls);
         prop_assert_eq!(undisturbed.events, dying.events);
         for (one, other) in undisturbed.results.iter().zip(&dying.results) {

@@ -63,7 +63,7 @@ async fn of_other_names_stay_where_they_are() {
     assert_eq!(got.unwrap(), Some(9));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn wake_a_run_that_waits_in_this_process() {
     let world = World::new().await;
     let door = world.door().await;
@@ -120,7 +120,7 @@ fn room_calls(world: &World) -> usize {
     world.room.calls().len()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn that_come_after_a_poll_do_not_change_what_was_told_since() {
     let world = World::acting([Act::Hang]).await;
     let door = world.door().await;

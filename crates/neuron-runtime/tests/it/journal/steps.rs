@@ -78,7 +78,7 @@ async fn die_in(world: &World, name: &str) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn that_only_read_or_are_idempotent_are_called_again_with_the_same_key() {
     for name in ["read", "put"] {
         let world = World::acting([Act::Hang, Act::Hang]).await;
@@ -118,7 +118,7 @@ async fn that_write_are_announced_before_they_are_made() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn of_a_batch_that_were_done_are_not_repeated_with_the_others() {
     let world = World::acting([Act::Answer, Act::Hang, Act::Hang]).await;
     let calls = [call("read"), call("put"), call("write")];

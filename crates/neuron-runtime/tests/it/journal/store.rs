@@ -185,7 +185,7 @@ async fn does_not_end_a_run_that_waits_for_a_person() {
     drop(world.door().await);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn lets_one_executor_have_a_run() {
     let world = World::new().await;
     let (here, there) = (world.journal().await, world.journal().await);
@@ -276,7 +276,7 @@ async fn says_that_a_row_cannot_be_read() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn opens_from_many_places_at_once() {
     let home = tempfile::TempDir::new().unwrap();
     let opens = (0..8).map(|n| {
