@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_e2e::{FakeModel, Gate, Reply, Running, World, chat, eventually, poll};
+use neuron_e2e::{FakeModel, Gate, PipeGate, Reply, Running, World, chat, eventually, poll};
 use serde_json::json;
 
 const SOON: Duration = Duration::from_secs(5);
@@ -92,6 +92,25 @@ fn cancelling_kills_a_command_in_flight_and_what_it_started() {
         (std::time::Instant::now() > until).then_some(())
     });
     assert_eq!(world.read("beat"), "", "the command lives on");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn cancelling_ends_a_run_whose_file_tool_is_stuck() {
+    let model = FakeModel::start(|_| {
+        let args = json!({"pattern": "x", "path": "slow"});
+        Reply::ok(chat::calls(&[("call_1", "grep", args)]))
+    });
+    let world = World::new();
+    world.write("slow/file", "x\n");
+    let gate = PipeGate::at(&world.file("slow/.ignore"));
+    world.write("neuron.toml", &model.agent_file("tools = [\"grep\"]\n"));
+    let run = world.start(&["run", "Go.", "--id", "long", "--json"]);
+    let reader = gate.reader();
+
+    cancelled(&world, run);
+
+    drop(reader);
     assert_eq!(model.requests().len(), 1);
 }
 
