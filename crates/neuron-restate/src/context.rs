@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::{
-    Executors, ServiceNames,
+    ServiceNames,
     cancellation::{Cancellation, Durable},
+    executors::Acting,
     log::Log,
     mailbox::Mailbox,
     steps::{Effect, Steps},
@@ -61,7 +62,7 @@ impl<'a> RestateDurableContext<'a> {
     /// that a cancelled run finds resolved, its second the run's start.
     pub(crate) async fn open(
         ctx: &'a ContextInternal,
-        executors: &'a Arc<dyn Executors>,
+        acting: &'a Acting,
         names: &'a ServiceNames,
         run_id: &'a RunId,
         agent: &'a AgentSpec,
@@ -69,7 +70,7 @@ impl<'a> RestateDurableContext<'a> {
     ) -> Result<Self, DurableError> {
         let steps = Steps {
             ctx,
-            executors,
+            acting,
             run_id,
             agent,
             watch,

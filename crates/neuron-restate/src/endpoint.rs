@@ -8,7 +8,10 @@ use restate_sdk::{
 };
 use tokio::net::TcpListener;
 
-use crate::{Executors, ServiceNames, SettingsError, Workflow, inbox, service, tools};
+use crate::{
+    Executors, Metrics, ServiceNames, SettingsError, Workflow, executors::Acting, inbox, service,
+    tools,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -45,7 +48,7 @@ impl Settings {
 /// The services that run agents, to be served by a worker.
 pub struct AgentServices {
     names: ServiceNames,
-    executors: Arc<dyn Executors>,
+    acting: Acting,
     workflow: Workflow,
     settings: Settings,
     identity_keys: Vec<String>,
@@ -56,7 +59,10 @@ impl AgentServices {
     pub fn new(names: ServiceNames, executors: impl Executors, workflow: Workflow) -> Self {
         Self {
             names,
-            executors: Arc::new(executors),
+            acting: Acting {
+                executors: Arc::new(executors),
+                metrics: Arc::default(),
+            },
             workflow,
             settings: Settings::default(),
             identity_keys: Vec::new(),
@@ -88,18 +94,21 @@ impl AgentServices {
         self
     }
 
+    /// What is counted while they are served.
+    #[must_use]
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.acting.metrics)
+    }
+
     /// Builds the endpoint.
     ///
     /// # Errors
     ///
     /// [`SettingsError::IdentityKey`].
     pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
-        let Self {
-            names, executors, ..
-        } = &self;
-        let agent =
-            service::definition(names, Arc::clone(executors), self.workflow, &self.settings)?;
-        let tools = tools::definition(names.tools(), Arc::clone(executors))?;
+        let Self { names, acting, .. } = &self;
+        let agent = service::definition(names, acting.clone(), self.workflow, &self.settings)?;
+        let tools = tools::definition(names.tools(), acting.clone())?;
         let mut builder = Endpoint::builder()
             .bind(agent)
             .bind(tools)

@@ -1,7 +1,11 @@
 //! Which executor acts for which agent.
 
+use std::sync::Arc;
+
 use neuron_runtime::Executor;
 use neuron_types::{AgentSpec, StepFailure};
+
+use crate::Metrics;
 
 /// Knows the executor of an agent.
 ///
@@ -21,4 +25,11 @@ impl Executors for Executor {
     fn executor(&self, _agent: &AgentSpec) -> Result<Executor, StepFailure> {
         Ok(self.clone())
     }
+}
+
+/// What acts in this worker, and what is counted of it. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Acting {
+    pub(crate) executors: Arc<dyn Executors>,
+    pub(crate) metrics: Arc<Metrics>,
 }

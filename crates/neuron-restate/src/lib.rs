@@ -1,6 +1,7 @@
 //! Runs agents as Restate workflows.
 
 mod cancellation;
+mod client;
 mod context;
 mod decision;
 mod dispatch;
@@ -10,17 +11,22 @@ mod executors;
 mod inbox;
 mod log;
 mod mailbox;
+mod metrics;
 mod names;
 mod parallel;
 mod refusal;
+mod run_page;
 mod service;
 mod steps;
 mod tools;
 mod wire;
 
+pub use client::{RestateClient, ServerAddress};
 pub use context::RestateDurableContext;
 pub use endpoint::AgentServices;
-pub use error::SettingsError;
+pub use error::{ClientError, SettingsError};
 pub use executors::Executors;
+pub use metrics::Metrics;
 pub use names::{DEFAULT_PREFIX, ServiceNames};
+pub use run_page::RunPage;
 pub use service::Workflow;

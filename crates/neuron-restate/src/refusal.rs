@@ -8,8 +8,6 @@ use restate_sdk::errors::TerminalError;
 pub(crate) enum Refusal {
     #[error("there is no run {run_id} here: look at the runs that there are with `neuron runs`")]
     UnknownRun { run_id: String },
-    #[error("there is a run {run_id} already: choose another id")]
-    RunExists { run_id: String },
     #[error("run {run_id} is over ({state}): `neuron wait {run_id}` prints its output")]
     RunOver { run_id: String, state: RunPhase },
     #[error(
@@ -45,8 +43,7 @@ impl Refusal {
     fn code(&self) -> u16 {
         match self {
             Self::UnknownRun { .. } | Self::UnknownTicket { .. } => 404,
-            Self::RunExists { .. } | Self::RunOver { .. } | Self::AlreadyDecided { .. } => 409,
-            Self::WrongDigest { .. } => 409,
+            Self::RunOver { .. } | Self::AlreadyDecided { .. } | Self::WrongDigest { .. } => 409,
             Self::TicketExpired { .. } => 410,
             Self::ArgsWithDenial { .. } | Self::BadSignal { .. } => 400,
         }

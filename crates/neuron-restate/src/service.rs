@@ -1,6 +1,6 @@
 //! The workflow service: a run is one of its workflows, keyed by the run's id.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
@@ -19,9 +19,10 @@ use restate_sdk::{
 use serde_json::Value;
 
 use crate::{
-    Executors, RestateDurableContext, ServiceNames, SettingsError, decision,
+    RestateDurableContext, ServiceNames, SettingsError, decision,
     dispatch::{self, Handlers, answer, handler, json_handler},
     endpoint::{Settings, restarts, short_handler},
+    executors::Acting,
     refusal::Refusal,
     wire::{
         Accepted, Answer, CANCELLED, Delivery, EVENTS, EventsAfter, NamedSignal, Put, STATUS,
@@ -37,7 +38,7 @@ pub type Workflow = for<'a, 'c> fn(
 
 struct Agent {
     names: ServiceNames,
-    executors: Arc<dyn Executors>,
+    acting: Acting,
     workflow: Workflow,
     watch: Duration,
 }
@@ -144,7 +145,7 @@ impl Agent {
         let agent = input.agent.clone();
         let opened = RestateDurableContext::open(
             ctx,
-            &self.executors,
+            &self.acting,
             &self.names,
             &run_id,
             &agent,
@@ -351,7 +352,7 @@ fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
 
 pub(crate) fn definition(
     names: &ServiceNames,
-    executors: Arc<dyn Executors>,
+    acting: Acting,
     workflow: Workflow,
     settings: &Settings,
 ) -> Result<ServiceDefinition, SettingsError> {
@@ -371,7 +372,7 @@ pub(crate) fn definition(
     }
     let agent = Agent {
         names: names.clone(),
-        executors,
+        acting,
         workflow,
         watch: settings.watch(),
     };

@@ -2,10 +2,7 @@
 
 use std::{
     future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -27,14 +24,17 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    Executors,
     cancellation::{Cancellation, StepHandle},
+    executors::Acting,
+    metrics::Kind,
     wire::Attempted,
 };
 
 /// What the executor is asked for.
 pub(crate) trait Effect: Sync {
     type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    const KIND: Kind;
 
     /// What the step is called in Restate's journal.
     fn label(&self, step: StepId) -> String;
@@ -48,6 +48,8 @@ pub(crate) trait Effect: Sync {
 
 impl Effect for CompletionRequest {
     type Output = CompletionResponse;
+
+    const KIND: Kind = Kind::Model;
 
     fn label(&self, step: StepId) -> String {
         match step.position {
@@ -68,6 +70,8 @@ impl Effect for CompletionRequest {
 impl Effect for ToolCall {
     type Output = ToolOutput;
 
+    const KIND: Kind = Kind::Tool;
+
     fn label(&self, step: StepId) -> String {
         format!("{} {}.{}", self.name, step.turn, step.position)
     }
@@ -84,7 +88,7 @@ impl Effect for ToolCall {
 /// What makes the steps of one invocation: the run's, or that of one tool call beside others.
 pub(crate) struct Steps<'a> {
     pub(crate) ctx: &'a ContextInternal,
-    pub(crate) executors: &'a Arc<dyn Executors>,
+    pub(crate) acting: &'a Acting,
     pub(crate) run_id: &'a RunId,
     pub(crate) agent: &'a AgentSpec,
     /// How long a step looks out for its cancellation.
@@ -159,11 +163,14 @@ impl<'a> Steps<'a> {
             again => format!("{label} (attempt {again})"),
         };
         let work = async {
-            let executor = self.executors.executor(self.agent)?;
+            let executor = self.acting.executors.executor(self.agent)?;
             if attempt == 1 && !events.is_empty() {
                 executor.observe(self.run_id, events).await?;
             }
-            effect.attempt(&executor, &scope).await
+            let metrics = &self.acting.metrics;
+            metrics
+                .count(E::KIND, effect.attempt(&executor, &scope))
+                .await
         };
         let (step, token) = (StepHandle::next(self.ctx), &token);
         let (is_fresh, watched) = (is_fresh.load(Ordering::Relaxed), &mut *cancellation);
@@ -201,7 +208,7 @@ impl<'a> Steps<'a> {
     pub(crate) async fn tell(&self, events: &[RunEvent]) -> Result<DateTime<Utc>, DurableError> {
         let mut cancellation = self.cancellation.lock().await;
         let work = || async {
-            if let Ok(executor) = self.executors.executor(self.agent) {
+            if let Ok(executor) = self.acting.executors.executor(self.agent) {
                 drop(executor.observe(self.run_id, events).await);
             }
             Ok(Json(Utc::now()))

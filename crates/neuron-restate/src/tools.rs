@@ -1,6 +1,6 @@
 //! The tool service: tool calls that run beside each other, each an invocation of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use futures::{FutureExt, future::BoxFuture, lock::Mutex};
 use neuron_types::{DurableError, ToolOutput};
@@ -13,10 +13,11 @@ use restate_sdk::{
 };
 
 use crate::{
-    Executors, SettingsError,
+    SettingsError,
     cancellation::Cancellation,
     dispatch::{self, Handlers, answer, json_handler},
     endpoint::restarts,
+    executors::Acting,
     steps::Steps,
     wire::{Attempted, Stop, ToolRequest},
 };
@@ -31,7 +32,7 @@ const ABORT: Duration = Duration::from_secs(24 * 60 * 60);
 const WATCH: Duration = Duration::from_secs(23 * 60 * 60);
 
 struct ToolService {
-    executors: Arc<dyn Executors>,
+    acting: Acting,
 }
 
 impl Handlers for ToolService {
@@ -63,7 +64,7 @@ impl ToolService {
         let stop = Box::pin(ctx.signal::<Json<Stop>>("stop"));
         let steps = Steps {
             ctx,
-            executors: &self.executors,
+            acting: &self.acting,
             run_id: &request.run_id,
             agent: &request.agent,
             watch: WATCH,
@@ -86,13 +87,10 @@ impl ToolService {
     }
 }
 
-pub(crate) fn definition(
-    name: &str,
-    executors: Arc<dyn Executors>,
-) -> Result<ServiceDefinition, SettingsError> {
+pub(crate) fn definition(name: &str, acting: Acting) -> Result<ServiceDefinition, SettingsError> {
     let options = ServiceOptions::new()
         .ingress_private(true)
         .inactivity_timeout(INACTIVITY)
         .abort_timeout(ABORT);
-    dispatch::definition(name, ToolService { executors }, restarts(options))
+    dispatch::definition(name, ToolService { acting }, restarts(options))
 }
