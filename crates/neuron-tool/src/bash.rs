@@ -20,7 +20,18 @@ use crate::{
 /// A command can do anything.
 const ANNOTATIONS: ToolAnnotations = annotations(false, true, false, true);
 /// What the names of variables that hold secrets end in, alone or after an underscore.
-const SECRET_NAMES: [&str; 4] = ["API_KEY", "TOKEN", "SECRET", "PASSWORD"];
+const SECRET_NAMES: [&str; 8] = [
+    "API_KEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSPHRASE",
+    "CREDENTIALS",
+];
+/// The variable that a command finds the call's idempotency key in.
+const IDEMPOTENCY_KEY: &str = "NEURON_IDEMPOTENCY_KEY";
 
 /// `bash`: runs a shell command in the working directory.
 ///
@@ -29,7 +40,8 @@ const SECRET_NAMES: [&str; 4] = ["API_KEY", "TOKEN", "SECRET", "PASSWORD"];
 ///
 /// **The command is not confined.** It starts in the working directory and can do whatever this process
 /// can; approvals and a container are what holds it. It gets the environment of this process without what
-/// looks like a secret (see [`BuiltinOptions::hidden_environment`]), and that of the [`ToolContext`].
+/// looks like a secret (see [`BuiltinOptions::hidden_environment`]), that of the [`ToolContext`], and the
+/// call's idempotency key in `NEURON_IDEMPOTENCY_KEY`, to pass on to systems that take one.
 ///
 /// The command and what it starts are one process group. When the time is up or the run is cancelled the
 /// whole group gets SIGTERM and, a short grace later, SIGKILL; dropping the call kills it at once. What a
@@ -78,6 +90,9 @@ impl Bash {
             if is_hidden(&name, &options.hidden_environment) {
                 command.env_remove(&name);
             }
+        }
+        if !ctx.idempotency_key.is_empty() {
+            command.env(IDEMPOTENCY_KEY, &ctx.idempotency_key);
         }
         command.envs(&ctx.environment);
         let mut group = ProcessGroup::spawn(command, options.max_output_bytes)
@@ -184,6 +199,7 @@ mod tests {
             "OAUTH_CLIENT_SECRET",
             "PGPASSWORD_PASSWORD",
             "TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
             "MY_KEYS",
         ] {
             assert!(is_hidden(OsStr::new(name), &hidden), "{name}");

@@ -33,7 +33,8 @@ pub struct BuiltinOptions {
     /// How long a command that is stopped has between SIGTERM and SIGKILL. Default is 2 seconds.
     pub bash_kill_grace: Duration,
     /// Names of inherited environment variables that commands do not get, beside those whose name is or
-    /// ends in `API_KEY`, `TOKEN`, `SECRET` or `PASSWORD` after an underscore. Default is none.
+    /// ends, after an underscore, in `API_KEY`, `ACCESS_KEY`, `PRIVATE_KEY`, `TOKEN`, `SECRET`, `PASSWORD`,
+    /// `PASSPHRASE` or `CREDENTIALS`. Default is none.
     ///
     /// What [`ToolContext::environment`](neuron_types::ToolContext::environment) names is given to commands
     /// in any case. Hiding keeps secrets out of logs and out of what the model happens to read; a command

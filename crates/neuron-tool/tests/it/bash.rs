@@ -115,6 +115,14 @@ async fn gets_the_environment_of_the_call() {
 }
 
 #[tokio::test]
+async fn finds_the_idempotency_key_of_the_call_in_a_variable() {
+    let mut place = Workspace::new();
+    place.ctx.idempotency_key = "run:1:2".into();
+    let input = json!({"command": "echo $NEURON_IDEMPOTENCY_KEY"});
+    assert_eq!(place.ok("bash", input).await, "run:1:2\n[exit code 0]\n");
+}
+
+#[tokio::test]
 async fn does_not_get_inherited_secrets() {
     // A test may not change its own environment: it starts itself again with the secrets in it.
     if env::var_os("NEURON_TEST_API_KEY").is_none() {
