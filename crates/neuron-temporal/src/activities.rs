@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use neuron_runtime::StepScope;
-use neuron_types::{CompletionResponse, FailureKind, StepFailure, ToolOutput};
+use neuron_runtime::{Executor, StepScope};
+use neuron_types::{CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use crate::{
     Executors,
     attempt::attempt,
     history::transcript_before,
-    payload::{Delta, MODEL, ModelStep, TOOL, ToolStep},
+    payload::{Delta, Ending, MODEL, ModelStep, OBSERVE, TOOL, Terms, ToolStep},
     transcript::Transcript,
     transcript_cache::TranscriptCache,
 };
@@ -49,21 +49,42 @@ impl AgentActivities {
         step: ToolStep,
     ) -> Result<ToolOutput, ActivityError> {
         attempt(&ctx, &step.terms, &self.stopping, async |scope| {
-            let executor = self.executors.get(&step.terms.agent)?;
+            let executor = self.executor(&scope, &step.terms).await?;
             executor.call_tool(&scope, &step.call).await
         })
         .await
     }
+
+    /// Tells the hooks how the run ended. It is over: none of them can end it any more.
+    #[activity(name = OBSERVE)]
+    pub(crate) async fn observe(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        ending: Ending,
+    ) -> Result<(), ActivityError> {
+        let run_id = RunId::new(ctx.info().workflow_id.clone().unwrap_or_default());
+        if let (Ok(run_id), Ok(executor)) = (run_id, self.executors.get(&ending.agent)) {
+            drop(executor.observe(&run_id, &ending.tell).await);
+        }
+        Ok(())
+    }
 }
 
 impl AgentActivities {
+    /// The executor of the step, when its hooks have been told what happened before the step.
+    async fn executor(&self, scope: &StepScope, terms: &Terms) -> Result<&Executor, StepFailure> {
+        let executor = self.executors.get(&terms.agent)?;
+        executor.observe(&scope.run_id, &terms.tell).await?;
+        Ok(executor)
+    }
+
     async fn call_model(
         &self,
         ctx: &ActivityContext,
         scope: &StepScope,
         step: &ModelStep,
     ) -> Result<CompletionResponse, StepFailure> {
-        let executor = self.executors.get(&step.terms.agent)?;
+        let executor = self.executor(scope, &step.terms).await?;
         let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
         let mut transcript = self.transcript(ctx, &run, &step.delta).await?;
         let result = executor.call_model(scope, transcript.request()).await;

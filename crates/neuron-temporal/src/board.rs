@@ -10,7 +10,7 @@ use neuron_types::{RecordedEvent, RunEvent, RunId, RunPhase, RunStatus, signal};
 use serde_json::Value;
 use temporalio_sdk::WorkflowCancellationToken;
 
-use crate::line::Line;
+use crate::{line::Line, payload::for_hooks};
 
 /// The state of one run that its queries show and its signals change.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Board {
     signals: BTreeMap<String, VecDeque<Value>>,
     events: Vec<RecordedEvent>,
     status: Option<RunStatus>,
+    /// What the hooks have not been told yet.
+    untold: Vec<RunEvent>,
     /// The conversation as the model activities know it.
     pub(crate) line: Line,
     /// Cancelled when the run is; made when it is first asked for.
@@ -57,6 +59,7 @@ impl Board {
         if matches!(event, RunEvent::ContextCompacted { .. }) {
             self.line.doubt();
         }
+        self.untold.extend(for_hooks(&event));
         if let Some(status) = &mut self.status {
             status.apply(&event, at);
         }
@@ -64,6 +67,11 @@ impl Board {
         let recorded = RecordedEvent { seq, at, event };
         self.events.push(recorded.clone());
         recorded
+    }
+
+    /// Takes what the hooks are to be told next.
+    pub(crate) fn take_untold(&mut self) -> Vec<RunEvent> {
+        std::mem::take(&mut self.untold)
     }
 
     pub(crate) fn events(&self) -> &[RecordedEvent] {

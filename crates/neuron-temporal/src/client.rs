@@ -1,6 +1,6 @@
 //! Starting runs, following them and reaching into them.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -11,7 +11,7 @@ use neuron_types::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use temporalio_client::{
-    Client, ClientOptions, Connection, WorkflowExecutionStatus, WorkflowHandle, WorkflowHistory,
+    Client, ClientOptions, Connection, WorkflowExecutionStatus, WorkflowHandle,
     WorkflowIdReusePolicy, WorkflowListOptions, WorkflowStartOptions,
     envconfig::LoadClientConfigProfileOptions,
     errors::{
@@ -20,13 +20,19 @@ use temporalio_client::{
     },
     tonic::Request,
 };
-use temporalio_common::protos::temporal::api::workflowservice::v1::GetSystemInfoRequest;
+use temporalio_common::protos::temporal::api::{
+    history::v1::History, workflowservice::v1::GetSystemInfoRequest,
+};
 
 use crate::{
-    AGENT_WORKFLOW, ClientError,
+    AGENT_WORKFLOW, ClientError, export,
     host::AgentRun,
     messages::{self, CancelReason, RunQuery, RunSignal, RunUpdate, Verdictless},
 };
+
+/// A worker that has taken up a run and is silent for so long is lost. It also bounds how long a call that is
+/// made in the run's own worker keeps signals waiting: it reports after four fifths of this.
+const TASK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Speaks with the runs on one Temporal namespace. Cheap to clone.
 #[derive(Clone)]
@@ -136,6 +142,7 @@ impl AgentClient {
         };
         let options = WorkflowStartOptions::new(task_queue, run_id.as_str())
             .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
+            .task_timeout(TASK_TIMEOUT)
             .static_summary(format!("agent {}", input.agent.name))
             .build();
         match self.client.start_workflow(workflow, input, options).await {
@@ -287,10 +294,19 @@ impl AgentClient {
         Ok(runs.collect())
     }
 
-    /// The run's history, page by page.
-    #[must_use]
-    pub fn history(&self, run_id: &RunId) -> WorkflowHistory {
-        self.handle(run_id).fetch_history(Default::default())
+    /// The run's history as JSON, in the form in which Temporal's own command and UI export it.
+    /// [`Replay`](crate::Replay) reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    pub async fn export(&self, run_id: &RunId) -> Result<String, ClientError> {
+        let history = self.handle(run_id).fetch_history(Default::default());
+        let events = history
+            .into_events()
+            .await
+            .map_err(|error| interaction(run_id, error))?;
+        export::to_json(&History { events }).map_err(ClientError::temporal)
     }
 
     fn handle(&self, run_id: &RunId) -> WorkflowHandle<Client, AgentRun> {

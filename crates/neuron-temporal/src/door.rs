@@ -93,6 +93,12 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
         }
     }
 
+    /// How the step is made. What the hooks have not been told yet goes along.
+    fn terms(&self, options: &ActivityOptions) -> Terms {
+        let tell = self.ctx.state_mut(|host| host.board.take_untold());
+        Terms::new(&self.agent, options, tell)
+    }
+
     /// Schedules the call at once and answers when it is done.
     fn start_tool<'a>(
         &'a self,
@@ -103,7 +109,7 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
             return Box::pin(async { Err(error) });
         }
         let step = ToolStep {
-            terms: Terms::new(&self.agent, options),
+            terms: self.terms(options),
             call: call.clone(),
         };
         let effects = options.effects;
@@ -184,7 +190,7 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
             aside(request)
         };
         let step = ModelStep {
-            terms: Terms::new(&self.agent, options),
+            terms: self.terms(options),
             delta: delta.map_err(unwritable)?,
         };
         let is_aside = step.delta.aside;

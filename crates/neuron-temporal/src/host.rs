@@ -1,6 +1,6 @@
 //! The workflow that hosts a run: generic over the function that runs it.
 
-use std::{any::Any, fmt, future::Future, marker::PhantomData, path::Path, sync::Arc};
+use std::{any::Any, fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
@@ -13,9 +13,7 @@ use temporalio_common::{
 };
 use temporalio_sdk::{
     SyncWorkflowContext, WorkflowCancellationToken, WorkflowContext, WorkflowContextView,
-    WorkflowTermination,
-    workflow_replayer::{WorkflowReplayer, WorkflowReplayerOptions},
-    workflows::select,
+    WorkflowTermination, workflows::select,
 };
 use temporalio_workflow::{
     workflow_interceptors::WorkflowOutputValue,
@@ -27,10 +25,13 @@ use temporalio_workflow::{
 
 use crate::{
     TemporalDurableContext,
+    activities::AgentActivities,
     board::Board,
     decision,
     door::{ENGINE, time_of},
     messages::{self, AnySignal, Asked, HostSignal, HostUpdate},
+    options,
+    payload::Ending,
 };
 
 /// A workflow function and its name: what a worker serves.
@@ -98,7 +99,7 @@ impl<W: AgentWorkflow> AgentHost<W> {
         let now = time_of(&ctx);
         ctx.state_mut(|host| host.board.start(run_id.clone(), ENGINE, &agent, now));
         let stop = stop_of(&ctx);
-        let door = TemporalDurableContext::new(ctx.clone(), run_id, agent, stop.clone());
+        let door = TemporalDurableContext::new(ctx.clone(), run_id, agent.clone(), stop.clone());
         let mut run = std::pin::pin!(W::run(door, input).fuse());
         let output = select! {
             output = run => output,
@@ -107,7 +108,21 @@ impl<W: AgentWorkflow> AgentHost<W> {
                 run.await
             }
         };
-        output.map_err(|error| failed(&error))
+        let output = output.map_err(|error| failed(&error))?;
+        Self::tell_hooks(&ctx, agent).await;
+        Ok(output)
+    }
+
+    /// Tells the hooks what they have not been told yet, the run's end above all.
+    async fn tell_hooks(ctx: &WorkflowContext<Self>, agent: String) {
+        let tell = ctx.state_mut(|host| host.board.take_untold());
+        if tell.is_empty() {
+            return;
+        }
+        let ending = Ending { agent, tell };
+        // The run has ended with its output, whatever comes of this.
+        let told = ctx.execute_local_activity(AgentActivities::observe, ending, options::ending());
+        drop(told.await);
     }
 
     fn query(&self, name: &str) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
@@ -306,44 +321,5 @@ impl<W> AgentHost<W> {
             .stop
             .get_or_insert_with(WorkflowCancellationToken::new)
             .cancel_with_reason(reason.unwrap_or_default());
-    }
-}
-
-/// Replays recorded histories against this build.
-pub struct Replay {
-    replayer: WorkflowReplayer,
-}
-
-impl fmt::Debug for Replay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replay").finish_non_exhaustive()
-    }
-}
-
-impl Replay {
-    /// A replay of histories of this workflow.
-    ///
-    /// # Errors
-    ///
-    /// If the SDK refuses the workflow.
-    pub fn new<W: AgentWorkflow>() -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
-        let options = WorkflowReplayerOptions::new()
-            .register_workflow_with_factory::<AgentHost<W>, _>(|| AgentHost::new(Arc::new(NoSink)))?
-            .build();
-        Ok(Self {
-            replayer: WorkflowReplayer::new(options)?,
-        })
-    }
-
-    /// Replays the history of an exported JSON file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read or is no history, or if this build makes other decisions than the
-    /// history tells of.
-    pub async fn file(&self, path: &Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let json = std::fs::read(path)?;
-        let history = temporalio_client::WorkflowHistory::from_json(&json)?;
-        Ok(self.replayer.replay_workflow(history).await?)
     }
 }

@@ -66,6 +66,7 @@ mod decision;
 mod digest;
 mod door;
 mod executors;
+mod export;
 mod failure;
 mod history;
 mod host;
@@ -73,6 +74,7 @@ mod line;
 mod messages;
 mod options;
 mod payload;
+mod replay;
 mod transcript;
 mod transcript_cache;
 mod worker;
@@ -81,7 +83,8 @@ pub use client::{AgentClient, ListedRun};
 pub use client_error::ClientError;
 pub use door::TemporalDurableContext;
 pub use executors::Executors;
-pub use host::{AgentHost, AgentRun, AgentWorkflow, Replay};
+pub use host::{AgentHost, AgentRun, AgentWorkflow};
+pub use replay::{Replay, ReplayError};
 pub use worker::{AgentWorker, AgentWorkerBuilder, WorkerError};
 
 /// The name of the workflow that runs one agent to completion.

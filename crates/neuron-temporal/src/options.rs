@@ -60,6 +60,17 @@ pub(crate) fn local(
         .build()
 }
 
+/// For telling the hooks how a run ended: once, also when it was cancelled.
+pub(crate) fn ending() -> LocalActivityOptions {
+    LocalActivityOptions::builder()
+        .start_to_close_timeout(GRACE)
+        .schedule_to_close_timeout(GRACE)
+        .retry_policy(TemporalRetryPolicy::builder().maximum_attempts(1).build())
+        .cancellation_token(WorkflowCancellationToken::new())
+        .summary("tell the hooks".to_owned())
+        .build()
+}
+
 fn retry_policy(options: &ActivityOptions) -> TemporalRetryPolicy {
     let policy = &options.retry_policy;
     let attempts = match options.effects {

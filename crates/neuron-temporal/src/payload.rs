@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use neuron_types::{ActivityOptions, CompletionRequest, Message, StepId, ToolCall, ToolEffects};
+use neuron_types::{
+    ActivityOptions, CompletionRequest, Message, RunEvent, StepId, ToolCall, ToolEffects,
+};
 use serde::{Deserialize, Serialize};
 
 /// The name of the activity that calls the model.
 pub(crate) const MODEL: &str = "model";
 /// The name of the activity that calls a tool.
 pub(crate) const TOOL: &str = "tool";
+/// The name of the activity that tells the hooks how the run ended.
+pub(crate) const OBSERVE: &str = "observe";
 
 /// How a step's attempts are made, as far as the activity has to know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,16 +22,20 @@ pub(crate) struct Terms {
     pub(crate) step: StepId,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
+    /// What the executor's hooks are told before the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tell: Vec<RunEvent>,
 }
 
 impl Terms {
-    pub(crate) fn new(agent: &str, options: &ActivityOptions) -> Self {
+    pub(crate) fn new(agent: &str, options: &ActivityOptions, tell: Vec<RunEvent>) -> Self {
         let timeout = options.start_to_close_timeout.as_millis();
         Self {
             agent: agent.to_owned(),
             step: options.step,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
+            tell,
         }
     }
 
@@ -68,4 +76,32 @@ pub(crate) struct ToolStep {
     #[serde(flatten)]
     pub(crate) terms: Terms,
     pub(crate) call: ToolCall,
+}
+
+/// What the executor's hooks are told when the run is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Ending {
+    pub(crate) agent: String,
+    pub(crate) tell: Vec<RunEvent>,
+}
+
+/// The event without what no hook is told, so that it costs the history next to nothing; `None` if it is
+/// none of the hooks'.
+pub(crate) fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
+    match event {
+        RunEvent::RunStarted { agent, .. } => Some(RunEvent::RunStarted {
+            agent: agent.clone(),
+            model: String::new(),
+            prompt: String::new(),
+        }),
+        RunEvent::RunEnded { exit_reason, .. } => Some(RunEvent::RunEnded {
+            exit_reason: *exit_reason,
+            output: None,
+            error: None,
+        }),
+        RunEvent::TurnStarted { .. }
+        | RunEvent::TurnEnded { .. }
+        | RunEvent::ContextCompacted { .. } => Some(event.clone()),
+        _ => None,
+    }
 }

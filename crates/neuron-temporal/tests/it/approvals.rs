@@ -10,7 +10,7 @@ use crate::{
     tools::TestTool,
 };
 
-fn decision(ticket: &neuron_types::ApprovalTicket, verdict: Verdict) -> Decision {
+pub(crate) fn decision(ticket: &neuron_types::ApprovalTicket, verdict: Verdict) -> Decision {
     Decision {
         ticket: ticket.ticket.clone(),
         digest: ticket.digest.clone(),
@@ -126,4 +126,53 @@ async fn messages_and_unknown_and_unreadable_signals_reach_the_run() {
     let events = json!(stage.client.events(&run).await.unwrap()).to_string();
     assert!(events.contains("And more."));
     assert!(events.contains("signal_ignored"), "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn temporals_own_command_approves_and_denies() {
+    let script = json!({"turns": [
+        {"tool_calls": [
+            {"name": "echo", "input": {"text": "one"}},
+            {"name": "echo", "input": {"text": "two"}},
+        ]},
+        {"text": "Done."},
+    ]});
+    let echo = TestTool::echo(ToolEffects::Write);
+    let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
+    spec.approvals.approve = vec!["*".into()];
+    let stage = Stage::set().await;
+    let _worker = stage.worker(&executor);
+    let run = stage.start("by-command", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let named = |n: usize| {
+        let ticket = &status.approvals[n];
+        json!({"ticket": ticket.ticket, "digest": ticket.digest})
+    };
+    let update = ["workflow", "update", "execute", "--name"];
+    let (denied, said) =
+        stage.temporal(&[&update[..], &["deny", "--input", &named(0).to_string()]].concat());
+    assert!(denied, "{said}");
+    let unknown = json!({"ticket": "t9", "digest": "0"}).to_string();
+    let (accepted, said) =
+        stage.temporal(&[&update[..], &["approve", "--input", &unknown]].concat());
+    assert!(!accepted);
+    assert!(said.contains("has no ticket t9"), "{said}");
+    let mut approval = named(1);
+    approval["verdict"] = "approve".into();
+    let approval = approval.to_string();
+    let signal = [
+        "workflow", "signal", "--name", "decision", "--input", &approval,
+    ];
+    let (sent, said) = stage.temporal(&signal);
+    assert!(sent, "{said}");
+    let output = stage.client.wait(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(echo.keys(), ["by-command:1:2"]);
+
+    let (shown, history) = stage.temporal(&["workflow", "show", "--output", "json"]);
+    assert!(shown, "{history}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), history).unwrap();
+    let replay = neuron_temporal::Replay::new::<crate::stage::Agent>().unwrap();
+    replay.file(file.path()).await.unwrap();
 }

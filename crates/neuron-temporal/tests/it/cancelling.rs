@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use neuron_types::{ExitReason, RunId, RunOutput, RunPhase};
+use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 use temporalio_client::WorkflowCancelOptions;
 use temporalio_common::UntypedWorkflow;
@@ -10,6 +10,7 @@ use temporalio_common::UntypedWorkflow;
 use crate::{
     model::NotedModel,
     stage::{Stage, agent, until},
+    tools::TestTool,
 };
 
 fn hanging() -> NotedModel {
@@ -57,4 +58,41 @@ async fn a_hanging_model_call_ends_within_five_seconds() {
     let output = cancelled(&stage, &model, &run, since).await;
     assert_eq!(output.error.unwrap().message, "from the UI");
     stage.replays(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_cancelled_before_a_worker_has_it_calls_nothing() {
+    let stage = Stage::set().await;
+    let model = hanging();
+    let (spec, executor) = agent(&model, &[]);
+    let run = stage.start("early", &spec).await;
+    stage.client.cancel(&run, None).await.unwrap();
+    let _worker = stage.worker(&executor);
+    let output = stage.client.wait(&run).await.unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
+    assert_eq!(model.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_tool_in_the_runs_own_worker_ends_soon() {
+    let stage = Stage::set().await;
+    let script =
+        json!({"turns": [{"tool_calls": [{"name": "hang", "input": {}}]}, {"text": "Done."}]});
+    let model = NotedModel::new(&script);
+    let hang = TestTool::new("hang", ToolEffects::ReadOnly, |_| {
+        std::future::pending::<Result<ToolOutput, ToolError>>()
+    });
+    let (mut spec, executor) = agent(&model, std::slice::from_ref(&hang));
+    spec.tool_timeout = Duration::from_secs(5);
+    let _worker = stage.worker(&executor);
+    let run = stage.start("local", &spec).await;
+    until(async || (!hang.keys().is_empty()).then_some(())).await;
+    let since = Instant::now();
+    stage.client.cancel(&run, None).await.unwrap();
+    let output = stage.client.wait(&run).await.unwrap();
+    let took = since.elapsed();
+    println!("cancelled a local tool after {took:?}");
+    assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
+    // The worker reports after four seconds, and the executor gives a tool three to end by itself.
+    assert!(took < Duration::from_secs(8), "{took:?}");
 }

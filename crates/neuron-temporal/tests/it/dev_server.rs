@@ -58,7 +58,7 @@ fn free_port() -> u16 {
 }
 
 /// The dev server's program: `NEURON_TEMPORAL`, or what `cargo xtask engines` fetches.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     if let Some(path) = env::var_os("NEURON_TEMPORAL") {
         return path.into();
     }

@@ -105,6 +105,19 @@ impl Stage {
         .await
     }
 
+    /// Runs Temporal's own command about the run `by-command`: whether it did it, and what it said.
+    pub(crate) fn temporal(&self, args: &[&str]) -> (bool, String) {
+        let output = std::process::Command::new(crate::dev_server::program())
+            .args(args)
+            .args(["--workflow-id", "by-command", "--address"])
+            .arg(&self.server.address)
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        (output.status.success(), said)
+    }
+
     /// The size of the run's history in bytes and its events.
     pub(crate) async fn history(&self, run_id: &RunId) -> (usize, usize) {
         let described = self
@@ -121,8 +134,13 @@ impl Stage {
         )
     }
 
+    /// Replays the run's history. With `NEURON_RECORD` set it is kept for later builds, too.
     pub(crate) async fn replays(&self, run_id: &RunId) {
-        let json = self.client.history(run_id).to_json().await.unwrap();
+        let json = self.client.export(run_id).await.unwrap();
+        if std::env::var_os("NEURON_RECORD").is_some() {
+            let path = crate::replays::recordings().join(format!("{run_id}.json"));
+            std::fs::write(path, &json).unwrap();
+        }
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), json).unwrap();
         let replay = neuron_temporal::Replay::new::<Agent>().unwrap();

@@ -1,0 +1,81 @@
+//! Replaying recorded histories against this build.
+
+use std::{fmt, io, path::Path, sync::Arc};
+
+use neuron_runtime::NoSink;
+use temporalio_client::WorkflowHistory;
+use temporalio_sdk::workflow_replayer::{
+    WorkflowReplayError, WorkflowReplayer, WorkflowReplayerOptions,
+};
+
+use crate::{AgentHost, AgentWorkflow, export};
+
+/// Replays recorded histories: does this build still make the decisions that they tell of?
+pub struct Replay {
+    replayer: WorkflowReplayer,
+}
+
+/// Why a history does not replay.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The file cannot be read.
+    #[error("the history cannot be read: check the path")]
+    File(#[from] io::Error),
+    /// The file holds something else.
+    #[error("this is no history: export one with `temporal workflow show --output json`")]
+    NoHistory(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// This build makes other decisions than the history tells of, or the history is incomplete.
+    #[error("the history does not replay: {0}")]
+    Differs(#[source] Box<WorkflowReplayError>),
+}
+
+impl Replay {
+    /// A replay of histories of this workflow.
+    ///
+    /// # Errors
+    ///
+    /// If the SDK refuses the workflow.
+    pub fn new<W: AgentWorkflow>() -> Result<Self, WorkflowReplayError> {
+        let mut options = WorkflowReplayerOptions::new().build();
+        // Refused only where there is one of this name, and there is none.
+        drop(
+            options.register_workflow_with_factory::<AgentHost<W>, _>(|| {
+                AgentHost::new(Arc::new(NoSink))
+            }),
+        );
+        Ok(Self {
+            replayer: WorkflowReplayer::new(options)?,
+        })
+    }
+
+    /// Replays a history that was exported to a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`json`](Self::json), or if the file cannot be read.
+    pub async fn file(&self, path: &Path) -> Result<(), ReplayError> {
+        self.json(&std::fs::read(path)?).await
+    }
+
+    /// Replays a history that was exported as JSON, by Temporal's own command or UI or by
+    /// [`AgentClient::export`](crate::AgentClient::export).
+    ///
+    /// # Errors
+    ///
+    /// If the JSON is no history, or if this build makes other decisions than it tells of.
+    pub async fn json(&self, json: &[u8]) -> Result<(), ReplayError> {
+        let history =
+            export::from_json(json).map_err(|error| ReplayError::NoHistory(error.into()))?;
+        self.replayer
+            .replay_workflow(WorkflowHistory::from(history))
+            .await
+            .map_err(|error| ReplayError::Differs(Box::new(error)))
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! The executor's hooks are told the same here and on Temporal.
+
+use std::sync::{Arc, Mutex};
+
+use neuron_runtime::{Executor, LocalDurableContext};
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    ExitReason, HookAction, HookError, HookEvent, ObservabilityHook, RunId, ToolEffects,
+    WasmBoxedFuture,
+};
+use serde_json::json;
+
+use crate::{
+    model::NotedModel,
+    stage::{Stage, agent, input},
+    tools::TestTool,
+};
+
+/// Notes what it is told, and ends the run at an iteration.
+#[derive(Clone, Default)]
+struct Noting {
+    told: Arc<Mutex<Vec<String>>>,
+    ends_at: Option<u32>,
+}
+
+impl Noting {
+    fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().clone()
+    }
+}
+
+impl ObservabilityHook for Noting {
+    fn on_event<'a>(
+        &'a self,
+        event: &'a HookEvent<'a>,
+    ) -> WasmBoxedFuture<'a, Result<HookAction, HookError>> {
+        Box::pin(async move {
+            let name = match event {
+                HookEvent::SessionStart { .. } => "session start".to_owned(),
+                HookEvent::SessionEnd { .. } => "session end".to_owned(),
+                HookEvent::LoopIteration { turn } => format!("iteration {turn}"),
+                HookEvent::ExitCheck { turn } => format!("exit check {turn}"),
+                HookEvent::PreLlmCall { .. } => "before the model".to_owned(),
+                HookEvent::PostLlmCall { .. } => "after the model".to_owned(),
+                HookEvent::PreToolExecution { .. } => "before a tool".to_owned(),
+                HookEvent::PostToolExecution { .. } => "after a tool".to_owned(),
+                _ => "other".to_owned(),
+            };
+            self.told.lock().unwrap().push(name);
+            match event {
+                HookEvent::LoopIteration { turn } if Some(*turn) == self.ends_at => {
+                    let reason = "enough".into();
+                    Ok(HookAction::Terminate { reason })
+                }
+                _ => Ok(HookAction::Continue),
+            }
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_are_told_the_same_and_may_end_the_run() {
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}]},
+        {"text": "Done."},
+    ]});
+    let model = NotedModel::new(&script);
+    let (spec, _) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    let stage = Stage::set().await;
+    for (run, ends_at, end) in [
+        ("told", None, ExitReason::Complete),
+        ("ended", Some(2), ExitReason::Terminated),
+    ] {
+        let with = |hook: &Noting| {
+            let mut tools = ToolRegistry::new();
+            tools.register_dyn(Arc::new(TestTool::echo(ToolEffects::Write)));
+            Executor::builder()
+                .provider("script", model.clone())
+                .tools(tools)
+                .hook(hook.clone())
+                .build()
+        };
+        let (here, there) = (
+            Noting {
+                ends_at,
+                ..Noting::default()
+            },
+            Noting {
+                ends_at,
+                ..Noting::default()
+            },
+        );
+        let door = LocalDurableContext::new(with(&here), RunId::new(run).unwrap());
+        let local = neuron_workflows::agent(&door, input(&spec)).await.unwrap();
+        door.finish().await;
+        assert_eq!(local.exit_reason, Some(end));
+
+        let _worker = stage.worker(&with(&there));
+        let output = stage.run(run, &spec).await;
+        assert_eq!(output.exit_reason, Some(end));
+        assert_eq!(there.told(), here.told());
+        assert_eq!(there.told().last().map(String::as_str), Some("session end"));
+        stage.replays(&output.run_id).await;
+    }
+}
