@@ -205,12 +205,15 @@ impl DurableContext for RestateDurableContext<'_> {
         name: &str,
         timeout: Option<Duration>,
     ) -> Result<Option<T>, DurableError> {
-        self.flush();
+        let is_poll = timeout == Some(Duration::ZERO);
+        if !is_poll {
+            self.flush();
+        }
         let mut cancellation = self.steps.cancellation.lock().await;
         cancellation.check()?;
         let mut mailbox = self.mailbox.lock().await;
         let ctx = self.steps.ctx;
-        let taken = if timeout == Some(Duration::ZERO) {
+        let taken = if is_poll {
             mailbox.poll(ctx, &mut cancellation, name).await?
         } else {
             let timer = timeout.map(|timeout| -> Durable<'_, ()> { Box::pin(ctx.sleep(timeout)) });

@@ -163,11 +163,14 @@ pub(crate) fn restarts(options: ServiceOptions) -> ServiceOptions {
 /// Handlers that take a moment.
 pub(crate) fn short_handler() -> HandlerOptions {
     HandlerOptions::new()
+        // What it did stands in the run's events. Asking for a status leaves nothing behind.
+        .journal_retention(Duration::ZERO)
         .inactivity_timeout(SHORT)
         .abort_timeout(SHORT)
 }
 
 /// Services of such handlers.
 pub(crate) fn short(options: ServiceOptions) -> ServiceOptions {
+    let options = options.journal_retention(Duration::ZERO);
     restarts(options.inactivity_timeout(SHORT).abort_timeout(SHORT))
 }

@@ -189,7 +189,11 @@ impl Agent {
     ) -> Result<(), TerminalError> {
         match name.as_str() {
             signal::DECISION => self.decide(ctx, run_id, fitting(&name, payload)?).await,
-            signal::CANCEL => cancel(ctx, run_id, fitting(&name, payload)?).await,
+            signal::CANCEL => {
+                let reason = payload.get("reason").and_then(Value::as_str);
+                let reason = reason.map(ToOwned::to_owned);
+                cancel(ctx, run_id, Stop { reason }).await
+            }
             signal::USER_MESSAGE => {
                 let message: UserMessage = fitting(&name, payload)?;
                 self.send(ctx, run_id, &message).await

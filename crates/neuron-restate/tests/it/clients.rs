@@ -1,0 +1,72 @@
+//! What a client is told.
+
+use neuron_restate::{ClientError, RestateClient, ServerAddress};
+use neuron_types::RunId;
+use serde_json::json;
+
+use crate::{
+    model::NotedModel,
+    stage::{Stage, agent, input},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_runs_and_used_ids_are_refused() {
+    let model = NotedModel::new(&json!({"turns": [{"text": "Done."}]}));
+    let (spec, executor) = agent(&model, &[]);
+    let stage = Stage::set("clients").await;
+    let _worker = stage.worker(&executor).await;
+    stage.run("known", &spec).await;
+    let (known, unknown) = (RunId::new("known").unwrap(), RunId::new("unknown").unwrap());
+    let again = stage.client.start(&known, &input(&spec)).await;
+    assert!(
+        matches!(again, Err(ClientError::RunExists { .. })),
+        "{again:?}"
+    );
+    let waited = stage.client.wait(&unknown).await;
+    assert!(
+        matches!(waited, Err(ClientError::UnknownRun { .. })),
+        "{waited:?}"
+    );
+    let output = stage.client.output(&unknown).await;
+    assert!(
+        matches!(output, Err(ClientError::UnknownRun { .. })),
+        "{output:?}"
+    );
+    for refused in [
+        stage.client.status(&unknown).await.map(drop),
+        stage.client.events(&unknown, 0).await.map(drop),
+        stage.client.send(&unknown, "hello").await,
+        stage.client.cancel(&unknown, None).await,
+    ] {
+        let message = refused.unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "there is no run unknown here: look at the runs that there are with `neuron runs`"
+        );
+    }
+    let after = stage.client.events(&known, 3).await.unwrap();
+    assert_eq!(after[0].seq, 4);
+    for private in ["deliver", "nothing"] {
+        let (status, _) = stage.post(&known, private, &json!({})).await;
+        assert!(status >= 400, "{private}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let address = ServerAddress {
+        ingress_url: "http://127.0.0.1:9/".into(),
+        ..ServerAddress::default()
+    };
+    let names = neuron_restate::ServiceNames::new("neuron").unwrap();
+    let client = RestateClient::new(address, names).unwrap();
+    let error = client
+        .status(&RunId::new("any").unwrap())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Restate cannot be reached at http://127.0.0.1:9/neuron/any/status: start it, or set \
+         RESTATE_INGRESS_URL and RESTATE_ADMIN_URL"
+    );
+}

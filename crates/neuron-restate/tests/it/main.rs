@@ -1,0 +1,22 @@
+//! Runs on a real Restate server, started by the tests on ports of its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod cancelling;
+mod clients;
+mod many_runs;
+mod model;
+mod parallel_tools;
+mod retries;
+mod same_as_local;
+mod server;
+mod signals;
+mod stage;
+mod suspension;
+mod tickets;
+mod tools;

@@ -1,0 +1,68 @@
+//! Models that note when they are called.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use neuron_runtime::ScriptModel;
+use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError};
+use serde_json::Value;
+
+/// A script whose calls are noted.
+#[derive(Clone)]
+pub(crate) struct NotedModel {
+    script: Arc<ScriptModel>,
+    pub(crate) calls: Arc<Mutex<Vec<Instant>>>,
+    /// Calls that ended by themselves; the others were dropped.
+    pub(crate) ended: Arc<Mutex<usize>>,
+    pub(crate) dropped: Arc<Mutex<Option<Instant>>>,
+    last: Arc<Mutex<Value>>,
+}
+
+struct Drops<'a>(&'a NotedModel, bool);
+
+impl Drop for Drops<'_> {
+    fn drop(&mut self) {
+        if self.1 {
+            *self.0.ended.lock().unwrap() += 1;
+        } else {
+            *self.0.dropped.lock().unwrap() = Some(Instant::now());
+        }
+    }
+}
+
+impl NotedModel {
+    pub(crate) fn new(script: &Value) -> Self {
+        Self {
+            script: Arc::new(ScriptModel::parse(&script.to_string()).unwrap()),
+            calls: Arc::default(),
+            ended: Arc::default(),
+            dropped: Arc::default(),
+            last: Arc::default(),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.calls.lock().unwrap().len()
+    }
+
+    /// The last message of the newest request.
+    pub(crate) fn last_message(&self) -> Value {
+        self.last.lock().unwrap().clone()
+    }
+}
+
+impl Provider for NotedModel {
+    async fn complete(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        self.calls.lock().unwrap().push(Instant::now());
+        *self.last.lock().unwrap() = serde_json::to_value(request.messages.last()).unwrap();
+        let mut drops = Drops(self, false);
+        let result = self.script.complete(request).await;
+        drops.1 = true;
+        result
+    }
+}

@@ -1,0 +1,78 @@
+//! Tools made of closures, which note their calls.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use neuron_types::{
+    ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
+    WasmBoxedFuture,
+};
+use serde_json::{Value, json};
+
+type Body = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+
+/// A tool made of a closure.
+#[derive(Clone)]
+pub(crate) struct TestTool {
+    name: &'static str,
+    effects: ToolEffects,
+    body: Arc<Body>,
+    /// The idempotency keys that it was called with.
+    pub(crate) keys: Arc<Mutex<Vec<String>>>,
+}
+
+impl TestTool {
+    pub(crate) fn new<F, Fut>(name: &'static str, effects: ToolEffects, body: F) -> Self
+    where
+        F: Fn(Value) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        Self {
+            name,
+            effects,
+            body: Arc::new(move |input| Box::pin(body(input))),
+            keys: Arc::default(),
+        }
+    }
+
+    /// A tool that answers with its `text`.
+    pub(crate) fn echo(effects: ToolEffects) -> Self {
+        Self::new("echo", effects, |input| async move {
+            Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
+        })
+    }
+
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let mut keys = self.keys.lock().unwrap().clone();
+        keys.sort();
+        keys
+    }
+}
+
+impl ToolDyn for TestTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            name: self.name.into(),
+            input_schema: json!({ "type": "object" }),
+            annotations: Some(ToolAnnotations {
+                read_only_hint: Some(self.effects == ToolEffects::ReadOnly),
+                idempotent_hint: Some(self.effects == ToolEffects::Idempotent),
+                ..ToolAnnotations::default()
+            }),
+            ..ToolDefinition::default()
+        }
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        self.keys.lock().unwrap().push(ctx.idempotency_key.clone());
+        (self.body)(input)
+    }
+}
