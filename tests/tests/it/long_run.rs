@@ -90,6 +90,12 @@ impl LongRun {
         log.lines().filter(|line| *line == call.to_string()).count()
     }
 
+    /// The idempotency keys that the command of this call was called with, in order.
+    pub(crate) fn keys(&self, call: usize) -> Vec<String> {
+        let keys = self.world.read(&format!("keys-{call}"));
+        keys.lines().map(str::to_owned).collect()
+    }
+
     /// How many requests came for each turn.
     pub(crate) fn requests(&self) -> BTreeMap<usize, usize> {
         let mut counts = BTreeMap::new();
@@ -208,6 +214,6 @@ fn well_behaved(request: &Value) -> Reply {
 
 fn command(number: usize) -> String {
     format!(
-        "echo {number} >> log; while [ -e hold-{number} ]; do sleep 0.02; done; echo did {number}"
+        "echo $NEURON_IDEMPOTENCY_KEY >> keys-{number}; echo {number} >> log; while [ -e hold-{number} ]; do sleep 0.02; done; echo did {number}"
     )
 }
