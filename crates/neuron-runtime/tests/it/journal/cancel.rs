@@ -12,6 +12,14 @@ fn is_cancelled<T>(result: &Result<T, DurableError>, wanted: &str) -> bool {
     matches!(result, Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some(wanted))
 }
 
+/// Fails instead of waiting for ever for what is not cancelled.
+async fn soon<T>(work: impl Future<Output = T>) -> T {
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, work)
+        .await
+        .expect("it goes on though it was cancelled")
+}
+
 #[tokio::test]
 async fn ends_a_run_at_once_that_nobody_executes() {
     let world = World::new().await;
@@ -56,7 +64,8 @@ async fn ends_a_model_call_that_hangs_within_a_moment() {
         let result = door.execute_llm_call(&request, &options).await;
         (result, Instant::now())
     };
-    let ((result, ended), asked) = tokio::join!(call, canceller);
+    let both = async { tokio::join!(call, canceller) };
+    let ((result, ended), asked) = soon(both).await;
     assert!(is_cancelled(&result, "enough"));
     // A quarter of a second is promised; the rest is for a machine that is busy.
     assert!(ended.saturating_duration_since(asked) < Duration::from_secs(3));
@@ -98,7 +107,8 @@ async fn ends_a_wait_and_a_sleep() {
         };
         let reason = json!({ "reason": "enough" });
         let cancelling = journal.signal(&world.run_id, signal::CANCEL, reason);
-        let (result, cancelled) = tokio::join!(pending, cancelling);
+        let both = async { tokio::join!(pending, cancelling) };
+        let (result, cancelled) = soon(both).await;
         cancelled.unwrap();
         assert!(is_cancelled(&result, "enough"));
     }
