@@ -12,7 +12,7 @@ use crate::{
     Executors,
     attempt::attempt,
     history::transcript_before,
-    payload::{Delta, Ending, MODEL, ModelStep, OBSERVE, TOOL, Terms, ToolStep},
+    payload::{Delta, Ending, MODEL, ModelStep, OBSERVE, TOOL, ToolStep},
     transcript::Transcript,
     transcript_cache::TranscriptCache,
 };
@@ -35,8 +35,10 @@ impl AgentActivities {
         ctx: ActivityContext,
         step: ModelStep,
     ) -> Result<CompletionResponse, ActivityError> {
-        attempt(&ctx, &step.terms, &self.stopping, async |scope| {
-            self.call_model(&ctx, &scope, &step).await
+        let executor = self.executors.get(&step.terms.agent);
+        let (terms, stopping) = (&step.terms, &self.stopping);
+        attempt(&ctx, executor, terms, stopping, async |executor, scope| {
+            self.call_model(&ctx, executor, &scope, &step).await
         })
         .await
     }
@@ -48,8 +50,9 @@ impl AgentActivities {
         ctx: ActivityContext,
         step: ToolStep,
     ) -> Result<ToolOutput, ActivityError> {
-        attempt(&ctx, &step.terms, &self.stopping, async |scope| {
-            let executor = self.executor(&scope, &step.terms).await?;
+        let executor = self.executors.get(&step.terms.agent);
+        let (terms, stopping) = (&step.terms, &self.stopping);
+        attempt(&ctx, executor, terms, stopping, async |executor, scope| {
             executor.call_tool(&scope, &step.call).await
         })
         .await
@@ -71,20 +74,13 @@ impl AgentActivities {
 }
 
 impl AgentActivities {
-    /// The executor of the step, when its hooks have been told what happened before the step.
-    async fn executor(&self, scope: &StepScope, terms: &Terms) -> Result<&Executor, StepFailure> {
-        let executor = self.executors.get(&terms.agent)?;
-        executor.observe(&scope.run_id, &terms.tell).await?;
-        Ok(executor)
-    }
-
     async fn call_model(
         &self,
         ctx: &ActivityContext,
+        executor: &Executor,
         scope: &StepScope,
         step: &ModelStep,
     ) -> Result<CompletionResponse, StepFailure> {
-        let executor = self.executor(scope, &step.terms).await?;
         let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
         let mut transcript = self.transcript(ctx, &run, &step.delta).await?;
         let result = executor.call_model(scope, transcript.request()).await;

@@ -1,8 +1,12 @@
 //! One attempt of a step in the worker: heartbeats, cancellation, shutdown.
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::Future,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use neuron_runtime::StepScope;
+use neuron_runtime::{Executor, StepScope};
 use neuron_types::{FailureKind, RunId, StepFailure};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio_util::sync::CancellationToken;
@@ -18,20 +22,24 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// Makes the attempt that Temporal asks for. `stopping` says that the worker shuts down.
 ///
-/// Heartbeats go out on their own and bring cancellation back; it ends the work through its scope.
-pub(crate) async fn attempt<T, F>(
+/// The executor's hooks are told what happened before the step, once for all of its attempts. Heartbeats go
+/// out on their own and bring cancellation back; it ends the work through its scope.
+pub(crate) async fn attempt<'a, T, F>(
     ctx: &ActivityContext,
+    executor: Result<&'a Executor, StepFailure>,
     terms: &Terms,
     stopping: &CancellationToken,
-    work: impl FnOnce(StepScope) -> F,
+    work: impl FnOnce(&'a Executor, StepScope) -> F,
 ) -> Result<T, ActivityError>
 where
     F: Future<Output = Result<T, StepFailure>>,
 {
     let info = ctx.info();
     let cancellation = CancellationToken::new();
-    let result = match run_id(info.workflow_id.as_deref()) {
-        Ok(run_id) => {
+    let told = AtomicBool::new(was_told(ctx));
+    let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
+    let result = match ready {
+        Ok((run_id, executor)) => {
             let scope = StepScope {
                 run_id,
                 step: terms.step,
@@ -40,11 +48,18 @@ where
                 effects: terms.effects,
                 cancellation: cancellation.clone(),
             };
+            let work = async {
+                if !told.load(Ordering::Relaxed) {
+                    executor.observe(&scope.run_id, &terms.tell).await?;
+                    told.store(true, Ordering::Relaxed);
+                }
+                work(executor, scope).await
+            };
             tokio::select! {
                 biased;
-                result = work(scope) => result,
+                result = work => result,
                 never = pass_on(ctx, &cancellation) => match never {},
-                never = beat(ctx, info.heartbeat_timeout) => match never {},
+                never = beat(ctx, info.heartbeat_timeout, &told) => match never {},
             }
         }
         Err(failure) => Err(failure),
@@ -53,6 +68,10 @@ where
         Ok(output) => return Ok(output),
         Err(failure) => failure,
     };
+    if told.load(Ordering::Relaxed) {
+        // The next attempt reads it. If it is lost, the hooks are told again.
+        drop(ctx.record_heartbeat(true).await);
+    }
     let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
     let failure = match (was_cancelled, stopping.is_cancelled()) {
         (true, false) => return Err(ActivityError::cancelled()),
@@ -73,6 +92,18 @@ fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
         .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
 }
 
+/// Whether the hooks were told with an attempt before this one. Local attempts are made in one process, and
+/// start anew in another.
+fn was_told(ctx: &ActivityContext) -> bool {
+    if ctx.info().is_local {
+        return ctx.info().attempt > 1;
+    }
+    matches!(
+        ctx.heartbeat_details().deserialize::<bool>(),
+        Ok(Some(true))
+    )
+}
+
 enum Never {}
 
 async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> Never {
@@ -81,14 +112,15 @@ async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> Nev
     std::future::pending().await
 }
 
-async fn beat(ctx: &ActivityContext, timeout: Option<Duration>) -> Never {
+/// Each heartbeat says whether the hooks have been told.
+async fn beat(ctx: &ActivityContext, timeout: Option<Duration>, told: &AtomicBool) -> Never {
     let Some(timeout) = timeout else {
         return std::future::pending().await;
     };
     let mut beats = tokio::time::interval(BEAT.min(timeout / 4).max(Duration::from_millis(10)));
     loop {
         beats.tick().await;
-        if let Err(error) = ctx.record_heartbeat(()).await {
+        if let Err(error) = ctx.record_heartbeat(told.load(Ordering::Relaxed)).await {
             tracing::warn!(%error, "a heartbeat was not written");
         }
     }

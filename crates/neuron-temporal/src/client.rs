@@ -1,6 +1,6 @@
 //! Starting runs, following them and reaching into them.
 
-use std::{fmt, time::Duration};
+use std::{fmt, future::Future, time::Duration};
 
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -18,7 +18,7 @@ use temporalio_client::{
         WorkflowGetResultError, WorkflowInteractionError, WorkflowQueryError, WorkflowStartError,
         WorkflowUpdateError,
     },
-    tonic::Request,
+    tonic::{Code, Request, Status},
 };
 use temporalio_common::protos::temporal::api::{
     history::v1::History, workflowservice::v1::GetSystemInfoRequest,
@@ -33,6 +33,9 @@ use crate::{
 /// A worker that has taken up a run and is silent for so long is lost. It also bounds how long a call that is
 /// made in the run's own worker keeps signals waiting: it reports after four fifths of this.
 const TASK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a worker may take for an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Speaks with the runs on one Temporal namespace. Cheap to clone.
 #[derive(Clone)]
@@ -180,7 +183,7 @@ impl AgentClient {
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    /// [`ClientError::NotThere`], [`ClientError::NoWorker`] or [`ClientError::Temporal`].
     pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, ClientError> {
         self.query(run_id, messages::STATUS).await
     }
@@ -208,7 +211,7 @@ impl AgentClient {
     /// # Errors
     ///
     /// [`ClientError::Refused`] for an unknown, expired or used ticket and for a wrong digest: the run is
-    /// none the worse. [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    /// none the worse. [`ClientError::NotThere`], [`ClientError::NoWorker`] or [`ClientError::Temporal`].
     pub async fn decide(&self, run_id: &RunId, decision: Decision) -> Result<(), ClientError> {
         let Decision {
             ticket,
@@ -236,7 +239,8 @@ impl AgentClient {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`], [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    /// [`ClientError::Refused`], [`ClientError::NotThere`], [`ClientError::NoWorker`] or
+    /// [`ClientError::Temporal`].
     pub async fn send(&self, run_id: &RunId, message: UserMessage) -> Result<(), ClientError> {
         self.update(run_id, messages::SEND, &message).await
     }
@@ -318,12 +322,12 @@ impl AgentClient {
         run_id: &RunId,
         name: &'static str,
     ) -> Result<T, ClientError> {
-        let answer = self
-            .handle(run_id)
-            .query(RunQuery::<T>::new(name), (), Default::default())
-            .await;
+        let handle = self.handle(run_id);
+        let asked = handle.query(RunQuery::<T>::new(name), (), Default::default());
+        let answer = answered(run_id, asked).await?;
         answer.map_err(|error| match error {
             WorkflowQueryError::NotFound(_) => not_there(run_id),
+            WorkflowQueryError::Rpc(status) if says_no_worker(&status) => no_worker(run_id),
             error => ClientError::temporal(error),
         })
     }
@@ -335,13 +339,14 @@ impl AgentClient {
         asked: &T,
     ) -> Result<(), ClientError> {
         let asked = serde_json::to_value(asked).map_err(ClientError::temporal)?;
-        let answer = self
-            .handle(run_id)
-            .execute_update(RunUpdate(name), asked, Default::default())
-            .await;
-        match answer {
+        let handle = self.handle(run_id);
+        let asked = handle.execute_update(RunUpdate(name), asked, Default::default());
+        match answered(run_id, asked).await? {
             Ok(_) => Ok(()),
             Err(WorkflowUpdateError::NotFound(_)) => Err(not_there(run_id)),
+            Err(WorkflowUpdateError::Rpc(status)) if says_no_worker(&status) => {
+                Err(no_worker(run_id))
+            }
             Err(WorkflowUpdateError::Failed(failure)) => Err(ClientError::Refused {
                 reason: failure.message,
             }),
@@ -362,6 +367,27 @@ fn not_there(run_id: &RunId) -> ClientError {
     ClientError::NotThere {
         run_id: run_id.clone(),
     }
+}
+
+fn no_worker(run_id: &RunId) -> ClientError {
+    ClientError::NoWorker {
+        run_id: run_id.clone(),
+    }
+}
+
+/// What the server answers when it has waited for a worker, or knows that there is none.
+fn says_no_worker(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::DeadlineExceeded | Code::FailedPrecondition
+    )
+}
+
+/// Waits for a worker's answer as long as a person would.
+async fn answered<T>(run_id: &RunId, asked: impl Future<Output = T>) -> Result<T, ClientError> {
+    tokio::time::timeout(PATIENCE, asked)
+        .await
+        .map_err(|_| no_worker(run_id))
 }
 
 fn interaction(run_id: &RunId, error: WorkflowInteractionError) -> ClientError {

@@ -34,6 +34,15 @@ pub enum ClientError {
         /// The id.
         run_id: RunId,
     },
+    /// No worker answers for the run. What only has to be delivered can be sent as a signal, which waits for
+    /// a worker.
+    #[error(
+        "no worker answers for run {run_id}: start one, for example with `neuron-temporal-worker`"
+    )]
+    NoWorker {
+        /// The run.
+        run_id: RunId,
+    },
     /// The run refuses what it is asked.
     #[error("{reason}")]
     Refused {

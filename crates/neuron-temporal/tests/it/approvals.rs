@@ -43,6 +43,20 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
     assert_eq!(status.approvals.len(), 2);
     drop(worker);
+    // The server hands the update to the next worker: it must be one that is refused.
+    let nonsense = Decision {
+        digest: "0".into(),
+        ..decision(&status.approvals[0], Verdict::Deny)
+    };
+    for result in [
+        stage.client.status(&run).await.map(drop),
+        stage.client.decide(&run, nonsense).await,
+    ] {
+        assert!(
+            matches!(result, Err(ClientError::NoWorker { .. })),
+            "{result:?}"
+        );
+    }
 
     // A plain signal needs no worker.
     let denial = decision(&status.approvals[1], Verdict::Deny);

@@ -61,11 +61,14 @@ impl ObservabilityHook for Noting {
 #[tokio::test(flavor = "multi_thread")]
 async fn hooks_are_told_the_same_and_may_end_the_run() {
     let script = json!({"turns": [
-        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}]},
+        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}], "fail": [
+            {"kind": "overloaded", "message": "no capacity", "retry_after_ms": 10},
+        ]},
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
-    let (spec, _) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    let (mut spec, _) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    spec.retry.initial_interval = std::time::Duration::from_millis(10);
     let stage = Stage::set().await;
     for (run, ends_at, end) in [
         ("told", None, ExitReason::Complete),
@@ -75,7 +78,7 @@ async fn hooks_are_told_the_same_and_may_end_the_run() {
             let mut tools = ToolRegistry::new();
             tools.register_dyn(Arc::new(TestTool::echo(ToolEffects::Write)));
             Executor::builder()
-                .provider("script", model.clone())
+                .provider("script", NotedModel::new(&script))
                 .tools(tools)
                 .hook(hook.clone())
                 .build()
