@@ -116,8 +116,8 @@ impl Provider for ScriptModel {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let index = answers_so_far(&request.messages);
-        let number = index + 1;
+        let number = next_turn(&request.messages);
+        let index = number - 1;
         let turn = self.turns.get(index).ok_or_else(|| {
             ProviderError::new(
                 FailureKind::InvalidRequest,
@@ -137,6 +137,12 @@ impl Provider for ScriptModel {
         }
         Ok(turn.answer(number, &request.model))
     }
+}
+
+/// Which turn a script is at in this conversation, counted from 1.
+#[must_use]
+pub fn next_turn(messages: &[Message]) -> usize {
+    answers_so_far(messages) + 1
 }
 
 /// How many answers the script has given in this conversation.
