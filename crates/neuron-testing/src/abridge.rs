@@ -1,0 +1,44 @@
+//! Conversations with their long texts cut: remembering each of a hundred large ones would fill the memory.
+
+use neuron_types::{ContentBlock, ContentItem, Message, ToolResultBlock};
+
+const LONGEST: usize = 600;
+const KEPT: usize = 20;
+
+pub(crate) fn abridged(messages: &[Message]) -> Vec<Message> {
+    messages
+        .iter()
+        .map(|message| Message {
+            role: message.role,
+            content: message.content.iter().map(block).collect(),
+        })
+        .collect()
+}
+
+fn block(block: &ContentBlock) -> ContentBlock {
+    match block {
+        ContentBlock::Text(text) => ContentBlock::Text(short(text)),
+        ContentBlock::ToolResult(result) => ContentBlock::ToolResult(ToolResultBlock {
+            tool_use_id: result.tool_use_id.clone(),
+            name: result.name.clone(),
+            content: result.content.iter().map(item).collect(),
+            is_error: result.is_error,
+        }),
+        other => other.clone(),
+    }
+}
+
+fn item(item: &ContentItem) -> ContentItem {
+    match item {
+        ContentItem::Text(text) => ContentItem::Text(short(text)),
+        other => other.clone(),
+    }
+}
+
+fn short(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(KEPT)];
+    format!("{head}… ({} bytes)", text.len())
+}

@@ -1,0 +1,42 @@
+//! The hook of a world's executors.
+
+use neuron_types::{HookAction, HookError, HookEvent, ObservabilityHook, WasmBoxedFuture};
+
+use crate::remote::Line;
+
+/// Notes the events that are no effects, and does what a call's argument `hook` says.
+pub(crate) struct WorldHook {
+    pub(crate) line: Line,
+}
+
+impl ObservabilityHook for WorldHook {
+    fn on_event<'a>(
+        &'a self,
+        event: &'a HookEvent<'a>,
+    ) -> WasmBoxedFuture<'a, Result<HookAction, HookError>> {
+        Box::pin(async move {
+            let note = match event {
+                HookEvent::SessionStart { session_id } => format!("start of {session_id}"),
+                HookEvent::LoopIteration { turn } => format!("turn {turn}"),
+                HookEvent::ContextCompaction { .. } => "compaction".to_owned(),
+                HookEvent::ExitCheck { turn } => format!("end of turn {turn}"),
+                HookEvent::SessionEnd { session_id } => format!("end of {session_id}"),
+                HookEvent::PreToolExecution { input, .. } => {
+                    return Ok(action(input["hook"].as_str()));
+                }
+                _ => return Ok(HookAction::Continue),
+            };
+            let noted = self.line.note(note).await;
+            noted.map(|()| HookAction::Continue)
+        })
+    }
+}
+
+fn action(asked: Option<&str>) -> HookAction {
+    let reason = "the hook says so".to_owned();
+    match asked {
+        Some("skip") => HookAction::Skip { reason },
+        Some("terminate") => HookAction::Terminate { reason },
+        _ => HookAction::Continue,
+    }
+}

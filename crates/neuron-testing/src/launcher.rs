@@ -1,0 +1,108 @@
+//! Where an engine comes from.
+
+use std::{env, path::PathBuf, process::Command};
+
+use serde_json::Value;
+
+use crate::EngineError;
+
+/// An engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Temporal's dev server.
+    Temporal,
+    /// Restate's server.
+    Restate,
+}
+
+/// Where an engine's server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// Temporal's frontend as `host:port`, or the URL of Restate's ingress.
+    pub main: String,
+    /// The URL of Temporal's HTTP API or of Restate's admin API.
+    pub http: String,
+}
+
+/// How a test gets a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Launcher {
+    /// This program is started, on free ports and with data of its own.
+    Native(PathBuf),
+    /// Somebody started one. It is neither killed nor restarted.
+    External(Addresses),
+}
+
+impl Engine {
+    /// The name of its program, in [`Launcher::find`] and in `cargo xtask engines`.
+    #[must_use]
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Temporal => "temporal",
+            Self::Restate => "restate-server",
+        }
+    }
+
+    const fn variables(self) -> [&'static str; 3] {
+        match self {
+            Self::Temporal => [
+                "NEURON_TEMPORAL",
+                "NEURON_TEMPORAL_ADDRESS",
+                "NEURON_TEMPORAL_HTTP",
+            ],
+            Self::Restate => [
+                "NEURON_RESTATE",
+                "NEURON_RESTATE_INGRESS",
+                "NEURON_RESTATE_ADMIN",
+            ],
+        }
+    }
+}
+
+impl Launcher {
+    /// The launcher that the environment asks for.
+    ///
+    /// | Variable | Means |
+    /// | --- | --- |
+    /// | `NEURON_TEMPORAL_ADDRESS` and `NEURON_TEMPORAL_HTTP` | a server that runs: `host:port`, and its HTTP API's URL |
+    /// | `NEURON_TEMPORAL` | the program to start |
+    /// | `NEURON_RESTATE_INGRESS` and `NEURON_RESTATE_ADMIN` | a server that runs: both URLs |
+    /// | `NEURON_RESTATE` | the program to start |
+    ///
+    /// With none of them it is the program that `cargo xtask engines` fetches.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoProgram`] if it fetches none.
+    pub fn find(engine: Engine) -> Result<Self, EngineError> {
+        let [program, main, http] = engine.variables().map(env::var_os);
+        let text = |value: std::ffi::OsString| value.into_string().ok();
+        if let (Some(main), Some(http)) = (main.and_then(text), http.and_then(text)) {
+            return Ok(Self::External(Addresses { main, http }));
+        }
+        match program {
+            Some(path) => Ok(Self::Native(path.into())),
+            None => fetch(engine).map(Self::Native),
+        }
+    }
+}
+
+fn fetch(engine: Engine) -> Result<PathBuf, EngineError> {
+    let name = engine.program();
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let found = Command::new(cargo)
+        .args(["xtask", "engines", name, "--json"])
+        .output()
+        .map_err(|source| EngineError::Start {
+            program: "cargo".into(),
+            source,
+        })?;
+    let paths: Value = serde_json::from_slice(&found.stdout).unwrap_or_default();
+    let path = paths[name].as_str().map(PathBuf::from);
+    path.ok_or_else(|| EngineError::NoProgram {
+        name,
+        variable: engine.variables()[0],
+        why: String::from_utf8_lossy(&found.stderr).trim().to_owned(),
+    })
+}

@@ -1,0 +1,43 @@
+//! Why answers end.
+
+use futures::future::join_all;
+use serde_json::json;
+
+use crate::{Host, Stage, agent, expect};
+
+/// Each stop reason, and what the run makes of it.
+pub async fn answers_end_as_their_stop_reasons_say<H: Host>(host: &H) {
+    let stage = Stage::open(host, "stop_reasons").await;
+    let says = |text: &str, stop_reason: &str| json!({"text": text, "stop_reason": stop_reason});
+    let done = json!({"text": "Done."});
+    let calls = json!([
+        {"name": "put", "input": {"text": "whole"}},
+        {"name": "put", "input": {"text": "cu"}},
+    ]);
+    let scripts = [
+        ("refusal", json!([says("I will not.", "refusal")])),
+        ("filter", json!([{"stop_reason": "content_filter"}])),
+        ("cut", json!([says("It goes on and", "max_tokens")])),
+        (
+            "cut-call",
+            json!([{"tool_calls": calls, "stop_reason": "max_tokens"}, done]),
+        ),
+        (
+            "pause",
+            json!([
+                says("Wait.", "pause_turn"),
+                says("Still.", "pause_turn"),
+                done
+            ]),
+        ),
+        ("compaction", json!([says("Shorter.", "compaction"), done])),
+        ("sequence", json!([says("Until here", "stop_sequence")])),
+        ("full", json!([says("No room", "context_window_exceeded")])),
+        ("unheard-of", json!([says("Well.", "tired")])),
+    ];
+    let runs = scripts.map(|(name, turns)| {
+        let (stage, script) = (&stage, json!({"turns": turns}));
+        async move { stage.submit(name, &script, agent()).await.ends().await }
+    });
+    expect("stop_reasons", &join_all(runs).await);
+}

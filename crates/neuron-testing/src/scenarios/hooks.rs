@@ -1,0 +1,47 @@
+//! Hooks of the executor.
+
+use neuron_types::ExitReason;
+use serde_json::json;
+
+use crate::{Host, Stage, agent, expect};
+
+/// A hook that leaves out one call and ends the run at another.
+pub async fn a_hook_ends_a_run<H: Host>(host: &H) {
+    let stage = Stage::open(host, "hook_ends").await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "write", "input": {"hook": "skip"}}]},
+        {"tool_calls": [
+            {"name": "look", "input": {}},
+            {"name": "put", "input": {"hook": "terminate"}},
+        ]},
+        {"text": "Never said."},
+    ]});
+    let record = stage.submit("run", &script, agent()).await.ends().await;
+    assert_eq!(record.output.exit_reason, Some(ExitReason::Terminated));
+    expect("hook_ends", &[record]);
+}
+
+/// What happens in a run beside its effects reaches the hooks in order, once, and up to the end.
+pub async fn hooks_hear_of_a_run_once<H: Host>(host: &H) {
+    let stage = Stage::open(host, "hooks").await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "look", "input": {}}, {"name": "write", "input": {}}]},
+        {"tool_calls": [{"name": "put", "input": {}}]},
+        {"text": "Done."},
+    ]});
+    let run = stage.submit("run", &script, agent()).await;
+    run.ends().await;
+    let end = format!("end of {}", run.id);
+    stage.world.until_noted(&end).await;
+    let wanted = [
+        format!("start of {}", run.id),
+        "turn 1".to_owned(),
+        "end of turn 1".to_owned(),
+        "turn 2".to_owned(),
+        "end of turn 2".to_owned(),
+        "turn 3".to_owned(),
+        "end of turn 3".to_owned(),
+        end.clone(),
+    ];
+    assert_eq!(stage.world.notes(), wanted);
+}

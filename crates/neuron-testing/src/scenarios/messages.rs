@@ -1,0 +1,36 @@
+//! Messages that people send while a run is under way.
+
+use neuron_types::signal;
+use serde_json::json;
+
+use crate::{Host, Stage, agent, expect};
+
+/// Messages before the start, in the middle of a turn, and in what would be the last; and a signal that
+/// nobody waits for.
+pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
+    let stage = Stage::open_idle(host, "messages").await;
+    let script = json!({"turns": [
+        {"text": "I look.", "tool_calls": [{"name": "look", "input": {}}]},
+        {"text": "I am done."},
+        {"text": "Now I am done."},
+    ]});
+    let mut in_tool = stage.world.hold("run", 1, 1);
+    let mut in_last = stage.world.hold("run", 2, 0);
+    let run = stage.submit("run", &script, agent()).await;
+    let text = json!({"text": "before the start"});
+    run.signal(signal::USER_MESSAGE, text).await;
+    stage.execute().await;
+
+    in_tool.reached().await;
+    run.signal("weather", json!({"rain": true})).await;
+    run.send("in the turn, one").await;
+    run.send("in the turn, two").await;
+    in_tool.release();
+    in_last.reached().await;
+    run.send("at the end").await;
+    in_last.release();
+
+    let record = run.ends().await;
+    assert_eq!(record.output.output.as_deref(), Some("Now I am done."));
+    expect("messages", &[record]);
+}

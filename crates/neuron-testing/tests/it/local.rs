@@ -1,0 +1,3 @@
+//! The plain local door.
+
+neuron_testing::conformance!(memory: neuron_testing::LocalHost::default());
