@@ -47,8 +47,8 @@ impl<'a> Cancellation<'a> {
     }
 
     /// What the SDK's error means: Restate cancelled the invocation, or the engine failed.
-    pub(crate) fn engine_error(&mut self, error: TerminalError) -> DurableError {
-        if is_cancellation(&error) {
+    pub(crate) fn engine_error(&mut self, error: &TerminalError) -> DurableError {
+        if is_cancellation(error) {
             self.promise = None;
             self.stop(Stop::default())
         } else {
@@ -93,7 +93,7 @@ impl<'a> Cancellation<'a> {
                         Err(self.stop(stop))
                     }
                 },
-                Err(error) => Err(self.engine_error(error)),
+                Err(error) => Err(self.engine_error(&error)),
             }
         }
     }

@@ -2,15 +2,12 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use restate_sdk::{
-    endpoint::{Endpoint, HandlerOptions, ServiceOptions},
-    http_server::HttpServer,
-};
+use restate_sdk::endpoint::{Endpoint, HandlerOptions, ServiceOptions};
 use tokio::net::TcpListener;
 
 use crate::{
     Executors, Metrics, ServiceNames, SettingsError, Workflow, executors::Acting, inbox, service,
-    tools,
+    serving, tools,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -62,6 +59,7 @@ impl AgentServices {
             acting: Acting {
                 executors: Arc::new(executors),
                 metrics: Arc::default(),
+                drain: Arc::default(),
             },
             workflow,
             settings: Settings::default(),
@@ -123,7 +121,8 @@ impl AgentServices {
         Ok(builder.build())
     }
 
-    /// Serves them until `shutdown` is done; then steps in flight get ten seconds.
+    /// Serves them until `shutdown` is done. Then no step is started any more, and those in flight get up to
+    /// 30 seconds to end.
     ///
     /// # Errors
     ///
@@ -133,9 +132,8 @@ impl AgentServices {
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), SettingsError> {
-        HttpServer::new(self.endpoint()?)
-            .serve_with_cancel(listener, shutdown)
-            .await;
+        let drain = Arc::clone(&self.acting.drain);
+        serving::serve(self.endpoint()?, listener, &drain, shutdown).await;
         Ok(())
     }
 }

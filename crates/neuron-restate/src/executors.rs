@@ -5,7 +5,7 @@ use std::sync::Arc;
 use neuron_runtime::Executor;
 use neuron_types::{AgentSpec, StepFailure};
 
-use crate::Metrics;
+use crate::{Metrics, drain::Drain};
 
 /// Knows the executor of an agent.
 ///
@@ -32,4 +32,5 @@ impl Executors for Executor {
 pub(crate) struct Acting {
     pub(crate) executors: Arc<dyn Executors>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) drain: Arc<Drain>,
 }

@@ -42,7 +42,13 @@ impl Handlers for Inbox {
         async move {
             match handler {
                 "put" => answer(ctx, |Json(put), metadata| self.put(ctx, metadata.key, put)).await,
-                "close" => answer(ctx, |(), _| async { Ok(ctx.clear_all()) }).await,
+                "close" => {
+                    answer(ctx, |(), _| async {
+                        ctx.clear_all();
+                        Ok(())
+                    })
+                    .await
+                }
                 _ => false,
             }
         }

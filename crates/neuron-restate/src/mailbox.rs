@@ -53,7 +53,7 @@ impl Mailbox {
             match ctx.peek_promise(&self.next_key()).await {
                 Ok(Some(Json(signal))) => self.put(signal),
                 Ok(None) => return Ok(None),
-                Err(error) => return Err(cancellation.engine_error(error)),
+                Err(error) => return Err(cancellation.engine_error(&error)),
             }
         }
     }
@@ -87,7 +87,7 @@ impl Mailbox {
             match outcome {
                 Ok(Some(signal)) => self.put(signal),
                 Ok(None) => return Ok(None),
-                Err(error) => return Err(cancellation.engine_error(error)),
+                Err(error) => return Err(cancellation.engine_error(&error)),
             }
         }
     }

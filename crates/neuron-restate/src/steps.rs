@@ -144,6 +144,8 @@ impl<'a> Steps<'a> {
         attempt: u32,
         events: &[RunEvent],
     ) -> Result<Attempted<E::Output>, DurableError> {
+        // Until its result is journaled.
+        let _active = self.acting.drain.begin().await;
         let label = effect.label(options.step);
         let is_write = options.effects == ToolEffects::Write;
         let is_fresh = AtomicBool::new(!is_write);
@@ -192,7 +194,7 @@ impl<'a> Steps<'a> {
         let outcome = run.retry_policy(no_retries()).name(name).await;
         match outcome {
             Ok(Json(attempted)) => Ok(attempted),
-            Err(error) => Err(cancellation.engine_error(error)),
+            Err(error) => Err(cancellation.engine_error(&error)),
         }
     }
 
@@ -229,7 +231,7 @@ impl<'a> Steps<'a> {
         let run = self.ctx.run(work).retry_policy(no_retries()).name(name);
         match run.await {
             Ok(Json(value)) => Ok(value),
-            Err(error) => Err(cancellation.engine_error(error)),
+            Err(error) => Err(cancellation.engine_error(&error)),
         }
     }
 
@@ -244,7 +246,7 @@ impl<'a> Steps<'a> {
         race.await?;
         match timer.await {
             Ok(()) => Ok(()),
-            Err(error) => Err(cancellation.engine_error(error)),
+            Err(error) => Err(cancellation.engine_error(&error)),
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod cancelling;
 mod clients;
+mod lost_workers;
 mod many_runs;
 mod model;
 mod parallel_tools;

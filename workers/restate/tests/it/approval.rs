@@ -1,0 +1,52 @@
+//! A person decides by plain HTTP, while there is no worker.
+
+use std::time::Duration;
+
+use neuron_types::RunPhase;
+use serde_json::json;
+
+use crate::place::{Place, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
+    let place = Place::with_settings(
+        "by-http",
+        &json!([
+            {"tool_calls": [
+                {"name": "bash", "input": {"command": "echo one >> effects"}},
+                {"name": "bash", "input": {"command": "echo two >> effects"}},
+            ]},
+            {"text": "Done."},
+        ]),
+        "approve = [\"bash\"]",
+    )
+    .await;
+    let worker = place.worker().await;
+    let run = place.start("asked").await;
+    let tickets = until(async || {
+        let status = place.client.status(&run).await.ok()?;
+        let waits = status.state == RunPhase::WaitingForApproval;
+        waits.then_some(status.approvals)
+    })
+    .await;
+    worker.kill();
+
+    let http = reqwest::Client::new();
+    let ingress = &place.server.address.ingress_url;
+    let answer = |n: usize| json!({"ticket": tickets[n].ticket, "digest": tickets[n].digest});
+    // `…/send` is answered as soon as the server has it.
+    for (handler, n) in [("approve", 0), ("deny", 1)] {
+        let url = format!("{ingress}/by-http/{run}/{handler}/send");
+        let response = http.post(url).json(&answer(n)).send().await.unwrap();
+        assert!(response.status().is_success(), "{response:?}");
+    }
+    tokio::time::timeout(Duration::from_secs(1), place.client.wait(&run))
+        .await
+        .expect_err("nobody is there to go on");
+    assert_eq!(place.effects(), "");
+
+    let _worker = place.worker().await;
+    let output = place.wait(&run).await;
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "one\n");
+}

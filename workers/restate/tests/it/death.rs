@@ -1,0 +1,89 @@
+//! Workers that die or stop in the middle of a run.
+
+use serde_json::json;
+
+use crate::place::{Place, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
+    let place = Place::new(
+        "killed",
+        &json!([
+            {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
+            {"tool_calls": [
+                {"name": "bash", "input": {"command": "echo two >> effects"}},
+                {"name": "bash", "input": {"command": "sleep 0.2; echo three >> effects"}},
+            ]},
+            {"text": "Done.", "delay_ms": 2_000},
+        ]),
+    )
+    .await;
+    let worker = place.worker().await;
+    let run = place.start("killed").await;
+    until(async || {
+        let status = place.client.status(&run).await.ok()?;
+        (status.turn == 3).then_some(())
+    })
+    .await;
+    worker.kill();
+
+    let _worker = place.worker().await;
+    let output = place.wait(&run).await;
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "one\ntwo\nthree\n");
+}
+
+/// Kills the worker while `calls` of its only turn are made, and finds none of them made again.
+async fn killed_in_a_write(prefix: &'static str, calls: usize) {
+    let call = json!({"name": "bash", "input": {"command": "echo begun >> effects; sleep 3"}});
+    let turns = json!([{"tool_calls": vec![call; calls]}, {"text": "Done."}]);
+    let place = Place::new(prefix, &turns).await;
+    let worker = place.worker().await;
+    let run = place.start("write").await;
+    until(async || (place.effects().lines().count() == calls).then_some(())).await;
+    worker.kill();
+
+    let _worker = place.worker().await;
+    let output = place.wait(&run).await;
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects().lines().count(), calls);
+    let events = place.events(&run).await;
+    assert_eq!(events.matches("outcome_unknown").count(), calls, "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_in_flight_is_not_made_again() {
+    killed_in_a_write("one-write", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_in_flight_beside_each_other_are_not_made_again() {
+    killed_in_a_write("two-writes", 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_stopped_lets_its_step_end_and_starts_no_other() {
+    let slow = "echo begun >> effects; sleep 2; echo ended >> effects";
+    let place = Place::new(
+        "stopped",
+        &json!([
+            {"tool_calls": [{"name": "bash", "input": {"command": slow}}]},
+            {"tool_calls": [{"name": "bash", "input": {"command": "echo next >> effects"}}]},
+            {"text": "Done."},
+        ]),
+    )
+    .await;
+    let worker = place.worker().await;
+    let run = place.start("stopped").await;
+    until(async || (!place.effects().is_empty()).then_some(())).await;
+    let status = tokio::task::spawn_blocking(|| worker.stop()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(place.effects(), "begun\nended\n");
+
+    let _worker = place.worker().await;
+    let output = place.wait(&run).await;
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    assert_eq!(place.effects(), "begun\nended\nnext\n");
+    let events = place.events(&run).await;
+    assert!(!events.contains("outcome_unknown"), "{events}");
+}

@@ -1,0 +1,16 @@
+//! Runs the worker's program against a real Restate server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod approval;
+mod death;
+mod health;
+mod place;
+mod refusals;
+#[path = "../../../../crates/neuron-restate/tests/it/server.rs"]
+mod server;

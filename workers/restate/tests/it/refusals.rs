@@ -1,0 +1,56 @@
+//! What keeps the worker from serving, in a sentence.
+
+use std::{net::TcpListener, process::Output};
+
+use crate::place::{command, text};
+
+fn refused(args: &[&str], variables: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    let output = command.args(args).envs(variables.iter().copied()).output();
+    output.unwrap()
+}
+
+#[test]
+fn a_missing_agent_file_is_named() {
+    let output = refused(&["--config", "nowhere.toml"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("there is no agent file nowhere.toml"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn an_address_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = refused(&["--listen", &address], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let wanted = format!("cannot listen at {address}: choose another address");
+    assert!(text(&output).contains(&wanted), "{}", text(&output));
+}
+
+#[test]
+fn a_prefix_that_restate_would_not_take_is_refused() {
+    let output = refused(&["--task-queue", "a/b"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("\"a/b\" is no name for services"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn an_identity_key_that_cannot_be_read_is_refused_and_not_shown() {
+    let variables = [("RESTATE_IDENTITY_KEYS", "publickeyv2_secretlooking")];
+    let output = refused(&["--listen", "127.0.0.1:0"], &variables);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("an identity key cannot be used"),
+        "{}",
+        text(&output)
+    );
+}
