@@ -1,6 +1,9 @@
 //! Talking to runs from outside, over Restate's ingress.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, Verdict};
 use reqwest::{Method, Response, StatusCode, header::ACCEPT};
@@ -20,6 +23,9 @@ const ADMIN_URL: &str = "http://127.0.0.1:9070";
 
 /// How long an answer of a moment may take. Waiting for a run has no limit.
 const ANSWER: Duration = Duration::from_secs(30);
+
+/// How long it takes until a run that no worker has taken up yet is asked again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The answer to a question about an invocation that is not done.
 const NOT_READY: u16 = 470;
@@ -103,7 +109,7 @@ impl RestateClient {
     /// [`ClientError::RunExists`], or what keeps the server from taking it.
     pub async fn start(&self, run_id: &RunId, input: &RunInput) -> Result<(), ClientError> {
         let sent: Sent = self
-            .call(run_id, "run/send", Some(&json_value(input)?), Some(ANSWER))
+            .call(run_id, "run/send", Some(&json_value(input)?))
             .await?;
         match sent.status {
             SendStatus::Accepted => Ok(()),
@@ -145,7 +151,7 @@ impl RestateClient {
     ///
     /// [`ClientError::Refused`] with status 404 if there is no such run, or what keeps it from being asked.
     pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, ClientError> {
-        self.call(run_id, "status", None, Some(ANSWER)).await
+        self.call(run_id, "status", None).await
     }
 
     /// The run's events behind number `after`, in order; 0 gives all of them.
@@ -159,8 +165,7 @@ impl RestateClient {
         after: u64,
     ) -> Result<Vec<RecordedEvent>, ClientError> {
         let wanted = json_value(&EventsAfter { after })?;
-        self.call(run_id, "events", Some(&wanted), Some(ANSWER))
-            .await
+        self.call(run_id, "events", Some(&wanted)).await
     }
 
     /// Answers a ticket.
@@ -228,17 +233,11 @@ impl RestateClient {
             "SELECT value_utf8 FROM state WHERE service_name = '{}' AND key = '{STATUS}'",
             self.names.agent()
         );
-        let url = format!("{}/query", self.address.admin_url);
-        let body = json!({ "query": query });
-        let response = self
-            .request(Method::POST, &url, Some(&body), Some(ANSWER))
-            .await?;
-        let found: Rows = self.read(&url, response).await?;
-        let mut runs: Vec<RunStatus> = found
-            .rows
+        let rows: Vec<Row> = self.query(&query).await?;
+        let statuses = rows
             .iter()
-            .filter_map(|row| serde_json::from_str(&row.value_utf8).ok())
-            .collect();
+            .filter_map(|row| serde_json::from_str(&row.value_utf8).ok());
+        let mut runs: Vec<RunStatus> = statuses.collect();
         runs.sort_by(|a, b| {
             let newest = b.started_at.cmp(&a.started_at);
             newest.then_with(|| a.run_id.cmp(&b.run_id))
@@ -271,23 +270,53 @@ impl RestateClient {
         body: &impl Serialize,
     ) -> Result<(), ClientError> {
         let body = json_value(body)?;
-        let accepted = self.call::<Value>(run_id, handler, Some(&body), Some(ANSWER));
+        let accepted = self.call::<Value>(run_id, handler, Some(&body));
         drop(accepted.await?);
         Ok(())
     }
 
+    /// Calls a handler of the run.
     async fn call<T: DeserializeOwned>(
         &self,
         run_id: &RunId,
         handler: &str,
         body: Option<&Value>,
-        limit: Option<Duration>,
     ) -> Result<T, ClientError> {
         // Neither the service's name nor the run's id has a character that a path must not have.
         let agent = self.names.agent();
         let url = format!("{}/{agent}/{run_id}/{handler}", self.address.ingress_url);
-        let response = self.request(Method::POST, &url, body, limit).await?;
-        self.read(&url, response).await
+        let deadline = Instant::now() + ANSWER;
+        loop {
+            let response = self.request(Method::POST, &url, body, Some(ANSWER)).await?;
+            let outcome = self.read(&url, response).await;
+            let is_unknown = matches!(outcome, Err(ClientError::Refused { status: 404, .. }));
+            // A run that no worker has taken up yet knows nothing of itself, but the server does.
+            if is_unknown && Instant::now() < deadline && self.is_new(run_id).await {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+                continue;
+            }
+            return outcome;
+        }
+    }
+
+    /// Whether the server has the run and it is not over.
+    async fn is_new(&self, run_id: &RunId) -> bool {
+        matches!(self.output(run_id).await, Ok(None))
+    }
+
+    /// Asks the server's own tables.
+    async fn query<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, ClientError> {
+        #[derive(Deserialize)]
+        struct Rows<T> {
+            rows: Vec<T>,
+        }
+        let url = format!("{}/query", self.address.admin_url);
+        let body = json!({ "query": query });
+        let response = self
+            .request(Method::POST, &url, Some(&body), Some(ANSWER))
+            .await?;
+        let found: Rows<T> = self.read(&url, response).await?;
+        Ok(found.rows)
     }
 
     fn workflow_url(&self, run_id: &RunId, what: &str) -> String {
@@ -349,11 +378,6 @@ struct Sent {
 enum SendStatus {
     Accepted,
     PreviouslyAccepted,
-}
-
-#[derive(Deserialize)]
-struct Rows {
-    rows: Vec<Row>,
 }
 
 #[derive(Deserialize)]

@@ -39,7 +39,9 @@ pub enum ClientError {
         source: reqwest::Error,
     },
     /// The answer does not come.
-    #[error("no answer from {url}: see that a worker is running and registered")]
+    #[error(
+        "no answer from {url} yet: Restate passes it on when a worker is there, see that one is running and registered"
+    )]
     NoAnswer {
         /// What was asked for.
         url: String,

@@ -9,6 +9,8 @@
 
 mod cancelling;
 mod clients;
+mod long_run;
+mod lost_server;
 mod lost_workers;
 mod many_runs;
 mod model;

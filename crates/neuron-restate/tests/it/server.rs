@@ -18,7 +18,28 @@ use tempfile::TempDir;
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: ServerAddress,
+    listen: [String; 3],
     folder: TempDir,
+}
+
+fn spawn(folder: &TempDir, [ingress, admin, node]: &[String; 3]) -> Child {
+    let log = File::create(folder.path().join("log")).expect("a log file");
+    Command::new(program())
+        .arg("--base-dir")
+        .arg(folder.path().join("base"))
+        .env("RESTATE_INGRESS__BIND_ADDRESS", ingress)
+        .env("RESTATE_ADMIN__BIND_ADDRESS", admin)
+        .env("RESTATE_BIND_ADDRESS", node)
+        .env("RESTATE_ADMIN__DISABLE_WEB_UI", "true")
+        .env("RESTATE_DISABLE_TELEMETRY", "true")
+        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
+        .env_remove("RESTATE_INGRESS_URL")
+        .env_remove("RESTATE_ADMIN_URL")
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a second handle"))
+        .stderr(log)
+        .spawn()
+        .expect("the server can be started")
 }
 
 impl Server {
@@ -36,40 +57,38 @@ impl Server {
         })
     }
 
-    fn start() -> Self {
+    /// A server of its own for one test.
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().expect("a directory");
-        let [ingress, admin, node] = free_addresses();
-        let log = File::create(folder.path().join("log")).expect("a log file");
-        let process = Command::new(program())
-            .arg("--base-dir")
-            .arg(folder.path().join("base"))
-            .env("RESTATE_INGRESS__BIND_ADDRESS", &ingress)
-            .env("RESTATE_ADMIN__BIND_ADDRESS", &admin)
-            .env("RESTATE_BIND_ADDRESS", &node)
-            .env("RESTATE_ADMIN__DISABLE_WEB_UI", "true")
-            .env("RESTATE_DISABLE_TELEMETRY", "true")
-            .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
-            .env_remove("RESTATE_INGRESS_URL")
-            .env_remove("RESTATE_ADMIN_URL")
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("a second handle"))
-            .stderr(log)
-            .spawn()
-            .expect("the server can be started");
+        let listen = free_addresses();
         let mut server = Self {
-            process,
+            process: spawn(&folder, &listen),
             address: ServerAddress {
-                ingress_url: format!("http://{ingress}"),
-                admin_url: format!("http://{admin}"),
+                ingress_url: format!("http://{}", listen[0]),
+                admin_url: format!("http://{}", listen[1]),
                 auth_token: None,
             },
+            listen,
             folder,
         };
-        server.wait_until_ready(&[(&ingress, "/restate/health"), (&admin, "/health")]);
+        server.wait_until_ready();
         server
     }
 
-    fn wait_until_ready(&mut self, pages: &[(&String, &str)]) {
+    /// Kills it, and starts it again with what it has on the disk.
+    #[allow(dead_code, reason = "the tests of the worker do not need it")]
+    pub(crate) fn kill_and_restart(&mut self) {
+        self.process.kill().expect("it can be killed");
+        self.process.wait().expect("it has ended");
+        self.process = spawn(&self.folder, &self.listen);
+        self.wait_until_ready();
+    }
+
+    fn wait_until_ready(&mut self) {
+        let pages = [
+            (&self.listen[0], "/restate/health"),
+            (&self.listen[1], "/health"),
+        ];
         let deadline = Instant::now() + Duration::from_secs(60);
         while !pages.iter().all(|(address, path)| answers(address, path)) {
             let ended = self.process.try_wait().expect("the process can be asked");

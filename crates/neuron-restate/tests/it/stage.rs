@@ -33,6 +33,10 @@ impl Stage {
     /// A stage whose services have names of their own.
     pub(crate) async fn set(prefix: &str) -> Self {
         let server = tokio::task::spawn_blocking(Server::shared).await.unwrap();
+        Self::on(server, prefix)
+    }
+
+    pub(crate) fn on(server: Arc<Server>, prefix: &str) -> Self {
         let names = ServiceNames::new(prefix).unwrap();
         Self {
             client: RestateClient::new(server.address.clone(), names.clone()).unwrap(),
