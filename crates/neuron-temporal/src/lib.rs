@@ -31,7 +31,7 @@
 //! let client = AgentClient::connect().await?;
 //! let mut worker = AgentWorker::builder(&client, Executors::single(executor))
 //!     .task_queue("neuron")
-//!     .workflow::<Agent>()?
+//!     .workflow::<Agent>()
 //!     .build()?;
 //! worker.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await?;
 //! # Ok(())

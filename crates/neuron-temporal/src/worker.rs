@@ -5,7 +5,9 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 use neuron_runtime::{EventSink, NoSink};
 use temporalio_client::Client;
 use temporalio_common::worker::WorkerDeploymentOptions;
-use temporalio_sdk::{Runtime, Worker, WorkerOptions, runtime::RuntimeOptions};
+use temporalio_sdk::{
+    Runtime, Worker, WorkerOptions, WorkflowRegistrationError, runtime::RuntimeOptions,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -45,12 +47,24 @@ pub struct AgentWorker {
     _runtime: Runtime,
 }
 
+type Register = fn(&mut WorkerOptions, Arc<dyn EventSink>) -> Result<(), WorkflowRegistrationError>;
+
+fn register<W: AgentWorkflow>(
+    options: &mut WorkerOptions,
+    sink: Arc<dyn EventSink>,
+) -> Result<(), WorkflowRegistrationError> {
+    let host = move || AgentHost::new(Arc::clone(&sink));
+    options.register_workflow_with_factory::<AgentHost<W>, _>(host)?;
+    Ok(())
+}
+
 /// Builds an [`AgentWorker`].
 #[must_use]
 pub struct AgentWorkerBuilder {
     client: Client,
     executors: Executors,
     options: WorkerOptions,
+    workflows: Vec<Register>,
     transcript_cache_bytes: usize,
     sink: Arc<dyn EventSink>,
     runtime: RuntimeOptions,
@@ -68,6 +82,7 @@ impl AgentWorker {
                 .max_heartbeat_throttle_interval(HEARTBEATS)
                 .graceful_shutdown_period(GRACE)
                 .build(),
+            workflows: Vec::new(),
             transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
             sink: Arc::new(NoSink),
             runtime: RuntimeOptions::default(),
@@ -112,23 +127,13 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Serves this workflow.
-    ///
-    /// # Errors
-    ///
-    /// If there is one of this name already.
-    pub fn workflow<W: AgentWorkflow>(mut self) -> Result<Self, WorkerError> {
-        let sink = Arc::clone(&self.sink);
-        self.options
-            .register_workflow_with_factory::<AgentHost<W>, _>(move || {
-                AgentHost::new(Arc::clone(&sink))
-            })
-            .map_err(failed("cannot serve the workflow"))?;
-        Ok(self)
+    /// Serves this workflow, too.
+    pub fn workflow<W: AgentWorkflow>(mut self) -> Self {
+        self.workflows.push(register::<W>);
+        self
     }
 
-    /// Sets who is told the events of runs as they happen here; a replay tells none. Set it before the
-    /// workflows. Default is nobody.
+    /// Sets who is told the events of runs as they happen here; a replay tells none. Default is nobody.
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = sink;
         self
@@ -164,10 +169,14 @@ impl AgentWorkerBuilder {
     ///
     /// # Errors
     ///
-    /// [`WorkerError`] if the SDK refuses the options.
+    /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
         let runtime =
             Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
+        for register in self.workflows {
+            register(&mut self.options, Arc::clone(&self.sink))
+                .map_err(failed("cannot serve its workflows"))?;
+        }
         let stopping = CancellationToken::new();
         self.options.register_activities(AgentActivities {
             executors: self.executors,

@@ -63,7 +63,7 @@ async fn serve(args: Args) -> Result<(), StartError> {
         tokio::spawn(health.serve(listener));
         builder = builder.runtime(runtime);
     }
-    let mut worker = builder.workflow::<Agent>()?.build()?;
+    let mut worker = builder.workflow::<Agent>().build()?;
     // A closed standard output keeps nothing from being served.
     drop(writeln!(
         io::stdout(),

@@ -63,11 +63,7 @@ impl Stage {
             runtime.block_on(async {
                 let client = connect(&address).await;
                 let builder = AgentWorker::builder(&client, Executors::single(executor));
-                let mut worker = settings(builder)
-                    .workflow::<Agent>()
-                    .unwrap()
-                    .build()
-                    .unwrap();
+                let mut worker = settings(builder).workflow::<Agent>().build().unwrap();
                 worker
                     .run(async {
                         let _ = stopped.await;
