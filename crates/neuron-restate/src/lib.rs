@@ -1,4 +1,4 @@
-//! Runs agents as Restate workflows.
+#![doc = include_str!("../README.md")]
 
 mod cancellation;
 mod client;

@@ -22,7 +22,11 @@ pub(crate) struct Server {
     folder: TempDir,
 }
 
-fn spawn(folder: &TempDir, [ingress, admin, node]: &[String; 3]) -> Child {
+fn spawn(
+    folder: &TempDir,
+    [ingress, admin, node]: &[String; 3],
+    variables: &[(&str, &str)],
+) -> Child {
     let log = File::create(folder.path().join("log")).expect("a log file");
     Command::new(program())
         .arg("--base-dir")
@@ -35,6 +39,7 @@ fn spawn(folder: &TempDir, [ingress, admin, node]: &[String; 3]) -> Child {
         .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
         .env_remove("RESTATE_INGRESS_URL")
         .env_remove("RESTATE_ADMIN_URL")
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a second handle"))
         .stderr(log)
@@ -59,10 +64,15 @@ impl Server {
 
     /// A server of its own for one test.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same, with settings.
+    pub(crate) fn start_with(variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
         let listen = free_addresses();
         let mut server = Self {
-            process: spawn(&folder, &listen),
+            process: spawn(&folder, &listen, variables),
             address: ServerAddress {
                 ingress_url: format!("http://{}", listen[0]),
                 admin_url: format!("http://{}", listen[1]),
@@ -75,12 +85,17 @@ impl Server {
         server
     }
 
+    /// What it has logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
     /// Kills it, and starts it again with what it has on the disk.
     #[allow(dead_code, reason = "the tests of the worker do not need it")]
     pub(crate) fn kill_and_restart(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("it has ended");
-        self.process = spawn(&self.folder, &self.listen);
+        self.process = spawn(&self.folder, &self.listen, &[]);
         self.wait_until_ready();
     }
 
@@ -95,7 +110,7 @@ impl Server {
             assert!(
                 ended.is_none() && Instant::now() < deadline,
                 "the Restate server is not ready ({ended:?}): {}",
-                std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+                self.log()
             );
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -10,6 +10,7 @@
 mod approval;
 mod death;
 mod health;
+mod identity;
 mod place;
 mod refusals;
 #[path = "../../../../crates/neuron-restate/tests/it/server.rs"]

@@ -25,7 +25,7 @@ pub(crate) struct Place {
     pub(crate) client: RestateClient,
     prefix: &'static str,
     /// A run in flight stays with the address that it was started at.
-    listen: String,
+    pub(crate) listen: String,
 }
 
 impl Place {
@@ -36,6 +36,17 @@ impl Place {
 
     /// The same, with more lines for the agent.
     pub(crate) async fn with_settings(prefix: &'static str, turns: &Value, lines: &str) -> Self {
+        let server = tokio::task::spawn_blocking(Server::shared).await.unwrap();
+        Self::on(server, prefix, turns, lines)
+    }
+
+    /// The same, on this server.
+    pub(crate) fn on(
+        server: Arc<Server>,
+        prefix: &'static str,
+        turns: &Value,
+        lines: &str,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = serde_json::json!({ "turns": turns }).to_string();
         fs::write(folder.path().join("script.json"), script).unwrap();
@@ -44,7 +55,6 @@ impl Place {
              [agents.default]\nmodel = \"script/test\"\ntools = [\"bash\"]\n{lines}\n"
         );
         fs::write(folder.path().join("neuron.toml"), file).unwrap();
-        let server = tokio::task::spawn_blocking(Server::shared).await.unwrap();
         let names = ServiceNames::new(prefix).unwrap();
         Self {
             folder,
@@ -60,11 +70,22 @@ impl Place {
     }
 
     /// Starts a worker that registers itself, and waits until it has.
-    pub(crate) async fn worker_with(&self, args: &[&str]) -> WorkerProcess {
+    pub(crate) async fn worker_with(&self, variables: &[(&str, &str)]) -> WorkerProcess {
+        let worker = self.unregistered(variables);
+        until(async || {
+            let (status, _) = crate::server::get(&worker.health, "/readyz")?;
+            (status == 200).then_some(())
+        })
+        .await;
+        worker
+    }
+
+    /// Starts a worker, and does not wait until Restate knows it.
+    pub(crate) fn unregistered(&self, variables: &[(&str, &str)]) -> WorkerProcess {
         let health = free_address();
         let mut process = command(self.folder.path())
             .args(["--listen", &self.listen, "--register", "--http", &health])
-            .args(args)
+            .envs(variables.iter().copied())
             .env("RESTATE_ADMIN_URL", &self.server.address.admin_url)
             .env("NEURON_TASK_QUEUE", self.prefix)
             .stdout(Stdio::piped())
@@ -74,17 +95,11 @@ impl Place {
         BufReader::new(process.stdout.take().unwrap())
             .read_line(&mut line)
             .unwrap();
-        let worker = WorkerProcess {
+        WorkerProcess {
             process,
             line,
             health,
-        };
-        until(async || {
-            let (status, _) = crate::server::get(&worker.health, "/readyz")?;
-            (status == 200).then_some(())
-        })
-        .await;
-        worker
+        }
     }
 
     pub(crate) async fn start(&self, run_id: &str) -> RunId {

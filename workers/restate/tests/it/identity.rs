@@ -1,0 +1,64 @@
+//! Only requests of the server whose key is set are taken.
+
+use std::{path::Path, sync::Arc};
+
+use serde_json::json;
+
+use crate::{
+    place::{Place, until},
+    server::{Server, get},
+};
+
+/// A key of zeros.
+const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+    MC4CAQAwBQYDK2VwBCIEIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n\
+    -----END PRIVATE KEY-----\n";
+
+/// The public key of somebody else.
+const OTHER_KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+
+fn signing_server(key: &Path) -> Server {
+    let path = key.to_str().unwrap();
+    let setting = "RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE";
+    Server::start_with(&[(setting, path)])
+}
+
+/// The server's public key, which it logs.
+fn public_key(server: &Server) -> String {
+    let log = server.log();
+    let start = log.find("publickeyv1_").expect("the server says its key");
+    let key = log[start..].chars();
+    key.take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_takes_the_requests_of_its_server_only() {
+    // The server reads it again and again.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), PRIVATE_KEY).unwrap();
+    let path = file.path().to_owned();
+    let server = tokio::task::spawn_blocking(move || signing_server(&path));
+    let server = server.await.unwrap();
+    let key = public_key(&server);
+    let turns = json!([{"text": "Done."}]);
+    let place = Place::on(Arc::new(server), "signed", &turns, "");
+
+    let stranger = place.unregistered(&[("RESTATE_IDENTITY_KEYS", OTHER_KEY)]);
+    let refusal = until(async || {
+        let worker = place
+            .client
+            .register(&format!("http://{}", place.listen))
+            .await;
+        worker.err()
+    })
+    .await;
+    assert!(refusal.to_string().contains("401"), "{refusal}");
+    assert_eq!(get(&stranger.health, "/readyz").unwrap().0, 503);
+    drop(stranger);
+
+    let both = format!("{OTHER_KEY}, {key}");
+    let _worker = place.worker_with(&[("RESTATE_IDENTITY_KEYS", &both)]).await;
+    let run = place.start("signed").await;
+    assert_eq!(place.wait(&run).await.output.as_deref(), Some("Done."));
+}
