@@ -1,5 +1,7 @@
 //! Benchmarks, one JSON line each: `cargo xtask bench local`.
 //!
+//! The runtime is that of the `neuron` command: the run on the main thread, and one worker.
+//!
 //! Figures of one run are comparable with each other, not with those of another machine or day.
 
 use std::{env, error::Error, process::ExitCode};
@@ -13,7 +15,7 @@ mod report;
 /// Why a benchmark could not be made.
 type Failure = Box<dyn Error + Send + Sync>;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() -> ExitCode {
     let what = env::args().nth(1);
     let result = match what.as_deref() {

@@ -161,12 +161,13 @@ pub(crate) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, Jour
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
 
-/// Runs on a thread that may block; in place if the runtime has one thread, which would only wait. Dropping
-/// the future does not stop it.
+/// Runs on a thread that may block. In place if the runtime has one thread or the caller is no spawned task:
+/// nothing else runs on that thread, which would only wait. Dropping the future does not stop it.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
 ) -> Result<T, JournalError> {
-    if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+    let one_thread = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
+    if one_thread || tokio::task::try_id().is_none() {
         return work();
     }
     match tokio::task::spawn_blocking(work).await {
