@@ -1,9 +1,6 @@
 //! Talking to runs from outside, over Restate's ingress.
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, Verdict};
 use reqwest::{Method, Response, StatusCode, header::ACCEPT};
@@ -11,15 +8,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    ClientError, RunPage, ServiceNames,
+    ClientError, RunPage, ServerAddress, ServiceNames,
     wire::{Answer, EventsAfter, NamedSignal, STATUS, Stop},
 };
-
-/// The ingress where `RESTATE_INGRESS_URL` is not set.
-const INGRESS_URL: &str = "http://127.0.0.1:8080";
-
-/// The admin API where `RESTATE_ADMIN_URL` is not set.
-const ADMIN_URL: &str = "http://127.0.0.1:9070";
 
 /// How long an answer of a moment may take. Waiting for a run has no limit.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -29,51 +20,6 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The answer to a question about an invocation that is not done.
 const NOT_READY: u16 = 470;
-
-/// Where a Restate server is.
-#[derive(Clone)]
-pub struct ServerAddress {
-    /// The ingress. Default is `http://127.0.0.1:8080`.
-    pub ingress_url: String,
-    /// The admin API. Default is `http://127.0.0.1:9070`.
-    pub admin_url: String,
-    /// What both are shown as a bearer token. Default is none.
-    pub auth_token: Option<String>,
-}
-
-impl Default for ServerAddress {
-    fn default() -> Self {
-        Self {
-            ingress_url: INGRESS_URL.to_owned(),
-            admin_url: ADMIN_URL.to_owned(),
-            auth_token: None,
-        }
-    }
-}
-
-impl ServerAddress {
-    /// The address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` give.
-    #[must_use]
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-        let default = Self::default();
-        Self {
-            ingress_url: set("RESTATE_INGRESS_URL").unwrap_or(default.ingress_url),
-            admin_url: set("RESTATE_ADMIN_URL").unwrap_or(default.admin_url),
-            auth_token: set("RESTATE_AUTH_TOKEN"),
-        }
-    }
-}
-
-impl fmt::Debug for ServerAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerAddress")
-            .field("ingress_url", &self.ingress_url)
-            .field("admin_url", &self.admin_url)
-            .field("auth_token", &self.auth_token.as_ref().map(|_| "…"))
-            .finish()
-    }
-}
 
 /// Starts runs on a Restate server, and reaches into those that there are. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -282,9 +228,7 @@ impl RestateClient {
         handler: &str,
         body: Option<&Value>,
     ) -> Result<T, ClientError> {
-        // Neither the service's name nor the run's id has a character that a path must not have.
-        let agent = self.names.agent();
-        let url = format!("{}/{agent}/{run_id}/{handler}", self.address.ingress_url);
+        let url = self.handler_url(run_id, handler);
         let deadline = Instant::now() + ANSWER;
         loop {
             let response = self.request(Method::POST, &url, body, Some(ANSWER)).await?;
@@ -299,9 +243,20 @@ impl RestateClient {
         }
     }
 
-    /// Whether the server has the run and it is not over.
+    /// Whether the server has the run, it is not over, and it knows nothing of itself.
     async fn is_new(&self, run_id: &RunId) -> bool {
-        matches!(self.output(run_id).await, Ok(None))
+        if !matches!(self.output(run_id).await, Ok(None)) {
+            return false;
+        }
+        let url = self.handler_url(run_id, "status");
+        let status = self.request(Method::POST, &url, None, Some(ANSWER)).await;
+        matches!(status, Ok(response) if response.status() == StatusCode::NOT_FOUND)
+    }
+
+    fn handler_url(&self, run_id: &RunId, handler: &str) -> String {
+        // Neither the service's name nor the run's id has a character that a path must not have.
+        let agent = self.names.agent();
+        format!("{}/{agent}/{run_id}/{handler}", self.address.ingress_url)
     }
 
     /// Asks the server's own tables.

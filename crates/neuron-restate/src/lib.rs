@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod address;
 mod cancellation;
 mod client;
 mod context;
@@ -23,7 +24,8 @@ mod steps;
 mod tools;
 mod wire;
 
-pub use client::{RestateClient, ServerAddress};
+pub use address::ServerAddress;
+pub use client::RestateClient;
 pub use context::RestateDurableContext;
 pub use endpoint::AgentServices;
 pub use error::{ClientError, SettingsError};

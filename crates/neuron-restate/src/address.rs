@@ -1,0 +1,54 @@
+//! Where a Restate server is.
+
+use std::fmt;
+
+/// The ingress where `RESTATE_INGRESS_URL` is not set.
+const INGRESS_URL: &str = "http://127.0.0.1:8080";
+
+/// The admin API where `RESTATE_ADMIN_URL` is not set.
+const ADMIN_URL: &str = "http://127.0.0.1:9070";
+
+/// Where a Restate server is.
+#[derive(Clone)]
+pub struct ServerAddress {
+    /// The ingress. Default is `http://127.0.0.1:8080`.
+    pub ingress_url: String,
+    /// The admin API. Default is `http://127.0.0.1:9070`.
+    pub admin_url: String,
+    /// What both are shown as a bearer token. Default is none.
+    pub auth_token: Option<String>,
+}
+
+impl Default for ServerAddress {
+    fn default() -> Self {
+        Self {
+            ingress_url: INGRESS_URL.to_owned(),
+            admin_url: ADMIN_URL.to_owned(),
+            auth_token: None,
+        }
+    }
+}
+
+impl ServerAddress {
+    /// The address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` give.
+    #[must_use]
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let default = Self::default();
+        Self {
+            ingress_url: set("RESTATE_INGRESS_URL").unwrap_or(default.ingress_url),
+            admin_url: set("RESTATE_ADMIN_URL").unwrap_or(default.admin_url),
+            auth_token: set("RESTATE_AUTH_TOKEN"),
+        }
+    }
+}
+
+impl fmt::Debug for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerAddress")
+            .field("ingress_url", &self.ingress_url)
+            .field("admin_url", &self.admin_url)
+            .field("auth_token", &self.auth_token.as_ref().map(|_| "…"))
+            .finish()
+    }
+}
