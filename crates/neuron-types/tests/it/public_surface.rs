@@ -37,7 +37,7 @@ const _: () = {
 };
 
 /// A provider of any type is one behind `dyn`, and its futures can be spawned.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "it only has to compile")]
 fn any_provider<P: Provider + 'static>(
     provider: P,
     request: &CompletionRequest,
@@ -49,13 +49,13 @@ fn any_provider<P: Provider + 'static>(
 }
 
 /// A tool of any type is one behind `dyn`.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "it only has to compile")]
 fn any_tool<T: Tool + 'static>(tool: T) -> Arc<dyn ToolDyn> {
     Arc::new(tool)
 }
 
 /// A context strategy asks its model through whatever handle the loop gives it.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "it only has to compile")]
 async fn any_strategy<S: ContextStrategy, M: ModelHandle>(
     strategy: S,
     model: M,
