@@ -44,7 +44,7 @@ macro_rules! __scenarios {
             ]
             [
                 killed_in_every_step
-                killed_in_every_step_of_quick_tools
+                killed_in_quick_tools
                 killed_while_a_person_thinks
                 killed_again_and_again
             ]

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use neuron_types::{AgentSpec, RunEvent, ToolEffects, Verdict, signal};
 use serde_json::{Value, json};
 
-use crate::{Ending, Host, Record, Stage, agent, expect, stage::decision};
+use crate::{Ending, Host, Record, Stage, agent, expect, record::expect_text, stage::decision};
 
 /// Turns with calls alone and beside others, of every kind.
 fn script() -> Value {
@@ -43,25 +43,38 @@ const STEPS: [(u32, u32); 11] = [
 /// A run for every step, held in it: all are killed at once, and go on. Their model calls and calls that are
 /// no writes are made again with the same key, their writes are not, and nothing that was done before is.
 pub async fn killed_in_every_step<H: Host>(host: &H) {
-    killed(host, "killed", agent()).await;
+    let records = killed(host, "killed", agent(), &STEPS).await;
+    let in_writes = records.into_iter().zip(STEPS);
+    let in_writes = in_writes.filter(|(_, step)| matches!(step, (2, 1) | (3, 2)));
+    let text: String = in_writes
+        .map(|(record, _)| format!("== {}\n{}", record.name, record.course()))
+        .collect();
+    expect_text("killed_in_a_write", &text);
 }
 
-/// As [`killed_in_every_step`], with tools that a door may take for quick ones.
-pub async fn killed_in_every_step_of_quick_tools<H: Host>(host: &H) {
+/// As [`killed_in_every_step`], in tools that a door may take for quick ones.
+pub async fn killed_in_quick_tools<H: Host>(host: &H) {
     let agent = AgentSpec {
         tool_timeout: Duration::from_secs(5),
         ..agent()
     };
-    killed(host, "killed_quick", agent).await;
+    // All are held within the timeout.
+    let steps = [(1, 1), (1, 2), (3, 1), (4, 1)];
+    killed(host, "killed_quick", agent, &steps).await;
 }
 
-async fn killed<H: Host>(host: &H, scenario: &str, agent: AgentSpec) {
+async fn killed<H: Host>(
+    host: &H,
+    scenario: &str,
+    agent: AgentSpec,
+    steps: &[(u32, u32)],
+) -> Vec<Record> {
     let stage = Stage::open(host, scenario).await;
     let script = script();
     let undisturbed = stage.submit("undisturbed", &script, agent.clone()).await;
     let undisturbed = undisturbed.ends().await;
 
-    let held = STEPS.map(|(turn, position)| {
+    let held = steps.iter().map(|&(turn, position)| {
         let (stage, script, agent) = (&stage, &script, agent.clone());
         async move {
             let name = format!("in-{turn}-{position}");
@@ -95,7 +108,7 @@ async fn killed<H: Host>(host: &H, scenario: &str, agent: AgentSpec) {
     stage.execute().await;
     let records = join_all(held.iter().map(|(_, run)| run.ends())).await;
 
-    for (record, (turn, position)) in records.iter().zip(STEPS) {
+    for (record, &(turn, position)) in records.iter().zip(steps) {
         check_attempts(record, turn, position);
         match (turn, position) {
             // Whether the write beside the call was known to be done is a matter of luck.
@@ -104,12 +117,7 @@ async fn killed<H: Host>(host: &H, scenario: &str, agent: AgentSpec) {
             _ => assert_eq!(record.course(), undisturbed.course(), "{}", record.name),
         }
     }
-    let in_writes = records.into_iter().zip(STEPS);
-    let in_writes = in_writes.filter(|(_, step)| matches!(step, (2, 1) | (3, 2)));
-    let text: String = in_writes
-        .map(|(record, _)| format!("== {}\n{}", record.name, record.course()))
-        .collect();
-    crate::record::expect_text("killed_in_a_write", &text);
+    records
 }
 
 fn calls_of(turn: u32) -> usize {
@@ -123,6 +131,11 @@ fn calls_of(turn: u32) -> usize {
 fn check_attempts(record: &Record, turn: u32, position: u32) {
     for step in STEPS {
         let attempts = record.attempts_at(step.0, step.1);
+        assert!(
+            !attempts.is_empty(),
+            "killed in {turn}:{position}, step {step:?} was never made: {}",
+            record.course()
+        );
         let is_write = attempts[0].effects == ToolEffects::Write;
         let in_flight = step == (turn, position);
         let beside = step.0 == turn && step.1 > 0 && position > 0;
@@ -165,6 +178,7 @@ pub async fn killed_while_a_person_thinks<H: Host>(host: &H) {
     run.waits_for(1).await;
     stage.kill().await;
     stage.execute().await;
+    run.waits_for(1).await;
     run.decide(&decision(&tickets[1], Verdict::Deny)).await;
     let record = run.ends().await;
     assert_eq!(record.attempts_at(1, 1).len(), 1);
