@@ -17,6 +17,21 @@ mod pages {
 
     #[doc = include_str!("../../docs/src/tools.md")]
     struct Tools;
+
+    #[doc = include_str!("../../docs/src/temporal.md")]
+    struct Temporal;
+
+    #[doc = include_str!("../../docs/src/restate.md")]
+    struct Restate;
+
+    #[doc = include_str!("../../docs/src/people.md")]
+    struct People;
+
+    #[doc = include_str!("../../docs/src/retries.md")]
+    struct Retries;
+
+    #[doc = include_str!("../../docs/src/own-workflow.md")]
+    struct OwnWorkflow;
 }
 
 #[cfg(test)]
