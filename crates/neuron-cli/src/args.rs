@@ -1,8 +1,8 @@
 //! What the command line says.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use neuron_types::RunId;
 
 /// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
@@ -11,9 +11,13 @@ use neuron_types::RunId;
     name = "neuron",
     version,
     max_term_width = 100,
-    after_help = "Runs are kept in .neuron/, or where NEURON_HOME says.\n\
+    after_help = "Local runs are kept in .neuron/, or where NEURON_HOME says. Engines are addressed as their \
+                  own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, \
+                  temporal.toml; RESTATE_INGRESS_URL, RESTATE_ADMIN_URL, RESTATE_AUTH_TOKEN. \
+                  NEURON_TASK_QUEUE is the task queue on Temporal and the prefix of the services on \
+                  Restate.\n\
                   Exit codes: 0 completed or done, 1 the run failed, was cancelled or ended at a limit, \
-                  2 usage or configuration, 3 the run waits for a person."
+                  2 usage, configuration, or the engine cannot be reached, 3 the run waits for a person."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -25,15 +29,17 @@ pub(crate) struct Cli {
 /// Accepted before and after the command's name.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// What runs the agent: `local`
+    /// What runs the agent
     #[arg(
         long,
         global = true,
         env = "NEURON_ENGINE",
-        default_value = "local",
-        value_parser = engine
+        value_enum,
+        hide_possible_values = true,
+        value_name = "local|temporal|restate",
+        default_value = "local"
     )]
-    pub(crate) engine: Engine,
+    pub(crate) engine: EngineName,
     /// The agent, by its name in the agent file
     #[arg(long, global = true, value_name = "NAME", default_value = "default")]
     pub(crate) agent: String,
@@ -49,17 +55,30 @@ pub(crate) struct Global {
 }
 
 /// What runs the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
     /// This process, with the embedded journal.
     Local,
+    /// Workers on a Temporal task queue.
+    Temporal,
+    /// Workers that a Restate server calls.
+    Restate,
 }
 
-fn engine(name: &str) -> Result<Engine, String> {
-    match name {
-        "local" => Ok(Engine::Local),
-        "temporal" | "restate" => Err("this build runs `local` only".to_owned()),
-        _ => Err("there is no such engine, use `local`".to_owned()),
+impl EngineName {
+    /// As it is typed, and as it stands in a run's status.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Temporal => "temporal",
+            Self::Restate => "restate",
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -70,6 +89,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Go on with a local run after a crash or a decision
     Resume(RunRef),
+    /// Start a run on an engine and print its id
+    Submit(SubmitArgs),
     /// Follow a run to its end and print its output
     Wait(RunRef),
     /// Show where a run stands
@@ -92,6 +113,10 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// List the agents that the agent file defines, checked
     Agents,
+    /// Replay an exported Temporal history against this build
+    Replay(ReplayArgs),
+    /// Start the engines here for development (Ctrl-C stops them)
+    Dev,
 }
 
 #[derive(Debug, Args)]
@@ -101,6 +126,21 @@ pub(crate) struct RunArgs {
     /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
     #[arg(long)]
     pub(crate) id: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubmitArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Follow the run to its end and print its output
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A history as `temporal workflow show --output json` prints it
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -7,12 +7,13 @@ use std::{
     time::Duration,
 };
 
-use neuron_runtime::{Journal, JournalError};
+use neuron_runtime::JournalError;
 use neuron_types::{ApprovalTicket, Decision, RunEvent, RunId, RunStatus, Verdict};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{
     CliError,
+    engine::Engine,
     line_reader::LineReader,
     output::note,
     progress::Progress,
@@ -27,11 +28,13 @@ const EARLY_WAIT: Duration = Duration::from_millis(50);
 /// question is taken back.
 #[derive(Debug)]
 pub(crate) struct Asker {
-    journal: Journal,
+    engine: Engine,
     run_id: RunId,
     progress: Arc<Progress>,
     events: UnboundedReceiver<RunEvent>,
     open: VecDeque<ApprovalTicket>,
+    /// The tickets that were open at the start may be told of again.
+    known: BTreeSet<String>,
     put_off: BTreeSet<String>,
     /// Nothing goes on but questions.
     waits: bool,
@@ -40,17 +43,22 @@ pub(crate) struct Asker {
 impl Asker {
     /// Asks about the run's tickets: those that are open by now, and those that `events` tell of.
     pub(crate) fn new(
-        journal: Journal,
+        engine: Engine,
         status: &RunStatus,
         progress: Arc<Progress>,
         events: UnboundedReceiver<RunEvent>,
     ) -> Self {
         Self {
-            journal,
+            engine,
             run_id: status.run_id.clone(),
             progress,
             events,
             open: status.approvals.iter().cloned().collect(),
+            known: status
+                .approvals
+                .iter()
+                .map(|open| open.ticket.clone())
+                .collect(),
             put_off: BTreeSet::new(),
             waits: status.state.waits_for_person(),
         }
@@ -134,14 +142,16 @@ impl Asker {
     }
 
     /// An event is told a moment before it is journaled, so a quick answer may be early.
-    async fn decide(&self, decision: &Decision) -> Result<(), JournalError> {
+    async fn decide(&self, decision: &Decision) -> Result<(), CliError> {
         for _ in 0..EARLY_TRIES {
-            match self.journal.decide(&self.run_id, decision).await {
-                Err(JournalError::UnknownTicket { .. }) => tokio::time::sleep(EARLY_WAIT).await,
+            match self.engine.decide(&self.run_id, decision).await {
+                Err(CliError::Journal(JournalError::UnknownTicket { .. })) => {
+                    tokio::time::sleep(EARLY_WAIT).await;
+                }
                 other => return other,
             }
         }
-        self.journal.decide(&self.run_id, decision).await
+        self.engine.decide(&self.run_id, decision).await
     }
 
     fn see(&mut self, event: &RunEvent) {
@@ -151,7 +161,9 @@ impl Asker {
             other => {
                 self.waits = false;
                 match other {
-                    RunEvent::ApprovalRequested { ticket, .. } => {
+                    RunEvent::ApprovalRequested { ticket, .. }
+                        if self.known.insert(ticket.ticket.clone()) =>
+                    {
                         self.open.push_back(ticket.clone());
                     }
                     RunEvent::ApprovalDecided { ticket, .. }

@@ -5,7 +5,9 @@ use std::{error::Error, io, iter::successors, path::PathBuf};
 use neuron_runtime::{AgentFileError, JournalError};
 use neuron_types::{DurableError, InvalidRunId, RunId};
 
-use crate::{Exit, output::note};
+#[cfg(any(feature = "temporal", feature = "restate"))]
+use crate::engine::EngineError;
+use crate::{Exit, args::EngineName, output::note};
 
 /// What can go wrong with a command. Each message says what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,68 @@ pub(crate) enum CliError {
     AgentFile(#[from] AgentFileError),
     #[error(transparent)]
     Journal(#[from] JournalError),
+    #[cfg(any(feature = "temporal", feature = "restate"))]
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[cfg(feature = "temporal")]
+    #[error(
+        "{} cannot be replayed: name a history as `temporal workflow show --output json` prints it", .path.display()
+    )]
+    History {
+        path: PathBuf,
+        source: neuron_temporal::ReplayError,
+    },
+    #[cfg(feature = "temporal")]
+    #[error("nothing can be replayed in this process: try again")]
+    Replayer(#[source] Box<dyn Error + Send + Sync>),
+    #[cfg(not(all(feature = "temporal", feature = "restate")))]
+    #[error(
+        "this build of neuron cannot speak with {engine}: build it with the feature `{engine}`"
+    )]
+    NotBuilt { engine: EngineName },
+    #[error(
+        "submit starts a run on an engine: name one with --engine temporal or --engine restate, or use `neuron run`"
+    )]
+    SubmitHere,
+    #[error(
+        "run executes an agent here and not on {engine}: use `neuron submit --wait`, or --engine local"
+    )]
+    RunElsewhere { engine: EngineName },
+    #[error(
+        "{engine} goes on with its runs by itself: follow one with `neuron wait`, or use --engine local"
+    )]
+    ResumeElsewhere { engine: EngineName },
+    #[error(
+        "there is no program {name} here: `{install}` installs it, or set {variable} to its path"
+    )]
+    NoProgram {
+        name: &'static str,
+        install: &'static str,
+        variable: &'static str,
+    },
+    #[error("{variable} is no address ({value}): give a host and a port, or unset it")]
+    Address {
+        variable: &'static str,
+        value: String,
+    },
+    #[error(
+        "{variable} names another machine ({value}), where nothing answers: unset it to start a server here"
+    )]
+    ElsewhereAddress {
+        variable: &'static str,
+        value: String,
+    },
+    #[error("{name} cannot be started: check its program and the directory that NEURON_HOME names")]
+    DevStart {
+        name: &'static str,
+        source: io::Error,
+    },
+    #[error("{name} {what}: see {log}")]
+    DevLost {
+        name: &'static str,
+        what: String,
+        log: String,
+    },
     #[error("{what} is not JSON: nothing was sent, mind your shell's quotes")]
     NotJson {
         what: &'static str,
@@ -67,6 +131,24 @@ impl CliError {
                 DurableError::Engine { source } => source,
                 other => Box::new(other),
             },
+        }
+    }
+
+    /// Whether the same may work in a while, without anybody changing what is asked.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            #[cfg(any(feature = "temporal", feature = "restate"))]
+            Self::Engine(error) => error.may_pass(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is only a worker that is missing.
+    pub(crate) fn is_worker_away(&self) -> bool {
+        match self {
+            #[cfg(any(feature = "temporal", feature = "restate"))]
+            Self::Engine(EngineError::NoWorker { .. }) => true,
+            _ => false,
         }
     }
 

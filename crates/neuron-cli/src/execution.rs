@@ -13,6 +13,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::{
     CliError, Exit,
     asker::Asker,
+    engine::{Engine, Local},
     interruption::Interruption,
     outcome,
     output::note,
@@ -46,7 +47,9 @@ pub(crate) async fn execute(
     let watch = Watch {
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),
+        commands: None,
     };
+    let engine = Engine::Local(Local::new(journal.clone()));
     let policy = if ask {
         ParkPolicy::Wait
     } else {
@@ -56,7 +59,7 @@ pub(crate) async fn execute(
         Ok(door) => door.with_sink(Arc::new(watch)).with_park_policy(policy),
         Err(JournalError::RunOver { .. }) => {
             progress.finish();
-            return finished(session, journal, run_id).await;
+            return finished(session, &engine, run_id).await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -64,7 +67,7 @@ pub(crate) async fn execute(
     let at_signal = interrupt.clone();
     let interruption =
         Interruption::listen(move || at_signal.interrupt()).map_err(CliError::Signals)?;
-    let asker = ask.then(|| Asker::new(journal.clone(), &status, Arc::clone(&progress), told));
+    let asker = ask.then(|| Asker::new(engine, &status, Arc::clone(&progress), told));
     let result = attend(to_its_end(&door, input), asker, &interrupt).await;
     progress.finish();
     match result? {
@@ -90,17 +93,13 @@ pub(crate) async fn execute(
 ///
 /// # Errors
 ///
-/// [`CliError::Journal`], [`CliError::Stdout`].
+/// What keeps the engine from saying it, [`CliError::Stdout`].
 pub(crate) async fn finished(
     session: &Session,
-    journal: &Journal,
+    engine: &Engine,
     run_id: &RunId,
 ) -> Result<Exit, CliError> {
-    let output = match journal.output(run_id).await? {
-        Some(output) => output,
-        None => journal.status(run_id).await?.output(None),
-    };
-    outcome::over(session, &output)
+    outcome::over(session, &engine.output(run_id).await?)
 }
 
 async fn to_its_end(door: &JournaledContext, input: RunInput) -> Result<RunOutput, DurableError> {
@@ -130,7 +129,8 @@ async fn attend(
     }
 }
 
-fn introduce(run_id: &RunId, agent: &AgentSpec) {
+/// Says which run it is that is shown from here on.
+pub(crate) fn introduce(run_id: &RunId, agent: &AgentSpec) {
     let provider = agent.request.provider.as_deref().unwrap_or_default();
     note(&format!(
         "run {run_id}: agent {}, model {}/{}",

@@ -26,14 +26,13 @@ pub(crate) fn over(session: &Session, output: &RunOutput) -> Result<Exit, CliErr
     }
 }
 
-/// The run waits for a person, and nobody executes it.
+/// The run waits for a person, who does not decide here and now.
 ///
 /// # Errors
 ///
 /// As [`over`].
 pub(crate) fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
-    let resume = session.resume_command(&status.run_id);
-    note(&tickets::parked(status, &resume));
+    note(&tickets::parked(session, status));
     unfinished(session, status)
 }
 

@@ -1,13 +1,13 @@
 //! What a person sees of a run while it goes on, on standard error.
 
 use std::{
-    env,
+    env, fmt,
     io::{self, IsTerminal as _},
     sync::Arc,
 };
 
 use neuron_runtime::{EventSink, RetryNotice};
-use neuron_types::{RecordedEvent, RunEvent};
+use neuron_types::{ApprovalTicket, RecordedEvent, RunEvent};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::{describe, live::Live, output::note};
@@ -85,17 +85,32 @@ impl Progress {
 }
 
 /// Hands what happens in a run to the picture, and to whoever asks the person.
-#[derive(Debug)]
 pub(crate) struct Watch {
     /// The picture.
     pub(crate) progress: Arc<Progress>,
     /// Who asks.
     pub(crate) asker: Option<UnboundedSender<RunEvent>>,
+    /// Says what to type about a ticket, where nobody asks and the run goes on waiting.
+    pub(crate) commands: Option<Commands>,
+}
+
+/// What to type about a ticket.
+pub(crate) type Commands = Box<dyn Fn(&ApprovalTicket) -> String + Send + Sync>;
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
 }
 
 impl EventSink for Watch {
     fn event(&self, recorded: &RecordedEvent) {
         self.progress.event(&recorded.event);
+        if let (Some(commands), RunEvent::ApprovalRequested { ticket, .. }) =
+            (&self.commands, &recorded.event)
+        {
+            self.progress.note(&commands(ticket));
+        }
         if let Some(asker) = &self.asker {
             // It is gone when there is nothing left to ask.
             asker.send(recorded.event.clone()).ok();

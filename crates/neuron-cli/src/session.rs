@@ -5,10 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use neuron_runtime::{AgentFile, Journal, JournalError, ProcessEnvironment};
+use neuron_runtime::{AgentFile, Journal, ProcessEnvironment};
 use neuron_types::RunId;
 
-use crate::{CliError, args::Global, output::Output, shown};
+use crate::{
+    CliError,
+    args::{EngineName, Global},
+    engine::Engine,
+    output::Output,
+    shown,
+};
 
 /// The agent file that is read if it exists and no other is named.
 const AGENT_FILE: &str = "neuron.toml";
@@ -17,7 +23,7 @@ const AGENT_FILE: &str = "neuron.toml";
 const HOME: &str = ".neuron";
 
 /// One call of the command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) global: Global,
     pub(crate) output: Output,
@@ -71,17 +77,13 @@ impl Session {
         }
     }
 
-    /// The journal that has this run, as far as can be said before looking.
+    /// What runs the agents.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`] where there is no journal at all, [`CliError::Journal`].
-    pub(crate) async fn journal_of(&self, run_id: &RunId) -> Result<Journal, CliError> {
-        self.journal_if_any().await?.ok_or_else(|| {
-            CliError::from(JournalError::UnknownRun {
-                run_id: run_id.clone(),
-            })
-        })
+    /// What keeps the engine from being reached.
+    pub(crate) async fn engine(&self) -> Result<Engine, CliError> {
+        Engine::open(self).await
     }
 
     /// Where the agent's tools work.
@@ -93,9 +95,13 @@ impl Session {
         env::current_dir().map_err(CliError::WorkingDirectory)
     }
 
-    /// What to type to go on with a run: with the agent file of this command, if it names one.
+    /// What to type to go on with a run, or to go on watching one on an engine: with the agent file of this
+    /// command, if it names one.
     pub(crate) fn resume_command(&self, run_id: &RunId) -> String {
-        let mut command = format!("neuron resume {run_id}");
+        if self.global.engine != EngineName::Local {
+            return self.typed(&format!("wait {run_id}"));
+        }
+        let mut command = self.typed(&format!("resume {run_id}"));
         let named = self.global.config.as_ref();
         let from_environment = env::var_os("NEURON_CONFIG").map(PathBuf::from);
         if let Some(path) = named.filter(|path| Some(*path) != from_environment.as_ref()) {
@@ -104,9 +110,25 @@ impl Session {
         }
         command
     }
+
+    /// What to type for a command about a run of the same engine.
+    pub(crate) fn typed(&self, words: &str) -> String {
+        let engine = self.global.engine;
+        let named_anyway = env::var("NEURON_ENGINE").unwrap_or_default();
+        let named_anyway = match named_anyway.as_str() {
+            "" => EngineName::Local.as_str(),
+            name => name,
+        };
+        if engine.as_str() == named_anyway {
+            format!("neuron {words}")
+        } else {
+            format!("neuron {words} --engine {engine}")
+        }
+    }
 }
 
-fn home() -> PathBuf {
+/// Where local runs are kept.
+pub(crate) fn home() -> PathBuf {
     env::var_os("NEURON_HOME")
         .filter(|home| !home.is_empty())
         .map_or_else(|| PathBuf::from(HOME), PathBuf::from)

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_types::{RunPhase, RunStatus};
 
-use crate::{describe, shown, tickets};
+use crate::{describe, session::Session, shown, tickets};
 
 /// The longest model text on a line of `neuron runs`, in characters.
 const SHORT: usize = 60;
@@ -38,7 +38,7 @@ pub(crate) fn run_line(status: &RunStatus, executing: bool) -> String {
 }
 
 /// `neuron status` for people.
-pub(crate) fn status(status: &RunStatus, executing: bool) -> String {
+pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> String {
     let mut lines = vec![
         format!("run      {}", status.run_id),
         format!("agent    {}", shown::line(&status.agent)),
@@ -65,7 +65,7 @@ pub(crate) fn status(status: &RunStatus, executing: bool) -> String {
     }
     for ticket in &status.approvals {
         lines.push(format!("ticket   {}", tickets::describe(ticket)));
-        lines.push(tickets::commands(&status.run_id, ticket));
+        lines.push(tickets::commands(session, &status.run_id, ticket));
     }
     lines.join("\n")
 }

@@ -2,7 +2,7 @@
 
 use neuron_types::{ApprovalTicket, RunId, RunStatus};
 
-use crate::shown;
+use crate::{session::Session, shown};
 
 /// A ticket in a few lines: the whole call, why somebody is asked, and until when.
 pub(crate) fn describe(ticket: &ApprovalTicket) -> String {
@@ -19,22 +19,23 @@ pub(crate) fn describe(ticket: &ApprovalTicket) -> String {
 }
 
 /// What to type to decide about it.
-pub(crate) fn commands(run_id: &RunId, ticket: &ApprovalTicket) -> String {
+pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &ApprovalTicket) -> String {
     let ticket = shown::shell_word(&ticket.ticket);
-    format!("  neuron approve {run_id} {ticket}\n  neuron deny {run_id} {ticket}")
+    let typed = |verb| session.typed(&format!("{verb} {run_id} {ticket}"));
+    format!("  {}\n  {}", typed("approve"), typed("deny"))
 }
 
-/// What a run that was parked waits for, and how to go on. `resume` is the command that does.
-pub(crate) fn parked(status: &RunStatus, resume: &str) -> String {
+/// What a run that was parked waits for, and how to go on.
+pub(crate) fn parked(session: &Session, status: &RunStatus) -> String {
     let run_id = &status.run_id;
     let mut text = format!("run {run_id} is {}", crate::describe::waiting(status.state));
     for ticket in &status.approvals {
         text.push_str(&format!(
             "\nticket {}\n{}",
             describe(ticket),
-            commands(run_id, ticket)
+            commands(session, run_id, ticket)
         ));
     }
-    text.push_str(&format!("\nthen go on: {resume}"));
+    text.push_str(&format!("\nthen go on: {}", session.resume_command(run_id)));
     text
 }

@@ -5,14 +5,7 @@ use neuron_types::RunId;
 use crate::{CliError, Exit, session::Session, tickets};
 
 pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Result<Exit, CliError> {
-    let journal = match run_id {
-        Some(run_id) => Some(session.journal_of(run_id).await?),
-        None => session.journal_if_any().await?,
-    };
-    let open = match journal {
-        Some(journal) => journal.approvals(run_id).await?,
-        None => Vec::new(),
-    };
+    let open = session.engine().await?.approvals(run_id).await?;
     if session.output.is_json() {
         session.output.value(&open)?;
         return Ok(Exit::Done);
@@ -22,7 +15,7 @@ pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Resu
         session.output.text(&format!(
             "run {run_id}, ticket {}\n{}",
             tickets::describe(ticket),
-            tickets::commands(run_id, ticket)
+            tickets::commands(session, run_id, ticket)
         ))?;
     }
     Ok(Exit::Done)

@@ -1,12 +1,12 @@
 //! `neuron approve` and `neuron deny`
 
-use neuron_runtime::Journal;
 use neuron_types::{ApprovalTicket, Decision, RunStatus, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit,
     args::{ApproveArgs, DecisionArgs},
+    engine::Engine,
     output::note,
     session::Session,
     shown,
@@ -28,15 +28,15 @@ async fn decide(
     edited: Option<Value>,
 ) -> Result<Exit, CliError> {
     let run_id = &args.run;
-    let journal = session.journal_of(run_id).await?;
-    let status = journal.status(run_id).await?;
+    let engine = session.engine().await?;
+    let status = engine.status(run_id).await?;
     let ticket = match args.ticket {
         Some(ticket) => ticket,
         None => only_ticket(&status)?,
     };
     let open = status.approvals.iter().find(|open| open.ticket == ticket);
     let decision = Decision {
-        // Of a ticket that is not open the journal says what became of it, whatever the digest.
+        // Of a ticket that is not open the engine says what became of it, whatever the digest.
         digest: args
             .digest
             .or_else(|| open.map(|open| open.digest.clone()))
@@ -47,20 +47,20 @@ async fn decide(
         comment: args.comment,
         approver: args.approver,
     };
-    journal.decide(run_id, &decision).await?;
-    tell(session, &journal, &status, &decision, open).await?;
+    engine.decide(run_id, &decision).await?;
+    tell(session, &engine, &status, &decision, open).await?;
     Ok(Exit::Done)
 }
 
 async fn tell(
     session: &Session,
-    journal: &Journal,
+    engine: &Engine,
     status: &RunStatus,
     decision: &Decision,
     open: Option<&ApprovalTicket>,
 ) -> Result<(), CliError> {
     let run_id = &status.run_id;
-    let executing = journal.is_executing(run_id)?;
+    let executing = engine.is_executing(run_id)?;
     if session.output.is_json() {
         session.output.value(&json!({
             "run_id": run_id,

@@ -2,26 +2,29 @@
 
 use neuron_types::{RecordedEvent, RunId};
 
-use crate::{CliError, Exit, describe, follow::POLL, output::Output, session::Session, table};
+use crate::{CliError, Exit, describe, output::Output, session::Session, table};
 
 pub(crate) async fn events(
     session: &Session,
     run_id: &RunId,
     follow: bool,
 ) -> Result<Exit, CliError> {
-    let journal = session.journal_of(run_id).await?;
+    let engine = session.engine().await?;
     let mut seen = 0;
+    let mut quiet = 0;
     loop {
         // Asked first: what is recorded before the run is over is then in the events.
-        let over = journal.status(run_id).await?.state.is_final();
-        for event in journal.events(run_id, seen).await? {
+        let over = !follow || engine.status(run_id).await?.state.is_final();
+        let events = engine.events(run_id, seen).await?;
+        quiet = if events.is_empty() { quiet + 1 } else { 0 };
+        for event in events {
             show(session.output, &event)?;
             seen = event.seq;
         }
-        if over || !follow {
+        if over {
             return Ok(Exit::Done);
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(engine.poll(quiet)).await;
     }
 }
 

@@ -10,12 +10,15 @@ mod agents;
 mod approvals;
 mod cancel;
 mod decide;
+mod dev;
 mod events;
+mod replay;
 mod resume;
 mod run;
 mod runs;
 mod send;
 mod status;
+mod submit;
 mod wait;
 
 /// Does what the command line says.
@@ -24,6 +27,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     match cli.command {
         Command::Run(args) => run::run(&session, args).await,
         Command::Resume(args) => resume::resume(&session, &args.run).await,
+        Command::Submit(args) => submit::submit(&session, args).await,
         Command::Wait(args) => wait::wait(&session, &args.run).await,
         Command::Status(args) => status::status(&session, &args.run).await,
         Command::Runs(args) => runs::runs(&session, args.limit).await,
@@ -35,5 +39,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Signal(args) => send::signal(&session, args).await,
         Command::Cancel(args) => cancel::cancel(&session, args).await,
         Command::Agents => agents::agents(&session),
+        Command::Replay(args) => replay::replay(&session, &args.file).await,
+        Command::Dev => dev::dev(&session).await,
     }
 }

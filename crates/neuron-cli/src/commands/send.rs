@@ -1,12 +1,12 @@
 //! `neuron send` and `neuron signal`
 
-use neuron_runtime::Journal;
 use neuron_types::{RunId, UserMessage, signal::USER_MESSAGE};
 use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit,
     args::{SendArgs, SignalArgs},
+    engine::Engine,
     input,
     output::note,
     session::Session,
@@ -15,9 +15,9 @@ use crate::{
 
 pub(crate) async fn send(session: &Session, args: SendArgs) -> Result<Exit, CliError> {
     let text = input::message(args.message)?;
-    let journal = session.journal_of(&args.run).await?;
-    journal.send(&args.run, &UserMessage { text }).await?;
-    tell(session, &journal, &args.run, USER_MESSAGE, "the message")
+    let engine = session.engine().await?;
+    engine.send(&args.run, UserMessage { text }).await?;
+    tell(session, &engine, &args.run, USER_MESSAGE, "the message")
 }
 
 pub(crate) async fn signal(session: &Session, args: SignalArgs) -> Result<Exit, CliError> {
@@ -28,20 +28,20 @@ pub(crate) async fn signal(session: &Session, args: SignalArgs) -> Result<Exit, 
             source,
         })?,
     };
-    let journal = session.journal_of(&args.run).await?;
-    journal.signal(&args.run, &args.name, payload).await?;
+    let engine = session.engine().await?;
+    engine.signal(&args.run, &args.name, payload).await?;
     let what = format!("signal {}", shown::line(&args.name));
-    tell(session, &journal, &args.run, &args.name, &what)
+    tell(session, &engine, &args.run, &args.name, &what)
 }
 
 fn tell(
     session: &Session,
-    journal: &Journal,
+    engine: &Engine,
     run_id: &RunId,
     name: &str,
     what: &str,
 ) -> Result<Exit, CliError> {
-    let executing = journal.is_executing(run_id)?;
+    let executing = engine.is_executing(run_id)?;
     if session.output.is_json() {
         session.output.value(&json!({
             "run_id": run_id,

@@ -8,53 +8,97 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::{
     CliError, Exit,
     asker::Asker,
+    engine::Engine,
     execution::{self, can_ask},
-    follow::{Followed, follow},
+    follow::{Followed, follow, patiently},
     outcome,
     output::note,
-    progress::{Progress, Watch},
+    progress::{Commands, Progress, Watch},
     session::Session,
-    shown,
+    shown, tickets,
 };
 
 pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
-    let journal = session.journal_of(run_id).await?;
-    let status = journal.status(run_id).await?;
-    if status.state.is_final() {
-        return execution::finished(session, &journal, run_id).await;
-    }
-    note(&format!(
-        "run {run_id}: agent {}, turn {}, {}",
-        shown::line(&status.agent),
-        status.turn,
-        status.state
-    ));
+    let engine = session.engine().await?;
+    to_the_end(session, &engine, run_id, None).await
+}
+
+/// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and none
+/// that is there by now if there is no such number.
+pub(crate) async fn to_the_end(
+    session: &Session,
+    engine: &Engine,
+    run_id: &RunId,
+    seen: Option<u64>,
+) -> Result<Exit, CliError> {
+    let lines = Progress::Lines;
+    let look = async || engine.status(run_id).await;
+    let seen = match seen {
+        Some(seen) => seen,
+        None => {
+            let status = patiently(&lines, look).await?;
+            if status.state.is_final() {
+                return execution::finished(session, engine, run_id).await;
+            }
+            note(&format!(
+                "run {run_id}: agent {}, turn {}, {}",
+                shown::line(&status.agent),
+                status.turn,
+                status.state
+            ));
+            patiently(&lines, async || last_event(engine, run_id).await).await?
+        }
+    };
+    // Looked at last: what happened up to here is in it, and the rest is told.
+    let status = patiently(&lines, look).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
     let (events, told) = unbounded_channel();
     // Nobody is asked about a run that nobody executes: it would not go on.
-    let ask = can_ask() && journal.is_executing(run_id)?;
+    let ask = can_ask() && engine.is_executing(run_id)?;
     let watch = Watch {
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),
+        commands: (!ask && !engine.is_local()).then(|| commands(session, run_id)),
     };
-    let seen = journal.events(run_id, 0).await?.len() as u64;
-    let asker = ask.then(|| Asker::new(journal.clone(), &status, Arc::clone(&progress), told));
+    if let Some(commands) = watch.commands.as_ref().filter(|_| seen > 0) {
+        for ticket in &status.approvals {
+            note(&format!(
+                "ticket {}\n{}",
+                tickets::describe(ticket),
+                commands(ticket)
+            ));
+        }
+    }
+    let asker = ask.then(|| Asker::new(engine.clone(), &status, Arc::clone(&progress), told));
     let followed = tokio::select! {
         biased;
-        followed = follow(&journal, run_id, seen, &watch) => followed,
+        followed = follow(engine, run_id, seen, &watch, &progress) => followed,
         asked = ask_if_any(asker) => match asked {
-            Ok(()) => journal.status(run_id).await.map(Box::new).map(Followed::Left).map_err(CliError::from),
+            Ok(()) => engine.status(run_id).await.map(Box::new).map(Followed::Left),
             Err(error) => Err(error),
         },
     };
     progress.finish();
     match followed? {
-        Followed::Over => execution::finished(session, &journal, run_id).await,
+        Followed::Over => {
+            let output = patiently(&progress, async || engine.output(run_id).await).await?;
+            outcome::over(session, &output)
+        }
         Followed::Left(status) if status.state.waits_for_person() => {
             outcome::parked(session, &status)
         }
         Followed::Left(status) => outcome::cut_off(session, &status),
     }
+}
+
+async fn last_event(engine: &Engine, run_id: &RunId) -> Result<u64, CliError> {
+    let events = engine.events(run_id, 0).await?;
+    Ok(events.last().map_or(0, |event| event.seq))
+}
+
+fn commands(session: &Session, run_id: &RunId) -> Commands {
+    let (session, run_id) = (session.clone(), run_id.clone());
+    Box::new(move |ticket| tickets::commands(&session, &run_id, ticket))
 }
 
 async fn ask_if_any(asker: Option<Asker>) -> Result<(), CliError> {

@@ -64,15 +64,53 @@ fn a_missing_key_is_named() {
 }
 
 #[test]
-fn engines_that_this_build_lacks_are_refused() {
-    let home = Home::new();
-    home.neuron(&["--engine", "temporal", "runs"])
-        .exits(2)
-        .says("this build runs `local` only");
+fn an_engine_that_cannot_be_reached_is_named_with_its_address() {
+    let nobody = "127.0.0.1:1";
+    let mut home = Home::new();
+    home.set("TEMPORAL_ADDRESS", nobody);
+    home.set("RESTATE_INGRESS_URL", &format!("http://{nobody}"));
+    home.set("RESTATE_ADMIN_URL", &format!("http://{nobody}"));
+    for engine in ["temporal", "restate"] {
+        for args in [
+            &["runs"][..],
+            &["submit", "hi"],
+            &["submit", "hi", "--wait"],
+            &["status", "r1"],
+            &["approvals", "--json"],
+        ] {
+            let args = [args, &["--engine", engine]].concat();
+            home.neuron(&args).exits(2).prints("").says(&format!(
+                "error: {engine} cannot be reached at http://{nobody}"
+            ));
+        }
+    }
     home.neuron(&["runs", "--engine", "local"]).exits(0);
-    let mut command = home.command(&["runs"]);
-    let output = command.env("NEURON_ENGINE", "restate").output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    home.set("NEURON_ENGINE", "restate");
+    home.neuron(&["runs"])
+        .exits(2)
+        .says("error: restate cannot be reached");
+    home.neuron(&["runs", "--engine", "elsewhere"]).exits(2);
+}
+
+#[test]
+fn commands_say_where_they_belong() {
+    let home = Home::new();
+    for engine in ["temporal", "restate"] {
+        home.neuron(&["run", "hi", "--engine", engine])
+            .exits(2)
+            .prints("")
+            .says("error: run executes an agent here and not on")
+            .says("`neuron submit --wait`");
+        home.neuron(&["resume", "r1", "--engine", engine])
+            .exits(2)
+            .says("`neuron wait`");
+    }
+    home.neuron(&["submit", "hi"])
+        .exits(2)
+        .prints("")
+        .says("error: submit starts a run on an engine")
+        .says("`neuron run`");
+    assert!(!home.exists(".neuron"), "nothing was started");
 }
 
 #[test]

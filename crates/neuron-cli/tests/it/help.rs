@@ -2,9 +2,10 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "resume",
+    "submit",
     "wait",
     "status",
     "runs",
@@ -16,6 +17,8 @@ const COMMANDS: [&str; 13] = [
     "signal",
     "cancel",
     "agents",
+    "replay",
+    "dev",
 ];
 
 #[test]

@@ -9,6 +9,10 @@
 
 mod agents;
 mod approvals;
+mod engine_dev;
+mod engine_place;
+mod engine_replay;
+mod engine_runs;
 mod errors;
 mod events;
 mod help;

@@ -19,12 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A working directory with its own runs.
 pub(crate) struct Home {
     dir: TempDir,
+    variables: Vec<(String, String)>,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
         Self {
             dir: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
         }
     }
 
@@ -40,6 +42,15 @@ impl Home {
             ),
         );
         home
+    }
+
+    /// Sets a variable for the commands that are started from now on.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.variables.iter().map(|(name, value)| (name, value))
     }
 
     pub(crate) fn script(&self, turns: &Value) {
@@ -72,6 +83,7 @@ impl Home {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.dir.path())
+            .envs(self.variables())
             .stdin(Stdio::null());
         command
     }

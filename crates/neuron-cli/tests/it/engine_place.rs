@@ -1,0 +1,121 @@
+//! A directory whose commands speak with a server of its own, and the workers there.
+
+use std::{
+    env,
+    fs::File,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use neuron_testing::{Engine, EngineServer};
+use serde_json::Value;
+
+use crate::support::{Home, eventually};
+
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    engine: Engine,
+    // It ends when it is dropped.
+    _server: EngineServer,
+}
+
+impl Place {
+    /// One whose agent `default` follows a script, with the tools that are named there.
+    pub(crate) fn new(engine: Engine, turns: &Value, agent: &str) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let server = runtime.block_on(EngineServer::find(engine));
+        let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
+        let mut home = Home::with_script(turns, agent);
+        let addresses = server.addresses();
+        match engine {
+            Engine::Temporal => {
+                home.set("NEURON_ENGINE", "temporal");
+                home.set("TEMPORAL_ADDRESS", &addresses.main);
+            }
+            Engine::Restate => {
+                home.set("NEURON_ENGINE", "restate");
+                home.set("RESTATE_INGRESS_URL", &addresses.main);
+                home.set("RESTATE_ADMIN_URL", &addresses.http);
+            }
+        }
+        Self {
+            home,
+            engine,
+            _server: server,
+        }
+    }
+
+    /// A worker that serves the agents, from the moment on that the engine knows it.
+    pub(crate) fn worker(&self) -> Worker {
+        let log = self.home.path("worker.log");
+        let output = File::create(&log).unwrap();
+        let mut command = Command::new(worker_program(self.engine));
+        command
+            .current_dir(self.home.dir())
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .envs(self.home.variables())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().unwrap())
+            .stderr(output);
+        let ready = match self.engine {
+            Engine::Temporal => "serving default",
+            Engine::Restate => {
+                command.args(["--register", "--listen", &free_address()]);
+                "registered"
+            }
+        };
+        let mut process = command.spawn().unwrap();
+        eventually("a worker that serves", || {
+            let log = std::fs::read_to_string(&log).unwrap();
+            let ended = process.try_wait().unwrap();
+            assert!(ended.is_none(), "the worker ended: {log}");
+            log.contains(ready)
+        });
+        Worker { process }
+    }
+
+    /// The status when the run is in this state.
+    pub(crate) fn await_state(&self, run: &str, state: &str) -> Value {
+        let mut status = Value::Null;
+        eventually(&format!("{run} is {state}"), || {
+            status = self.home.status(run);
+            status["state"] == state
+        });
+        status
+    }
+}
+
+/// A worker that is killed when it is dropped.
+pub(crate) struct Worker {
+    process: Child,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// The worker that `cargo xtask test` has built, or the one beside the command.
+fn worker_program(engine: Engine) -> PathBuf {
+    let (variable, name) = match engine {
+        Engine::Temporal => ("NEURON_TEMPORAL_WORKER", "neuron-temporal-worker"),
+        Engine::Restate => ("NEURON_RESTATE_WORKER", "neuron-restate-worker"),
+    };
+    let beside = || Path::new(env!("CARGO_BIN_EXE_neuron")).with_file_name(name);
+    let program = env::var_os(variable).map_or_else(beside, PathBuf::from);
+    assert!(
+        program.exists(),
+        "there is no {}: run the tests with `cargo xtask test`, or `cargo build -p {name}` first",
+        program.display()
+    );
+    program
+}
+
+pub(crate) fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
