@@ -4,11 +4,15 @@ use std::{fmt, io, path::Path, sync::Arc};
 
 use neuron_runtime::NoSink;
 use temporalio_client::WorkflowHistory;
+use temporalio_common::protos::temporal::api::enums::v1::EventType;
 use temporalio_sdk::workflow_replayer::{
     WorkflowReplayError, WorkflowReplayer, WorkflowReplayerOptions,
 };
 
 use crate::{AgentHost, AgentWorkflow, export};
+
+/// What every history begins with.
+const START: EventType = EventType::WorkflowExecutionStarted;
 
 /// Replays recorded histories: does this build still make the decisions that they tell of?
 pub struct Replay {
@@ -67,6 +71,12 @@ impl Replay {
     pub async fn json(&self, json: &[u8]) -> Result<(), ReplayError> {
         let history =
             export::from_json(json).map_err(|error| ReplayError::NoHistory(error.into()))?;
+        // The SDK panics on a history without a start.
+        if history.events.first().map(|event| event.event_type()) != Some(START) {
+            return Err(ReplayError::NoHistory(
+                "it does not begin with the start of a run".into(),
+            ));
+        }
         self.replayer
             .replay_workflow(WorkflowHistory::from(history))
             .await

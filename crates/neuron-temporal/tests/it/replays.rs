@@ -63,6 +63,16 @@ async fn a_run_that_is_replayed_at_every_step_tells_each_event_once() {
     assert_eq!(told, (1..=events.len() as u64).collect::<Vec<_>>());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_history_is_refused_and_not_replayed() {
+    let replay = neuron_temporal::Replay::new::<Agent>().unwrap();
+    for text in ["{\"x\": 1}", "{\"events\": []}", "[]", "not JSON"] {
+        let error = replay.json(text.as_bytes()).await.unwrap_err();
+        let is_refused = matches!(error, neuron_temporal::ReplayError::NoHistory(_));
+        assert!(is_refused, "{text}: {error}");
+    }
+}
+
 /// What stands in the folder was recorded with `NEURON_RECORD=1`: it must stay readable.
 #[tokio::test(flavor = "multi_thread")]
 async fn recorded_histories_replay() {
