@@ -9,12 +9,24 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::{command, engines, workspace};
 
-/// The command whose end-to-end tests run it as a user would.
-const NEURON: &str = "neuron";
+/// The fetched programs that tests start, and the variables in which they find them.
+const FETCHED: [(&str, &str); 3] = [
+    ("aimock", "NEURON_AIMOCK"),
+    ("temporal", "NEURON_TEMPORAL"),
+    ("restate-server", "NEURON_RESTATE"),
+];
+
+/// The programs of this repository that tests run as a user would, and the variables in which they find them.
+const BUILT: [(&str, &str); 3] = [
+    ("neuron", "NEURON_BIN"),
+    ("neuron-temporal-worker", "NEURON_TEMPORAL_WORKER"),
+    ("neuron-restate-worker", "NEURON_RESTATE_WORKER"),
+];
 
 /// Runs all tests, after fetching and building what they need.
 ///
-/// Tests find the fake model server in NEURON_AIMOCK and the command in NEURON_BIN.
+/// Tests find the fake model server in NEURON_AIMOCK, the engines in NEURON_TEMPORAL and NEURON_RESTATE, the
+/// command in NEURON_BIN and the workers in NEURON_TEMPORAL_WORKER and NEURON_RESTATE_WORKER.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Given to the test runner as they are. With any, the doctests are left out.
@@ -23,8 +35,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let aimock = engines::ensure("aimock")?;
-    let neuron = build()?;
+    let mut programs = Vec::new();
+    for (name, variable) in FETCHED {
+        programs.push((variable, engines::ensure(name)?));
+    }
+    programs.extend(build()?);
 
     let mut errors = Vec::new();
     // A selection names tests, and doctests have other names. They go first, so that the summary of the
@@ -41,10 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     } else {
         tests.args(["test", "--tests"]);
     }
-    tests
-        .args(&args.runner)
-        .env("NEURON_AIMOCK", &aimock)
-        .env("NEURON_BIN", &neuron);
+    tests.args(&args.runner).envs(programs);
     errors.extend(command::show(&mut tests).err());
 
     if errors.is_empty() {
@@ -54,15 +66,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
-/// Builds the command and returns where cargo put it.
-fn build() -> Result<PathBuf, Error> {
+/// Builds the programs and returns where cargo put them, by their variables.
+fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {
     let mut build = workspace::cargo();
-    // The tests are built along with it: alone, the command would get dependencies with fewer features,
+    // The tests are built along with them: alone, the programs would get dependencies with fewer features,
     // and cargo would build many of them twice.
-    build.args(["build", "--workspace", "--bin", NEURON, "--tests"]);
+    build.args(["build", "--workspace", "--tests"]);
+    for (name, _) in BUILT {
+        build.args(["--bin", name]);
+    }
     build.arg("--message-format=json-render-diagnostics");
     let messages = command::read(&mut build)?;
-    built_program(&messages, NEURON).ok_or(Error::NotBuilt { name: NEURON })
+    let path_of = |(name, variable)| {
+        let path = built_program(&messages, name).ok_or(Error::NotBuilt { name })?;
+        Ok((variable, path))
+    };
+    BUILT.into_iter().map(path_of).collect()
 }
 
 fn has_nextest() -> bool {

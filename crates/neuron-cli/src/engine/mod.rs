@@ -23,10 +23,6 @@ mod temporal;
 pub(crate) use error::EngineError;
 pub(crate) use local::Local;
 
-/// How long a worker may take to answer a question.
-#[cfg(any(feature = "temporal", feature = "restate"))]
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// How often a run is looked at that was seen to move.
 const POLL: Duration = Duration::from_millis(100);
 

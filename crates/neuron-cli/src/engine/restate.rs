@@ -9,11 +9,14 @@ use neuron_types::{
 };
 use serde_json::Value;
 
-use super::{EngineError, PATIENCE, task_queue, tickets};
+use super::{EngineError, task_queue, tickets};
 use crate::{CliError, args::EngineName};
 
 /// Of how many runs at most the tickets are looked for.
 const MOST_RUNS: usize = 1000;
+
+/// How long a worker may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a worker may take to tell the status before the server is asked.
 const STATUS_PATIENCE: Duration = Duration::from_secs(3);

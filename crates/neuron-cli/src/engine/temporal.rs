@@ -16,7 +16,7 @@ use temporalio_client::{
     errors::WorkflowInteractionError,
 };
 
-use super::{EngineError, PATIENCE, task_queue, tickets};
+use super::{EngineError, task_queue, tickets};
 use crate::{CliError, args::EngineName, output::note};
 
 /// How many runs are asked about at once.
@@ -56,7 +56,8 @@ impl Temporal {
             return if self.is_untouched(run_id, &seen).await? {
                 Ok(first_status(run_id, &seen))
             } else {
-                self.ask(run_id, self.client.status(run_id)).await
+                self.read(run_id, async || self.client.status(run_id).await)
+                    .await
             };
         }
         // Its end is known without a worker, and better than by one if somebody terminated it.
@@ -79,7 +80,9 @@ impl Temporal {
         if self.is_untouched(run_id, &seen).await? {
             return Ok(Vec::new());
         }
-        let mut events = self.ask(run_id, self.client.events(run_id)).await?;
+        let mut events = self
+            .read(run_id, async || self.client.events(run_id).await)
+            .await?;
         events.retain(|event| event.seq > after);
         Ok(events)
     }
@@ -174,15 +177,28 @@ impl Temporal {
         Ok(RunPhase::Running)
     }
 
-    /// Waits for an answer as long as a worker may take, and says what its failing means.
+    /// Asks a worker something that changes nothing. Twice: a worker that has died has the run for ten seconds
+    /// more, and only then another is asked.
+    async fn read<T>(
+        &self,
+        run_id: &RunId,
+        ask: impl AsyncFn() -> Result<T, ClientError>,
+    ) -> Result<T, CliError> {
+        match ask().await {
+            Err(ClientError::NoWorker { .. }) => self.ask(run_id, ask()).await,
+            answer => self.ask(run_id, std::future::ready(answer)).await,
+        }
+    }
+
+    /// Waits for an answer, and says what its failing means.
     async fn ask<T>(
         &self,
         run_id: &RunId,
         asked: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, CliError> {
-        match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(ClientError::NotThere { .. })) => {
+        match asked.await {
+            Ok(answer) => Ok(answer),
+            Err(ClientError::NotThere { .. }) => {
                 let seen = self.describe(run_id).await?;
                 let status = self.last_status(run_id, &seen, None).await?;
                 Err(EngineError::RunOver {
@@ -191,12 +207,7 @@ impl Temporal {
                 }
                 .into())
             }
-            Ok(Err(error)) => Err(translated(error).into()),
-            Err(_) => Err(EngineError::NoWorker {
-                run_id: run_id.clone(),
-                worker: "neuron-temporal-worker",
-            }
-            .into()),
+            Err(error) => Err(translated(error).into()),
         }
     }
 
@@ -336,6 +347,10 @@ fn translated(error: ClientError) -> EngineError {
             source,
         },
         ClientError::RunExists { run_id } => EngineError::RunExists { run_id },
+        ClientError::NoWorker { run_id } => EngineError::NoWorker {
+            run_id,
+            worker: "neuron-temporal-worker",
+        },
         ClientError::Refused { reason } => EngineError::Refused(reason),
         ClientError::Temporal { source } => failed(source),
         ClientError::Settings { source } => EngineError::Settings(

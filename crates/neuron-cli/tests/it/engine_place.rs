@@ -16,6 +16,8 @@ use crate::support::{Home, eventually};
 pub(crate) struct Place {
     pub(crate) home: Home,
     engine: Engine,
+    /// Restate looks for the worker of a run where it was when the run started.
+    worker_address: String,
     // It ends when it is dropped.
     _server: EngineServer,
 }
@@ -42,6 +44,7 @@ impl Place {
         Self {
             home,
             engine,
+            worker_address: free_address(),
             _server: server,
         }
     }
@@ -62,7 +65,7 @@ impl Place {
         let ready = match self.engine {
             Engine::Temporal => "serving default",
             Engine::Restate => {
-                command.args(["--register", "--listen", &free_address()]);
+                command.args(["--register", "--listen", &self.worker_address]);
                 "registered"
             }
         };
