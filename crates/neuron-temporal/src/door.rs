@@ -104,6 +104,7 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
         &'a self,
         call: &ToolCall,
         options: &ActivityOptions,
+        is_local: bool,
     ) -> Answer<'a, ToolOutput> {
         if let Err(error) = self.check() {
             return Box::pin(async { Err(error) });
@@ -113,7 +114,7 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
             call: call.clone(),
         };
         let effects = options.effects;
-        if options::is_local(options) {
+        if is_local {
             let options = options::local(options, &call.name, &self.stop);
             let done = self
                 .ctx
@@ -213,7 +214,8 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         call: &ToolCall,
         options: &ActivityOptions,
     ) -> Result<ToolOutput, DurableError> {
-        self.start_tool(call, options).await
+        self.start_tool(call, options, options::is_local(options))
+            .await
     }
 
     async fn execute_tools(
@@ -221,10 +223,13 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         calls: &[ToolCall],
         options: &[ActivityOptions],
     ) -> Vec<Result<ToolOutput, DurableError>> {
+        // The server hears of normal calls when the worker is done with the local ones, so beside a normal
+        // call none is local.
+        let are_local = options.iter().all(options::is_local);
         let started = calls.iter().enumerate().map(|(index, call)| {
             options.get(index).map_or_else(
                 || -> Answer<'_, ToolOutput> { Box::pin(async { Err(no_options().into()) }) },
-                |options| self.start_tool(call, options),
+                |options| self.start_tool(call, options, are_local),
             )
         });
         // All are scheduled before the first is waited for.

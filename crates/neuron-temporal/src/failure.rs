@@ -2,8 +2,13 @@
 
 use neuron_runtime::next_delay;
 use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
-use temporalio_common::error::{
-    ActivityExecutionError, ApplicationFailure, IncomingError, TimeoutType,
+use temporalio_common::{
+    data_converters::{
+        DefaultFailureConverter, FailureConverter as _, PayloadConverter, SerializationContextData,
+        WorkflowSerializationContext,
+    },
+    error::{ActivityExecutionError, ApplicationFailure, IncomingError, TimeoutType},
+    protos::temporal::api::failure::v1::Failure,
 };
 use temporalio_sdk::activities::ActivityError;
 
@@ -31,10 +36,11 @@ pub(crate) fn activity_error(
 pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects) -> StepFailure {
     match error {
         ActivityExecutionError::Failed(failed) => match failed.cause() {
-            Some(IncomingError::Application(failure)) => application_failure(failure),
-            Some(IncomingError::Timeout(timeout)) => lost(timeout.timeout_type(), effects),
-            Some(IncomingError::Cancelled(_)) => cancelled(),
-            _ => StepFailure::new(FailureKind::Internal, failed.failure().message.clone()),
+            Some(cause) => caused_by(cause, effects),
+            None => match unwrapped(failed.failure()) {
+                Some(cause) => caused_by(&cause, effects),
+                None => StepFailure::new(FailureKind::Internal, failed.failure().message.clone()),
+            },
         },
         ActivityExecutionError::Cancelled(_) => cancelled(),
         ActivityExecutionError::Serialization(error) => StepFailure::new(
@@ -42,6 +48,23 @@ pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects)
             format!("the step's input or result cannot be read or written: {error}"),
         ),
         other => StepFailure::new(FailureKind::Internal, other.to_string()),
+    }
+}
+
+/// A local activity's failure stands by itself, where that of a normal one is the cause of another.
+fn unwrapped(failure: &Failure) -> Option<IncomingError> {
+    let context = SerializationContextData::Workflow(WorkflowSerializationContext::new());
+    DefaultFailureConverter::default()
+        .to_error(failure.clone(), &PayloadConverter::default(), &context)
+        .ok()
+}
+
+fn caused_by(cause: &IncomingError, effects: ToolEffects) -> StepFailure {
+    match cause {
+        IncomingError::Application(failure) => application_failure(failure),
+        IncomingError::Timeout(timeout) => lost(timeout.timeout_type(), effects),
+        IncomingError::Cancelled(_) => cancelled(),
+        other => StepFailure::new(FailureKind::Internal, other.failure().message.clone()),
     }
 }
 

@@ -25,7 +25,7 @@ const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Temporal takes a zero for "not set".
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Whether a tool call is made in the worker that has the run.
+/// Whether a tool call may be made in the worker that has the run.
 pub(crate) fn is_local(options: &ActivityOptions) -> bool {
     options.effects != ToolEffects::Write && options.start_to_close_timeout <= LOCAL_UP_TO
 }

@@ -45,3 +45,29 @@ async fn five_calls_of_one_second_take_less_than_two() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_does_not_wait_for_the_quick_reads_beside_it() {
+    let calls = ["read", "write", "read"].map(|name| json!({"name": name, "input": {}}));
+    let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
+    let tool = |name, effects| {
+        TestTool::new(name, effects, |_| async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(ToolOutput::text("done"))
+        })
+    };
+    let tools = [
+        tool("read", ToolEffects::ReadOnly),
+        tool("write", ToolEffects::Write),
+    ];
+    let (mut spec, executor) = agent(&NotedModel::new(&script), &tools);
+    spec.tool_timeout = Duration::from_secs(5);
+    let stage = Stage::set().await;
+    let _worker = stage.worker(&executor);
+    stage.run("warm-up", &spec).await;
+    let start = Instant::now();
+    let output = stage.run("mixed", &spec).await;
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    stage.replays(&output.run_id).await;
+}

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use neuron_types::RetryPolicy;
+use neuron_types::{RetryPolicy, ToolEffects, ToolError};
 use serde_json::{Value, json};
 
 use crate::{
     model::NotedModel,
     same_as_local::locally,
     stage::{Stage, agent},
+    tools::TestTool,
 };
 
 fn failures(last: &str) -> Value {
@@ -56,4 +57,35 @@ async fn attempts_delays_and_end_are_those_of_a_local_run() {
             assert!(difference < *wanted / 5, "{wanted:?} and {found:?}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quick_call_that_fails_for_good_fails_as_it_does_locally() {
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "gone", "input": {}}, {"name": "wrong", "input": {}}]},
+        {"text": "Never said."},
+    ]});
+    let tools = [
+        TestTool::new("gone", ToolEffects::ReadOnly, |_| async {
+            Err(ToolError::Timeout(Duration::from_secs(1)))
+        }),
+        TestTool::new("wrong", ToolEffects::Idempotent, |_| async {
+            Err(ToolError::InvalidInput("no such account".into()))
+        }),
+    ];
+    let (mut spec, executor) = agent(&NotedModel::new(&script), &tools);
+    spec.tool_timeout = Duration::from_secs(5);
+    spec.retry.maximum_attempts = 2;
+    spec.retry.initial_interval = Duration::from_millis(50);
+    let (local, local_events) = locally(&spec, &executor).await;
+
+    let stage = Stage::set().await;
+    let _worker = stage.worker(&executor);
+    let output = stage.run("quick", &spec).await;
+    assert_eq!(output.error, local.error);
+    let recorded = stage.client.events(&output.run_id).await.unwrap();
+    let events: Vec<_> = recorded.iter().map(|event| event.event.clone()).collect();
+    assert_eq!(events, local_events);
+    assert_eq!(tools[0].keys().len(), 2 + 2);
+    stage.replays(&output.run_id).await;
 }
