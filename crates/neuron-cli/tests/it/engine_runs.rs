@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     engine_place::Place,
     support::{HELD_UP, Home, eventually, one_command},
+    terminal::{QUESTION, ends_with, in_terminal},
 };
 
 /// Makes a test of each scenario for each engine.
@@ -25,6 +26,7 @@ on_each_engine! {
     tickets_are_decided_one_by_one_and_refused_as_locally
     a_run_without_a_worker_is_waited_for_until_there_is_one
     a_cancelled_run_ends_its_call_and_says_so
+    tickets_are_asked_about_in_the_terminal_and_can_be_put_off
 }
 
 const ASKS: &str = "tools = [\"bash\"]\napprove = [\"bash\"]";
@@ -219,4 +221,22 @@ fn a_cancelled_run_ends_its_call_and_says_so(engine: Engine) {
     home.neuron(&["cancel", "r1"])
         .exits(2)
         .says("run r1 is over (cancelled)");
+}
+
+fn tickets_are_asked_about_in_the_terminal_and_can_be_put_off(engine: Engine) {
+    let place = Place::new(engine, &one_command("echo made > made"), ASKS);
+    let (home, _worker) = (&place.home, place.worker());
+    let mut submitted = in_terminal(home.command(&["submit", "--id", "r1", "--wait", "go"]));
+    submitted.exp_string("may it call bash?").unwrap();
+    submitted.exp_string(QUESTION).unwrap();
+    submitted.send_line("l").unwrap();
+    let rest = ends_with(submitted, 3);
+    assert!(rest.contains("then go on: neuron wait r1"), "{rest}");
+
+    let mut waiting = in_terminal(home.command(&["wait", "r1"]));
+    waiting.exp_string(QUESTION).unwrap();
+    waiting.send_line("y").unwrap();
+    let rest = ends_with(waiting, 0);
+    assert!(rest.contains("✓ bash"), "{rest}");
+    assert_eq!(home.read("made"), "made\n");
 }

@@ -12,9 +12,9 @@ use crate::support::{Home, one_call, one_command};
 
 const PATIENCE_MS: u64 = 60_000;
 const ASKS: &str = "tools = [\"bash\"]\napprove = [\"bash\"]";
-const QUESTION: &str = "[y]es, [n]o, [e]dit arguments, [l]ater: ";
+pub(crate) const QUESTION: &str = "[y]es, [n]o, [e]dit arguments, [l]ater: ";
 
-fn in_terminal(mut command: Command) -> PtySession {
+pub(crate) fn in_terminal(mut command: Command) -> PtySession {
     command.env("TERM", "xterm");
     // `stdin` of the helper is for processes without a terminal.
     command.stdin(std::process::Stdio::inherit());
@@ -27,7 +27,7 @@ fn text(sent: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn ends_with(mut session: PtySession, code: i32) -> String {
+pub(crate) fn ends_with(mut session: PtySession, code: i32) -> String {
     let rest = text(&session.exp_eof().unwrap());
     match session.process().wait().unwrap() {
         WaitStatus::Exited(_, found) => assert_eq!(found, code, "{rest}"),
