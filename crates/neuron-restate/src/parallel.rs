@@ -1,5 +1,6 @@
 //! Tool calls beside each other: calls of the tool service.
 
+use neuron_runtime::lost_write;
 use neuron_types::{
     ActivityOptions, AgentSpec, CompletionRequest, DurableError, FailureKind, RunEvent,
     StepFailure, ToolCall, ToolEffects, ToolOutput,
@@ -13,7 +14,6 @@ use restate_sdk::{
 use crate::{
     RestateDurableContext,
     cancellation::is_cancellation,
-    steps::lost_write,
     wire::{Attempted, ToolRequest},
 };
 

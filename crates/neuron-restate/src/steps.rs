@@ -8,10 +8,10 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::lock::Mutex;
-use neuron_runtime::{Executor, StepScope, next_delay};
+use neuron_runtime::{Executor, StepScope, lost_write, next_delay};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableError, FailureKind,
-    RunEvent, RunId, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
+    ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableError, RunEvent,
+    RunId, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
 };
 use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
@@ -254,12 +254,4 @@ impl<'a> Steps<'a> {
 /// Steps always succeed, with the failure as a value: what Restate would retry is the engine's own trouble.
 fn no_retries() -> RunRetryPolicy {
     RunRetryPolicy::default().max_attempts(1)
-}
-
-/// A write whose start is in the journal and whose outcome is not.
-pub(crate) fn lost_write() -> StepFailure {
-    StepFailure::new(
-        FailureKind::OutcomeUnknown,
-        "the call was started and its worker was lost: it may or may not have taken effect",
-    )
 }

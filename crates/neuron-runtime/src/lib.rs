@@ -65,7 +65,7 @@ pub use journal::{
 pub use local::{LocalDurableContext, LocalHandle};
 pub use local_agent::LocalAgent;
 pub use prices::{ModelPrice, Prices};
-pub use retry::next_delay;
+pub use retry::{lost_write, next_delay};
 pub use scope::StepScope;
 pub use script::{ScriptError, ScriptModel};
 pub use sink::{EventSink, NoSink, RetryNotice};

@@ -47,6 +47,16 @@ pub fn next_delay(
     may_follow.then(|| policy_delay(policy, attempt).max(failure.retry_after.unwrap_or_default()))
 }
 
+/// What a write fails with that was started and whose result was lost, with its worker or on the way: the
+/// model or a person is told, and no door calls it again.
+#[must_use]
+pub fn lost_write() -> StepFailure {
+    StepFailure::new(
+        FailureKind::OutcomeUnknown,
+        "the call was started and its result was lost: it may or may not have taken effect",
+    )
+}
+
 fn policy_delay(policy: &RetryPolicy, attempt: u32) -> Duration {
     // A factor below 1 is no backoff, and backon would make the longest delay of it.
     let factor = if policy.backoff_coefficient >= 1.0 {

@@ -1,6 +1,6 @@
 //! A failed attempt as Temporal knows it, and back.
 
-use neuron_runtime::next_delay;
+use neuron_runtime::{lost_write, next_delay};
 use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
 use temporalio_common::{
     data_converters::{
@@ -86,10 +86,7 @@ fn cancelled() -> StepFailure {
 /// The last attempt ended without an answer.
 fn lost(timeout: TimeoutType, effects: ToolEffects) -> StepFailure {
     if effects == ToolEffects::Write {
-        return StepFailure::new(
-            FailureKind::OutcomeUnknown,
-            "the call was started and its result was lost: it may or may not have taken effect",
-        );
+        return lost_write();
     }
     let why = match timeout {
         TimeoutType::Heartbeat => "the worker that made the call was lost",

@@ -9,13 +9,14 @@ use super::{
     JournaledContext,
     column::{later, remaining, wall_clock},
     core::Core,
-    request::{Request, lost_write},
+    request::Request,
     steps::{self, Asked, Progress, Recorded},
     supervise::supervise,
 };
 use crate::{
     attempts::{AttemptLog, Attempts},
     local::no_options,
+    retry::lost_write,
 };
 
 /// One call of a batch.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use neuron_types::{CompletionRequest, FailureKind, StepFailure, StepId, ToolCall};
+use neuron_types::{CompletionRequest, StepId, ToolCall};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
@@ -50,14 +50,6 @@ impl Request for ToolCall {
             ),
         }
     }
-}
-
-/// The failure of a write that was started by an executor that is gone.
-pub(crate) fn lost_write() -> StepFailure {
-    StepFailure::new(
-        FailureKind::OutcomeUnknown,
-        "the call was started and its result was lost: it may or may not have taken effect",
-    )
 }
 
 /// Sixteen hexadecimal digits of the value's SHA-256, enough to tell two requests apart.
