@@ -32,6 +32,7 @@ macro_rules! __scenarios {
                 decisions_that_fit_no_open_ticket_change_nothing
                 tickets_lapse
                 queued_messages_are_taken_up_between_turns
+                a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
                 cancelling_ends_a_hanging_model_call
                 cancelling_ends_a_hanging_tool_call

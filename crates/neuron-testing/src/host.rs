@@ -75,6 +75,10 @@ pub trait Session {
     ) -> impl Future<Output = Result<(), HostError>>;
 
     /// Sends any signal, by a way that needs no executing side.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Refused`] if the host takes none for a run that nobody has begun to execute.
     fn signal(
         &self,
         run_id: &RunId,
@@ -103,7 +107,7 @@ pub trait Session {
 /// What a host could not do.
 #[derive(Debug)]
 pub enum HostError {
-    /// It refuses a decision, and the run is none the worse.
+    /// It refuses what reaches into a run, and the run is none the worse.
     Refused(String),
     /// Anything else.
     Failed(Box<dyn Error + Send + Sync>),
