@@ -65,7 +65,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// What keeps it from being reached, or [`CliError::NotBuilt`].
+    /// What keeps it from being reached, or that this build is without it.
     pub(crate) async fn open(session: &Session) -> Result<Self, CliError> {
         match session.global.engine {
             EngineName::Local => Ok(Self::Local(Local::new(session.journal_if_any().await?))),
@@ -82,8 +82,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`CliError::RunExists`], what keeps the engine from being reached, and [`CliError::SubmitHere`] of the
-    /// local engine, which has no workers.
+    /// That there is such a run already, what keeps the engine from being reached, and
+    /// [`CliError::SubmitHere`] of the local engine, which has no workers.
     pub(crate) async fn start(&self, run_id: &RunId, input: RunInput) -> Result<(), CliError> {
         on!(self, engine => engine.start(run_id, input).await)
     }
