@@ -7,24 +7,7 @@ use std::{
 
 use neuron_testing::{Engine, EngineError, EngineServer, Launcher};
 
-/// A request, and the answer's status line and body.
-fn http(url: &str, request: &str, body: &str) -> String {
-    let host = url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(host).unwrap();
-    let length = body.len();
-    write!(
-        stream,
-        "{request} HTTP/1.0\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
-fn is_ok(answer: &str) -> bool {
-    answer.lines().next().unwrap().contains(" 200")
-}
+use crate::http::{ask, has_status};
 
 #[tokio::test]
 async fn temporal_keeps_a_workflow_through_a_kill() {
@@ -32,13 +15,16 @@ async fn temporal_keeps_a_workflow_through_a_kill() {
     let url = server.addresses().http.clone();
     let path = "/api/v1/namespaces/default/workflows/kept";
     let start = r#"{"workflowType": {"name": "none"}, "taskQueue": {"name": "none"}}"#;
-    let answer = http(&url, &format!("POST {path}"), start);
-    assert!(is_ok(&answer), "{answer}");
+    let answer = ask(&url, &format!("POST {path}"), start);
+    assert!(has_status(&answer, 200), "{answer}");
 
     server.restart().await.unwrap();
 
-    let answer = http(&url, &format!("GET {path}"), "");
-    assert!(is_ok(&answer) && answer.contains("kept"), "{answer}");
+    let answer = ask(&url, &format!("GET {path}"), "");
+    assert!(
+        has_status(&answer, 200) && answer.contains("kept"),
+        "{answer}"
+    );
     drop(server);
     let host = url.strip_prefix("http://").unwrap();
     assert!(TcpStream::connect(host).is_err(), "it is gone");
@@ -71,15 +57,15 @@ fn deployment() -> String {
 async fn restate_keeps_a_deployment_through_a_kill() {
     let mut server = EngineServer::find(Engine::Restate).await.unwrap();
     let (ingress, admin) = (&server.addresses().main, server.addresses().http.clone());
-    assert!(is_ok(&http(ingress, "GET /restate/health", "")));
+    assert!(has_status(&ask(ingress, "GET /restate/health", ""), 200));
     let body = format!(r#"{{"uri": "{}", "use_http_11": true}}"#, deployment());
-    let answer = http(&admin, "POST /deployments", &body);
-    assert!(answer.lines().next().unwrap().contains(" 201"), "{answer}");
+    let answer = ask(&admin, "POST /deployments", &body);
+    assert!(has_status(&answer, 201), "{answer}");
 
     server.restart().await.unwrap();
 
-    let answer = http(&admin, "GET /services/Kept", "");
-    assert!(is_ok(&answer), "{answer}");
+    let answer = ask(&admin, "GET /services/Kept", "");
+    assert!(has_status(&answer, 200), "{answer}");
     drop(server);
     let host = admin.strip_prefix("http://").unwrap();
     assert!(TcpStream::connect(host).is_err(), "it is gone");
@@ -95,11 +81,10 @@ async fn a_server_of_somebody_else_is_used_and_not_killed() {
     assert_eq!(other.addresses(), own.addresses());
     assert!(matches!(other.kill(), Err(EngineError::External)));
     drop(other);
-    assert!(is_ok(&http(
-        &own.addresses().http,
-        "GET /api/v1/namespaces/default",
-        ""
-    )));
+    assert!(has_status(
+        &ask(&own.addresses().http, "GET /api/v1/namespaces/default", ""),
+        200
+    ));
 }
 
 #[tokio::test]

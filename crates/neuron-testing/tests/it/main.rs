@@ -1,4 +1,4 @@
-//! The conformance kit on both local doors, and the kit itself.
+//! The conformance kit on both local doors and on both engines, and the kit itself.
 
 #![allow(
     clippy::expect_used,
@@ -9,7 +9,10 @@
 )]
 
 mod engines;
+mod http;
 mod journaled;
 mod kit;
 mod local;
 mod remote;
+mod restate;
+mod temporal;

@@ -1,0 +1,28 @@
+//! Plain HTTP, as much as asking a server on this machine needs.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
+/// Sends a request, such as `GET /health`, and gives the answer with its head.
+pub(crate) fn ask(url: &str, request: &str, body: &str) -> String {
+    let host = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let length = body.len();
+    // HTTP/1.0: the answer ends with the connection.
+    write!(
+        stream,
+        "{request} HTTP/1.0\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Whether the answer has this status.
+pub(crate) fn has_status(answer: &str, status: u16) -> bool {
+    let line = answer.lines().next().unwrap_or_default();
+    line.split(' ').nth(1) == Some(status.to_string().as_str())
+}

@@ -1,0 +1,152 @@
+//! Temporal's door: a server for each scenario, and workers that are processes of their own.
+
+use std::{env, net::SocketAddr, sync::Arc};
+
+use neuron_temporal::{
+    AgentClient, AgentWorker, AgentWorkflow, ClientError, Executors, TemporalDurableContext,
+};
+use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World, executor_at};
+use neuron_types::{
+    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage,
+};
+use serde_json::Value;
+use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, Url};
+use tokio::sync::Mutex;
+
+const SERVER: &str = "NEURON_TESTING_SERVER";
+const QUEUE: &str = "NEURON_TESTING_QUEUE";
+const WORLD: &str = "NEURON_TESTING_WORLD";
+
+neuron_testing::conformance!(engine: TemporalHost::start().await);
+
+struct Agent;
+
+impl AgentWorkflow for Agent {
+    const NAME: &'static str = "agent";
+
+    async fn run(
+        door: TemporalDurableContext<Self>,
+        input: RunInput,
+    ) -> Result<RunOutput, DurableError> {
+        neuron_workflows::agent(door, input).await
+    }
+}
+
+async fn connect(address: &str) -> Result<AgentClient, HostError> {
+    let url: Url = format!("http://{address}").parse()?;
+    let connection = Connection::connect(ConnectionOptions::new(url).build()).await?;
+    let client = Client::new(connection, ClientOptions::new("default").build())?;
+    Ok(AgentClient::new(client, address))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "started as a process of its own"]
+async fn worker() {
+    let client = connect(&env::var(SERVER).unwrap()).await;
+    let client = client.unwrap_or_else(|error| panic!("{error}"));
+    let world = env::var(WORLD).unwrap().parse().unwrap();
+    let mut worker = AgentWorker::builder(&client, Executors::single(executor_at(world)))
+        .task_queue(env::var(QUEUE).unwrap())
+        .workflow::<Agent>()
+        .build()
+        .unwrap();
+    worker.run(std::future::pending()).await.unwrap();
+}
+
+struct TemporalHost {
+    server: Arc<Mutex<EngineServer>>,
+}
+
+impl TemporalHost {
+    async fn start() -> Self {
+        let server = EngineServer::find(Engine::Temporal).await.unwrap();
+        Self {
+            server: Arc::new(Mutex::new(server)),
+        }
+    }
+}
+
+struct TemporalSession {
+    server: Arc<Mutex<EngineServer>>,
+    address: String,
+    client: AgentClient,
+    queue: String,
+    world: SocketAddr,
+    worker: Mutex<Option<Process>>,
+}
+
+impl Host for TemporalHost {
+    type Session = TemporalSession;
+    const SURVIVES: bool = true;
+    const HAS_ENGINE: bool = true;
+
+    async fn open(&self, world: &World) -> Result<TemporalSession, HostError> {
+        let address = self.server.lock().await.addresses().main.clone();
+        Ok(TemporalSession {
+            server: Arc::clone(&self.server),
+            client: connect(&address).await?,
+            address,
+            queue: world.run_id("queue").to_string(),
+            world: world.address().await,
+            worker: Mutex::default(),
+        })
+    }
+}
+
+impl Session for TemporalSession {
+    async fn execute(&self) -> Result<(), HostError> {
+        let variables = [
+            (SERVER, self.address.clone()),
+            (QUEUE, self.queue.clone()),
+            (WORLD, self.world.to_string()),
+        ];
+        let worker = Process::start_test("temporal::worker", &variables)?;
+        *self.worker.lock().await = Some(worker);
+        Ok(())
+    }
+
+    async fn kill(&self) -> Result<(), HostError> {
+        self.worker.lock().await.take();
+        Ok(())
+    }
+
+    async fn restart_engine(&self) -> Result<(), HostError> {
+        Ok(self.server.lock().await.restart().await?)
+    }
+
+    async fn submit(&self, run_id: &RunId, input: RunInput) -> Result<(), HostError> {
+        Ok(self.client.start(run_id, input, &self.queue).await?)
+    }
+
+    async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), HostError> {
+        let decided = self.client.decide(run_id, decision.clone()).await;
+        decided.map_err(|error| match error {
+            ClientError::Refused { reason } => HostError::Refused(reason),
+            error => error.into(),
+        })
+    }
+
+    async fn send(&self, run_id: &RunId, message: &UserMessage) -> Result<(), HostError> {
+        Ok(self.client.send(run_id, message.clone()).await?)
+    }
+
+    async fn signal(&self, run_id: &RunId, name: &str, payload: Value) -> Result<(), HostError> {
+        Ok(self.client.signal(run_id, name, payload).await?)
+    }
+
+    async fn cancel(&self, run_id: &RunId, reason: Option<String>) -> Result<(), HostError> {
+        Ok(self.client.cancel(run_id, reason).await?)
+    }
+
+    async fn status(&self, run_id: &RunId) -> Result<RunStatus, HostError> {
+        Ok(self.client.status(run_id).await?)
+    }
+
+    async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
+        Ok(self.client.events(run_id).await?)
+    }
+
+    async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {
+        Ok(self.client.wait(run_id).await?)
+    }
+}
