@@ -5,17 +5,28 @@
 
 use neuron_context::Strategy;
 use neuron_loop::AgentLoop;
-use neuron_types::{DurableContext, DurableError, RunInput, RunOutput};
+use neuron_types::{DurableContext, DurableError, RunOutput, RunStart};
 
-/// Runs one agent to its end, with the context strategy and the permission policy of its definition.
+/// Runs one agent to its end, from a [`RunInput`](neuron_types::RunInput) or from where an earlier history of
+/// the run left off, with the context strategy and the permission policy of its definition.
 ///
 /// A run that failed, was cancelled or met a limit has an output too: its `exit_reason` says so.
 ///
 /// # Errors
 ///
 /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
-/// [`DurableError::NonDeterminism`], [`DurableError::Engine`].
-pub async fn agent<D: DurableContext>(door: D, input: RunInput) -> Result<RunOutput, DurableError> {
-    let strategy = Strategy::from_policy(&input.agent.context);
-    AgentLoop::new(door, strategy, input).run().await
+/// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
+pub async fn agent<D: DurableContext>(
+    door: D,
+    start: impl Into<RunStart>,
+) -> Result<RunOutput, DurableError> {
+    let start = start.into();
+    let strategy = Strategy::from_policy(&start.agent().context);
+    let mut run = match start {
+        RunStart::New(input) => AgentLoop::new(door, strategy, input),
+        RunStart::Continued(state) => {
+            AgentLoop::resume(door, strategy, *state).map_err(DurableError::engine)?
+        }
+    };
+    run.run().await
 }

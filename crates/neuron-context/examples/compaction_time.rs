@@ -44,6 +44,7 @@ fn main() {
             },
         ],
         at_tokens: None,
+        ..ContextPolicy::default()
     };
     measure("all in order", &Strategy::from_policy(&policy));
 }

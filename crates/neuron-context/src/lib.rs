@@ -14,6 +14,7 @@
 //!         ContextRule::Summarize { keep: 20, model: None },
 //!     ],
 //!     at_tokens: Some(60_000),
+//!     ..ContextPolicy::default()
 //! });
 //! let messages = [Message::user("Which crates are in this workspace?")];
 //! assert!(!strategy.should_compact(&messages, strategy.token_estimate(&messages)));
@@ -29,14 +30,20 @@
 //! | [`SlidingWindow`] | older messages | the first user message; the newest messages | no |
 //! | [`Summarization`] | older messages | the same, and a summary of the rest | one |
 //! | [`Strategy`] | what its rules say, in order, until it is enough | what its rules say | at most one a rule |
+//! | [`Composite`] | what one strategy says, and another where that is not enough | what they say | theirs |
+//!
+//! [`PersistentContext`] holds what no compaction may lose, and [`SystemInjector`] says something again and again.
 //!
 //! # What every strategy promises
 //!
-//! 1. The first user message stays, and so does the order of the messages.
+//! 1. The first user message stays, and so does the order of the messages. What an operator said
+//!    ([`Role::System`](neuron_types::Role::System)) stays, behind the first user message where what was around
+//!    it went. Instructions and persistent sections are in the request and no strategy sees them.
 //! 2. A tool call and its result stay or go together. Consecutive assistant messages, which are one answer in
 //!    pieces, do too. Where the border would lie between them, it moves so that more stays.
 //! 3. The conversation is smaller by [`token_estimate`](neuron_types::ContextStrategy::token_estimate)
-//!    afterwards, or there is an error that says why it is not.
+//!    afterwards, and the request is under the threshold; or there is an error that says why it is not. Where
+//!    something was saved, but not enough, the error carries it.
 //! 4. It begins with a user message. Where older messages went, two user messages may stand side by side:
 //!    the first one, then the summary or a later prompt. Providers read them as one.
 //! 5. The same conversation gives the same result. Compacting twice in a row is an error the second time,
@@ -59,8 +66,12 @@
 //! call back together with its result. After an edit between the two it is not there any more, and thinking has
 //! to be off in the request that follows. The models that bind thinking have no fixed budget.
 
+mod composite;
+mod fit;
+mod injector;
 mod no_compaction;
 mod older;
+mod persistent;
 mod sliding_window;
 mod strategy;
 mod summarization;
@@ -69,7 +80,10 @@ mod token_counter;
 mod tool_result_clearing;
 mod transcript;
 
+pub use composite::Composite;
+pub use injector::{Injected, InjectionRule, InjectionTrigger, SystemInjector};
 pub use no_compaction::NoCompaction;
+pub use persistent::{ContextSection, PersistentContext};
 pub use sliding_window::SlidingWindow;
 pub use strategy::Strategy;
 pub use summarization::Summarization;

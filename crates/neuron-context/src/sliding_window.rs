@@ -2,9 +2,14 @@
 
 use neuron_types::{ContextError, ContextStrategy, Message, ModelHandle};
 
-use crate::{DEFAULT_AT_TOKENS, TokenCounter, older::older, thinking};
+use crate::{
+    DEFAULT_AT_TOKENS, TokenCounter,
+    fit::Fit,
+    older::{older, replace},
+    thinking,
+};
 
-/// Drops all but the first user message and the newest messages.
+/// Drops all but the first user message, the newest messages and what an operator said.
 ///
 /// More than [`keep`](Self::keep) messages stay where a tool call would be parted from its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,10 +42,17 @@ impl ContextStrategy for SlidingWindow {
     async fn compact<M: ModelHandle>(
         &self,
         mut messages: Vec<Message>,
-        _model: &M,
+        model: &M,
     ) -> Result<Vec<Message>, ContextError> {
+        let fit = Fit::new(self.token_estimate(&messages), self.at_tokens, model);
         slide(&mut messages, self.keep)?;
-        Ok(messages)
+        let estimate = self.token_estimate(&messages);
+        fit.judge(messages, estimate, || {
+            format!(
+                "the first user message and the newest {} stay: lower keep or raise at_tokens",
+                self.keep
+            )
+        })
     }
 
     fn token_estimate(&self, messages: &[Message]) -> u64 {
@@ -52,7 +64,7 @@ impl ContextStrategy for SlidingWindow {
 pub(crate) fn slide(messages: &mut Vec<Message>, keep: usize) -> Result<(), ContextError> {
     let older = older(messages, keep)?;
     let start = older.start;
-    messages.drain(older);
+    replace(messages, older, None);
     thinking::strip_bound(messages, start);
     Ok(())
 }

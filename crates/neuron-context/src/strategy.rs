@@ -2,12 +2,17 @@
 
 use neuron_types::{
     ContextError, ContextPolicy, ContextRule, ContextStrategy, DurableError, Message, ModelHandle,
+    Reminder, RunState,
 };
 
 use crate::{
-    DEFAULT_AT_TOKENS, TokenCounter, no_compaction::no_rules, sliding_window::slide,
+    DEFAULT_AT_TOKENS, TokenCounter, fit::Fit, no_compaction::no_rules, sliding_window::slide,
     summarization::summarize, tool_result_clearing::clear,
 };
+
+/// What can be done where every rule was used.
+const MORE: &str =
+    "what the rules keep is too large: lower keep, add another context strategy or raise at_tokens";
 
 /// What an agent's [`ContextPolicy`] says, ready to be used by the loop.
 ///
@@ -18,17 +23,19 @@ use crate::{
 pub struct Strategy {
     rules: Vec<ContextRule>,
     at_tokens: u64,
+    reminders: Vec<Reminder>,
     counter: TokenCounter,
 }
 
 impl Strategy {
-    /// Takes the rules and the threshold of a policy. The threshold is [`DEFAULT_AT_TOKENS`] where the policy
+    /// Takes the rules, the threshold and the reminders of a policy. The threshold is [`DEFAULT_AT_TOKENS`] where the policy
     /// has none. Without rules everything is kept.
     #[must_use]
     pub fn from_policy(policy: &ContextPolicy) -> Self {
         Self {
             rules: policy.rules.clone(),
             at_tokens: policy.at_tokens.unwrap_or(DEFAULT_AT_TOKENS),
+            reminders: policy.reminders.clone(),
             counter: TokenCounter::default(),
         }
     }
@@ -82,14 +89,16 @@ impl ContextStrategy for Strategy {
     ///
     /// If no rule made the conversation smaller: what the rules said, or [`ContextError::Model`] if a
     /// summary call was among them. Also [`ContextError::Model`], at once and whatever was saved, where the
-    /// door said that the run cannot go on.
+    /// door said that the run cannot go on. [`ContextError::StillTooLarge`] if the conversation is not under
+    /// the threshold after the last rule.
     async fn compact<M: ModelHandle>(
         &self,
         mut messages: Vec<Message>,
         model: &M,
     ) -> Result<Vec<Message>, ContextError> {
-        let before = self.token_estimate(&messages);
-        let bound = self.at_tokens.min(before);
+        let mut estimate = self.token_estimate(&messages);
+        let fit = Fit::new(estimate, self.at_tokens, model);
+        let bound = self.at_tokens.min(fit.before());
         let target = bound - bound / 10;
         let mut smaller = false;
         let mut model_failure = None;
@@ -98,7 +107,8 @@ impl ContextStrategy for Strategy {
             match self.apply(rule, &mut messages, model).await {
                 Ok(()) => {
                     smaller = true;
-                    if self.token_estimate(&messages) <= target {
+                    estimate = self.token_estimate(&messages);
+                    if fit.with(estimate) <= target {
                         break;
                     }
                 }
@@ -110,7 +120,13 @@ impl ContextStrategy for Strategy {
             }
         }
         if smaller {
-            Ok(messages)
+            fit.judge(messages, estimate, || {
+                reasons.extend(
+                    model_failure.map(|failure| format!("the summary call failed: {failure}")),
+                );
+                reasons.push(MORE.to_owned());
+                reasons.join("; ")
+            })
         } else if let Some(failure) = model_failure {
             Err(ContextError::Model(DurableError::Step(failure)))
         } else if reasons.is_empty() {
@@ -122,5 +138,12 @@ impl ContextStrategy for Strategy {
 
     fn token_estimate(&self, messages: &[Message]) -> u64 {
         self.counter.estimate_messages(messages)
+    }
+
+    fn remind(&self, state: &RunState) -> Vec<String> {
+        let (before, now) = (state.context.reminded, state.milestone());
+        let reminders = self.reminders.iter();
+        let due = reminders.filter(|reminder| reminder.when.is_due(&before, &now));
+        due.map(|reminder| reminder.text.clone()).collect()
     }
 }

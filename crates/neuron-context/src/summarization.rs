@@ -5,7 +5,12 @@ use neuron_types::{
     StopReason, SystemPrompt,
 };
 
-use crate::{DEFAULT_AT_TOKENS, TokenCounter, older::older, thinking, transcript};
+use crate::{
+    DEFAULT_AT_TOKENS, TokenCounter,
+    fit::Fit,
+    older::{is_operator, older, replace},
+    thinking, transcript,
+};
 
 const INSTRUCTIONS: &str = "\
 You summarise the older part of a conversation between a user and an agent that works with tools. \
@@ -31,7 +36,7 @@ const MARK: &str = "[Summary of the conversation before this point. It takes the
 /// Has a model summarise the older part of the conversation.
 ///
 /// The older part becomes one user message after the first one, which begins with a mark that it is a
-/// summary. The newest messages stay; more than [`keep`](Self::keep) of them where a tool call would be
+/// summary. What an operator said and the newest messages stay; more than [`keep`](Self::keep) of them where a tool call would be
 /// parted from its result. The summary is one model call without tools: the older part goes in as text, of
 /// which a piece over 4,000 bytes loses its middle.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,12 +74,14 @@ impl ContextStrategy for Summarization {
     /// # Errors
     ///
     /// [`ContextError::Model`] if the summary call fails, [`ContextError::CompactionFailed`] if there is
-    /// nothing to summarise, or the answer is no summary or no smaller than what it summarises.
+    /// nothing to summarise, or the answer is no summary or no smaller than what it summarises,
+    /// [`ContextError::StillTooLarge`] if the conversation is not under the threshold with it.
     async fn compact<M: ModelHandle>(
         &self,
         mut messages: Vec<Message>,
         model: &M,
     ) -> Result<Vec<Message>, ContextError> {
+        let fit = Fit::new(self.token_estimate(&messages), self.at_tokens, model);
         summarize(
             &mut messages,
             self.keep,
@@ -83,7 +90,14 @@ impl ContextStrategy for Summarization {
             model,
         )
         .await?;
-        Ok(messages)
+        let estimate = self.token_estimate(&messages);
+        fit.judge(messages, estimate, || {
+            format!(
+                "the first user message, a summary and the newest {} messages stay: lower keep or raise \
+                 at_tokens",
+                self.keep
+            )
+        })
     }
 
     fn token_estimate(&self, messages: &[Message]) -> u64 {
@@ -102,7 +116,10 @@ pub(crate) async fn summarize<M: ModelHandle>(
     let older = older(messages, keep)?;
     let start = older.start;
     let part = messages.get(older.clone()).unwrap_or_default();
-    if part.iter().all(is_summary) {
+    if part
+        .iter()
+        .all(|message| is_summary(message) || is_operator(message))
+    {
         return Err(ContextError::CompactionFailed(format!(
             "everything before the newest {keep} messages is a summary already: lower keep"
         )));
@@ -110,16 +127,15 @@ pub(crate) async fn summarize<M: ModelHandle>(
     let task = messages.get(..start).unwrap_or_default();
     let response = model.complete(request(task, part, name)).await?;
     let summary = Message::user(format!("{MARK}\n\n{}", text_of(&response)?));
-    let (old, new) = (
-        counter.estimate_messages(part),
-        counter.estimate_message(&summary),
-    );
+    let goes = part.iter().filter(|message| !is_operator(message));
+    let old: u64 = goes.map(|message| counter.estimate_message(message)).sum();
+    let new = counter.estimate_message(&summary);
     if new >= old {
         return Err(ContextError::CompactionFailed(format!(
             "the summary takes {new} tokens and the messages that it summarises {old}"
         )));
     }
-    messages.splice(older, [summary]);
+    replace(messages, older, Some(summary));
     thinking::strip_bound(messages, start);
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, DocumentSource, Message, SystemPrompt,
-    ToolDefinition,
+    TokenCalibration, ToolDefinition,
 };
 use serde_json::Value;
 
@@ -49,6 +49,30 @@ impl TokenCounter {
         } else {
             Self::default()
         }
+    }
+
+    /// A counter for a model that reported this. Both numbers are those of a run's
+    /// [`calibration`](neuron_types::ContextRecord::calibration), or sums of your own:
+    /// [`estimate_request`](Self::estimate_request) of this counter, and the input tokens that came back.
+    ///
+    /// The loop itself needs none: it corrects the estimates of a run by what the provider reports in it.
+    ///
+    /// ```
+    /// use neuron_context::TokenCounter;
+    /// use neuron_types::TokenCalibration;
+    ///
+    /// let counter = TokenCounter::default();
+    /// let text = "Ein Satz, der mehr Tokens hat, als die Schätzung sagt. ".repeat(100);
+    /// let mut calibration = TokenCalibration::default();
+    /// calibration.observe(counter.estimate_text(&text), 1_890);
+    /// assert_eq!(counter.calibrated(calibration).estimate_text(&text), 1_890);
+    /// ```
+    #[must_use]
+    pub fn calibrated(self, calibration: TokenCalibration) -> Self {
+        // In parts per million, so that the rules of `apply` hold here too.
+        const WHOLE: u64 = 1_000_000;
+        let factor = calibration.apply(WHOLE) as f64 / WHOLE as f64;
+        Self::new(self.chars_per_token / factor)
     }
 
     /// Estimates a text. An empty one has no tokens, any other at least one.

@@ -4,7 +4,7 @@ use neuron_types::{
     ContentBlock, ContentItem, ContextError, ContextStrategy, Message, ModelHandle, ToolResultBlock,
 };
 
-use crate::{DEFAULT_AT_TOKENS, TokenCounter, thinking};
+use crate::{DEFAULT_AT_TOKENS, TokenCounter, fit::Fit, thinking};
 
 /// Replaces the content of older tool results by a note that says how to get it again.
 ///
@@ -40,10 +40,18 @@ impl ContextStrategy for ToolResultClearing {
     async fn compact<M: ModelHandle>(
         &self,
         mut messages: Vec<Message>,
-        _model: &M,
+        model: &M,
     ) -> Result<Vec<Message>, ContextError> {
+        let fit = Fit::new(self.token_estimate(&messages), self.at_tokens, model);
         clear(&mut messages, self.keep, self.counter)?;
-        Ok(messages)
+        let estimate = self.token_estimate(&messages);
+        fit.judge(messages, estimate, || {
+            format!(
+                "every message and the newest {} tool results stay: lower keep, add another context \
+                 strategy or raise at_tokens",
+                self.keep
+            )
+        })
     }
 
     fn token_estimate(&self, messages: &[Message]) -> u64 {

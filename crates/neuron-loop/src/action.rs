@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, StepFailure,
-    TokenUsage, ToolCall, ToolOutput, UserMessage,
+    TokenUsage, ToolCall, ToolOutput, UserMessage, cost_sum,
 };
 use rust_decimal::Decimal;
 
@@ -81,14 +81,17 @@ impl Spent {
     /// Adds one model call.
     pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
-        self.cost_usd = sum_of(self.cost_usd, cost_usd);
+        self.cost_usd = cost_sum(self.cost_usd, cost_usd);
     }
 }
 
-/// Two costs together: unknown if either is, or if the sum cannot be counted.
-pub(crate) fn sum_of(one: Option<Decimal>, other: Option<Decimal>) -> Option<Decimal> {
-    one.zip(other)
-        .and_then(|(one, other)| one.checked_add(other))
+/// A conversation that was made smaller is not small enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortfall {
+    /// Why, and what to change.
+    pub reason: String,
+    /// The whole request's size in tokens.
+    pub tokens: u64,
 }
 
 /// What came of an [`Action`].
@@ -99,8 +102,10 @@ pub enum Observation {
     Messages(Vec<UserMessage>),
     /// The conversation stays as it is.
     ContextKept {
-        /// Its size in tokens.
+        /// The whole request's size in tokens.
         tokens: u64,
+        /// The estimate, before calibration, of the messages since the newest report.
+        estimated: u64,
     },
     /// The conversation was made smaller.
     Compacted {
@@ -110,6 +115,8 @@ pub enum Observation {
         old_tokens: u64,
         /// Its size in tokens now.
         new_tokens: u64,
+        /// Why it is not under the threshold, if it is not.
+        shortfall: Option<Shortfall>,
         /// What the strategy's own model calls used and cost.
         spent: Spent,
     },
@@ -117,8 +124,10 @@ pub enum Observation {
     CompactionFailed {
         /// Why.
         reason: String,
-        /// Its size in tokens.
+        /// The whole request's size in tokens.
         tokens: u64,
+        /// The estimate, before calibration, of the messages since the newest report.
+        estimated: u64,
         /// What the strategy's own model calls used and cost.
         spent: Spent,
     },
@@ -134,6 +143,8 @@ pub enum Observation {
     Decided(Decision),
     /// The time of the first open ticket is over.
     TicketsLapsed,
+    /// The engine takes no more history and cannot carry the run over. Fits any action.
+    OutOfHistory(StepFailure),
     /// The run was cancelled. Fits any action.
     Cancelled {
         /// What the person who did it said.
@@ -156,6 +167,7 @@ impl Observation {
             Self::ToolsAnswered(_) => "tools answered",
             Self::Decided(_) => "decided",
             Self::TicketsLapsed => "tickets lapsed",
+            Self::OutOfHistory(_) => "out of history",
             Self::Cancelled { .. } => "cancelled",
         }
     }

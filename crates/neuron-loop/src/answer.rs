@@ -89,7 +89,7 @@ impl AgentMachine {
             self.push(message);
         }
         if usage.total() > 0 {
-            self.count_context(usage.total());
+            self.count_reported(&usage);
         }
         if !self.state.calls.is_empty() {
             self.state.continuations = 0;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ApprovalTicket, CallState, Decision, FailureKind, OnExpiry, RunEvent, ToolCall, Verdict,
+    ApprovalTicket, CallState, Decision, FailureKind, OnExpiry, RememberedDecision, RunEvent,
+    ToolCall, Verdict,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -62,6 +63,13 @@ fn write_sorted(value: &Value, out: &mut String) {
     }
 }
 
+/// What the model reads where a person denied a call.
+fn denial(approver: Option<&str>, comment: Option<&str>) -> String {
+    let who = approver.unwrap_or("a person");
+    let why = comment.map(|text| format!(": {text}")).unwrap_or_default();
+    format!("not called: {who} denied it{why}")
+}
+
 impl AgentMachine {
     pub(crate) fn open_ticket(&mut self, index: usize, reason: String, now: DateTime<Utc>) {
         let turn = self.state.turn;
@@ -107,6 +115,15 @@ impl AgentMachine {
             comment: decision.comment.clone(),
             args: decision.args.clone(),
         });
+        if decision.remember {
+            self.state.agent.approvals.remember(RememberedDecision {
+                tool: ticket.tool.clone(),
+                reason: ticket.reason.clone(),
+                verdict: decision.verdict,
+                comment: decision.comment.clone(),
+                approver: decision.approver.clone(),
+            });
+        }
         match decision.verdict {
             Verdict::Approve => {
                 if let (Some(slot), Some(args)) = (self.state.calls.get_mut(index), decision.args) {
@@ -116,15 +133,39 @@ impl AgentMachine {
                 self.make_ready(index);
             }
             Verdict::Deny => {
-                let who = decision.approver.as_deref().unwrap_or("a person");
-                let why = decision
-                    .comment
-                    .map(|text| format!(": {text}"))
-                    .unwrap_or_default();
-                self.refuse_call(index, &format!("not called: {who} denied it{why}"));
+                let (who, why) = (decision.approver.as_deref(), decision.comment.as_deref());
+                self.refuse_call(index, &denial(who, why));
             }
         }
         self.settle(now);
+    }
+
+    /// Asks a person, or goes by what one decided about this question for the rest of the run.
+    pub(crate) fn ask(&mut self, index: usize, reason: String, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        let Some(ToolCall { id, name, .. }) = self.state.calls.get(index).map(|slot| &slot.call)
+        else {
+            return;
+        };
+        let Some(known) = self.state.agent.approvals.remembered(name, &reason) else {
+            self.open_ticket(index, reason, now);
+            return;
+        };
+        let (known, call_id) = (known.clone(), id.clone());
+        self.tell(RunEvent::DecisionRepeated {
+            turn,
+            call_id,
+            tool: known.tool,
+            verdict: known.verdict,
+            approver: known.approver.clone(),
+        });
+        match known.verdict {
+            Verdict::Approve => self.make_ready(index),
+            Verdict::Deny => {
+                let (who, why) = (known.approver.as_deref(), known.comment.as_deref());
+                self.refuse_call(index, &denial(who, why));
+            }
+        }
     }
 
     fn open_ticket_of(&self, decision: &Decision) -> Result<(usize, ApprovalTicket), String> {

@@ -27,7 +27,7 @@ impl AgentMachine {
                     );
                 }
                 PermissionDecision::Allow => self.make_ready(index),
-                PermissionDecision::Ask(reason) => self.open_ticket(index, reason, now),
+                PermissionDecision::Ask(reason) => self.ask(index, reason, now),
             }
         }
         self.state.stage = Stage::Tools;

@@ -5,12 +5,11 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ExitReason, FailureKind, Message, RunError, RunEvent, RunOutcome, Stage, TokenUsage,
-    UserMessage,
+    UserMessage, cost_sum,
 };
-
 use rust_decimal::Decimal;
 
-use crate::{AgentMachine, Spent, action::sum_of, machine::is_open};
+use crate::{AgentMachine, Shortfall, Spent, machine::is_open};
 
 /// A conversation that could not be compacted is tried again when it has grown by this part of its size.
 const RETRY_COMPACTION_GROWTH: u64 = 10;
@@ -78,12 +77,18 @@ impl AgentMachine {
             .is_some_and(|most| worked >= most)
     }
 
-    pub(crate) fn context_kept(&mut self, tokens: u64) {
-        self.count_context(tokens);
+    pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64) {
+        self.estimate_context(tokens, estimated);
         self.call_model();
     }
 
-    pub(crate) fn compacted(&mut self, old_tokens: u64, new_tokens: u64, spent: Spent) {
+    pub(crate) fn compacted(
+        &mut self,
+        old_tokens: u64,
+        new_tokens: u64,
+        shortfall: Option<Shortfall>,
+        spent: Spent,
+    ) {
         self.count_context(new_tokens);
         self.state.compact_from = 0;
         self.spend(&spent.usage, spent.cost_usd);
@@ -94,10 +99,26 @@ impl AgentMachine {
             usage,
             cost_usd,
         });
+        if let Some(Shortfall { reason, tokens }) = shortfall {
+            let Spent { usage, cost_usd } = Spent::default();
+            self.tell(RunEvent::CompactionFailed {
+                reason,
+                usage,
+                cost_usd,
+            });
+            self.compact_from(tokens);
+        }
         self.call_model();
     }
 
-    pub(crate) fn compaction_failed(&mut self, reason: &str, spent: Spent, now: DateTime<Utc>) {
+    pub(crate) fn compaction_failed(
+        &mut self,
+        reason: &str,
+        (tokens, estimated): (u64, u64),
+        spent: Spent,
+        now: DateTime<Utc>,
+    ) {
+        self.estimate_context(tokens, estimated);
         self.spend(&spent.usage, spent.cost_usd);
         let Spent { usage, cost_usd } = spent;
         self.tell(RunEvent::CompactionFailed {
@@ -112,20 +133,18 @@ impl AgentMachine {
             );
             self.fail(FailureKind::ContextLength, message, now);
         } else {
-            let tokens = self.state.context_tokens;
-            self.state.compact_from = tokens.saturating_add(tokens / RETRY_COMPACTION_GROWTH);
+            self.compact_from(self.state.context_tokens);
             self.call_model();
         }
     }
 
-    pub(crate) fn count_context(&mut self, tokens: u64) {
-        self.state.context_tokens = tokens;
-        self.state.counted_messages = self.messages().len();
+    fn compact_from(&mut self, tokens: u64) {
+        self.state.compact_from = tokens.saturating_add(tokens / RETRY_COMPACTION_GROWTH);
     }
 
     pub(crate) fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.state.usage.add(usage);
-        self.state.cost_usd = sum_of(self.state.cost_usd, cost_usd);
+        self.state.cost_usd = cost_sum(self.state.cost_usd, cost_usd);
     }
 
     fn call_model(&mut self) {

@@ -3,13 +3,15 @@
 use std::{fmt, time::Duration};
 
 use neuron_types::{
-    ContextError, ContextStrategy, Decision, DurableContext, DurableError, FailureKind,
-    PermissionPolicy, RunEvent, RunInput, RunOutput, RunState, StepFailure, ToolCall, ToolOutput,
-    UserMessage, signal,
+    ContextError, ContextStrategy, Decision, DurableContext, DurableError, FailureKind, Message,
+    PermissionPolicy, RunEvent, RunInput, RunOutput, RunState, Stage, StepFailure, ToolCall,
+    ToolOutput, UserMessage, signal,
 };
 use serde::de::DeserializeOwned;
 
-use crate::{Action, AgentMachine, MachineError, Observation, StepIterator, summary::SummaryModel};
+use crate::{
+    Action, AgentMachine, MachineError, Observation, Shortfall, StepIterator, summary::SummaryModel,
+};
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
 ///
@@ -20,6 +22,8 @@ pub struct AgentLoop<D, C> {
     strategy: C,
     policy: Box<dyn PermissionPolicy>,
     machine: AgentMachine,
+    /// A step was made in this history, so that another history brings the run on.
+    has_stepped: bool,
 }
 
 impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
@@ -59,6 +63,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             strategy,
             policy,
             machine,
+            has_stepped: false,
         }
     }
 
@@ -85,7 +90,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// # Errors
     ///
     /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
-    /// [`DurableError::NonDeterminism`], [`DurableError::Engine`].
+    /// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
     pub async fn run(&mut self) -> Result<RunOutput, DurableError> {
         while !matches!(self.advance().await?, Progress::Ended) {}
         Ok(self.output())
@@ -103,6 +108,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Takes one action, and says what it came to.
     pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
         self.tell();
+        self.roll_over().await?;
         let action = self.machine.next();
         let observed = match &action {
             Action::TakeMessages => self.take_messages().await,
@@ -150,7 +156,14 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             } => Some((*old_tokens, *new_tokens)),
             _ => None,
         };
+        self.has_stepped |= matches!(
+            action,
+            Action::CallModel(_) | Action::CallTools { .. } | Action::Wait { .. }
+        );
         self.feed(observation)?;
+        if matches!(action, Action::Compact { .. }) {
+            self.remind();
+        }
         if matches!(action, Action::Wait { .. }) {
             self.take_further_decisions().await?;
         }
@@ -165,10 +178,40 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         })
     }
 
+    /// Has the run go on in a fresh history if the door wants it to.
+    async fn roll_over(&mut self) -> Result<(), DurableError> {
+        let is_over = matches!(self.machine.state().stage, Stage::Ended(_));
+        if is_over || !self.has_stepped || !self.door.should_continue_as_new() {
+            return Ok(());
+        }
+        self.has_stepped = false;
+        match self.door.continue_as_new(self.machine.state()).await {
+            Err(DurableError::Step(failure)) => self.feed(Observation::OutOfHistory(failure))?,
+            Err(DurableError::Cancelled { reason }) => {
+                self.feed(Observation::Cancelled { reason })?;
+            }
+            other => return other,
+        }
+        self.tell();
+        Ok(())
+    }
+
     fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
         self.machine
             .feed(observation, self.door.now())
             .map_err(DurableError::engine)
+    }
+
+    /// Says to the model what the strategy reminds it of.
+    fn remind(&mut self) {
+        let calls_model = matches!(self.machine.state().stage, Stage::CallModel);
+        if !calls_model || !self.machine.takes_reminders() {
+            return;
+        }
+        let texts = self.strategy.remind(self.machine.state());
+        let messages: Vec<Message> = texts.iter().map(|text| reminder(text)).collect();
+        let estimate = self.strategy.token_estimate(&messages);
+        self.machine.remind(messages, estimate);
     }
 
     fn tell(&mut self) {
@@ -233,32 +276,47 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     async fn compact(&self, required: bool) -> Result<Observation, DurableError> {
-        let (known, since) = self.machine.known_tokens();
-        let tokens = known.saturating_add(self.strategy.token_estimate(since));
+        let uncounted = self.machine.uncounted_messages();
+        let estimated = self.strategy.token_estimate(uncounted);
+        let tokens = self.machine.tokens_with(estimated);
         let messages = self.machine.messages();
         let too_soon = tokens < self.machine.state().compact_from;
         if !required && (too_soon || !self.strategy.should_compact(messages, tokens)) {
-            return Ok(Observation::ContextKept { tokens });
+            return Ok(Observation::ContextKept { tokens, estimated });
         }
         let old_tokens = self.strategy.token_estimate(messages);
-        let model = SummaryModel::new(&self.door, &self.machine);
+        let model = SummaryModel::new(&self.door, &self.machine, tokens);
         let result = self.strategy.compact(messages.to_vec(), &model).await;
         let spent = model.spent();
+        let compacted = |messages: Vec<Message>, shortfall, spent| {
+            let new_tokens = self.strategy.token_estimate(&messages);
+            Ok(Observation::Compacted {
+                messages,
+                old_tokens,
+                new_tokens,
+                shortfall,
+                spent,
+            })
+        };
         match result {
-            Ok(messages) => {
-                let new_tokens = self.strategy.token_estimate(&messages);
-                Ok(Observation::Compacted {
-                    messages,
-                    old_tokens,
-                    new_tokens,
-                    spent,
-                })
+            Ok(messages) => compacted(messages, None, spent),
+            Err(ContextError::StillTooLarge {
+                messages,
+                tokens,
+                at_tokens,
+                reason,
+            }) => {
+                let reason = format!(
+                    "the conversation is smaller now, but not under {at_tokens} tokens: {reason}"
+                );
+                compacted(messages, Some(Shortfall { reason, tokens }), spent)
             }
             Err(ContextError::Model(DurableError::Step(failure))) => {
                 let reason = format!("the summary call failed: {failure}");
                 Ok(Observation::CompactionFailed {
                     reason,
                     tokens,
+                    estimated,
                     spent,
                 })
             }
@@ -266,10 +324,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             Err(error) => Ok(Observation::CompactionFailed {
                 reason: error.to_string(),
                 tokens,
+                estimated,
                 spent,
             }),
         }
     }
+}
+
+/// A reminder as the model reads it: a user's message, since not every model takes an operator's between
+/// others, with a mark that no user wrote it.
+fn reminder(text: &str) -> Message {
+    Message::user(format!("<system-reminder>\n{text}\n</system-reminder>"))
 }
 
 /// What one action came to, as far as a caller of `run_step` wants to know.

@@ -36,13 +36,14 @@ mod answer;
 mod approval;
 mod batch;
 mod boundary;
+mod context;
 mod driver;
 mod machine;
 mod step;
 mod summary;
 mod view;
 
-pub use action::{Action, MachineError, Observation, Spent};
+pub use action::{Action, MachineError, Observation, Shortfall, Spent};
 pub use approval::ticket_digest;
 pub use driver::AgentLoop;
 pub use machine::{AgentMachine, STATE_VERSION};

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CallState, ContentBlock, Message, PendingCall, Role, RunEvent, RunInput, RunState, Stage,
-    StepId, TokenUsage, ToolDefinition,
+    CallState, ContentBlock, ContextRecord, Message, PendingCall, Role, RunEvent, RunInput,
+    RunState, Stage, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub const STATE_VERSION: u32 = 1;
 /// assert_eq!(machine.next(), Action::TakeMessages);
 /// machine.feed(Observation::Messages(vec![]), start)?;
 /// assert_eq!(machine.next(), Action::Compact { required: false });
-/// machine.feed(Observation::ContextKept { tokens: 2 }, start)?;
+/// machine.feed(Observation::ContextKept { tokens: 2, estimated: 2 }, start)?;
 /// assert!(matches!(machine.next(), Action::CallModel(_)));
 /// # Ok::<(), neuron_loop::MachineError>(())
 /// ```
@@ -86,6 +86,7 @@ impl AgentMachine {
                 cost_usd: Some(Decimal::ZERO),
                 context_tokens: 0,
                 counted_messages: 0,
+                context: ContextRecord::default(),
                 continuations: 0,
                 compact_from: 0,
                 overflowed: false,
@@ -165,14 +166,18 @@ impl AgentMachine {
         match (&self.state.stage, observation) {
             (Stage::Ended(_), observation) => return Err(self.unexpected(&observation)),
             (_, Observation::Cancelled { reason }) => self.cancelled(reason, now),
+            (_, Observation::OutOfHistory(failure)) => {
+                self.stop_waiting(now);
+                self.fail(failure.kind, failure.message, now);
+            }
             (Stage::TakeInput { closing }, Observation::Messages(messages)) => {
                 let closing = *closing;
                 self.take_messages(messages, closing, now);
             }
-            (Stage::ReviewContext, Observation::ContextKept { tokens })
+            (Stage::ReviewContext, Observation::ContextKept { tokens, estimated })
                 if !self.state.overflowed =>
             {
-                self.context_kept(tokens);
+                self.context_kept(tokens, estimated);
             }
             (
                 Stage::ReviewContext,
@@ -180,22 +185,23 @@ impl AgentMachine {
                     messages,
                     old_tokens,
                     new_tokens,
+                    shortfall,
                     spent,
                 },
             ) => {
                 self.state.agent.request.messages = messages;
-                self.compacted(old_tokens, new_tokens, spent);
+                self.compacted(old_tokens, new_tokens, shortfall, spent);
             }
             (
                 Stage::ReviewContext,
                 Observation::CompactionFailed {
                     reason,
                     tokens,
+                    estimated,
                     spent,
                 },
             ) => {
-                self.count_context(tokens);
-                self.compaction_failed(&reason, spent, now);
+                self.compaction_failed(&reason, (tokens, estimated), spent, now);
             }
             (Stage::CallModel, Observation::ModelAnswered(response)) => {
                 self.model_answered(response, now);

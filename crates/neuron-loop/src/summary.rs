@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DurableContext, DurableError, ModelHandle, StepId,
+    CompletionRequest, CompletionResponse, DurableContext, DurableError, ModelHandle, RequestSize,
+    StepId,
 };
 
 use crate::{AgentMachine, Spent};
@@ -11,6 +12,8 @@ use crate::{AgentMachine, Spent};
 pub(crate) struct SummaryModel<'a, D> {
     door: &'a D,
     machine: &'a AgentMachine,
+    /// The size of the request that is to shrink.
+    tokens: u64,
     made: Mutex<Made>,
 }
 
@@ -21,10 +24,11 @@ struct Made {
 }
 
 impl<'a, D> SummaryModel<'a, D> {
-    pub(crate) fn new(door: &'a D, machine: &'a AgentMachine) -> Self {
+    pub(crate) fn new(door: &'a D, machine: &'a AgentMachine, tokens: u64) -> Self {
         Self {
             door,
             machine,
+            tokens,
             made: Mutex::default(),
         }
     }
@@ -68,5 +72,12 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
         made.spent.add(&response.usage, response.cost_usd);
         drop(made);
         Ok(response)
+    }
+
+    fn request_size(&self) -> Option<RequestSize> {
+        Some(RequestSize {
+            tokens: self.tokens,
+            calibration: self.machine.state().context.calibration,
+        })
     }
 }

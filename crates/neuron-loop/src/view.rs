@@ -31,14 +31,12 @@ impl AgentMachine {
         &self.state
     }
 
-    /// The size of the conversation in tokens as far as it is known, and the messages that came since.
+    /// The messages that came since the size of the conversation was last known.
     #[must_use]
-    pub fn known_tokens(&self) -> (u64, &[Message]) {
-        let since = self
-            .messages()
+    pub fn uncounted_messages(&self) -> &[Message] {
+        self.messages()
             .get(self.state.counted_messages..)
-            .unwrap_or_default();
-        (self.state.context_tokens, since)
+            .unwrap_or_default()
     }
 
     /// Whether a person is asked about a call of this turn.

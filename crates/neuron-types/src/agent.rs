@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActivityOptions, ApprovalRules, CompletionRequest, Limits, Message, OnExpiry, RetryPolicy,
-    StepId, ToolCall, ToolEffects, millis,
+    ActivityOptions, ActivitySettings, ApprovalRules, CompletionRequest, Limits, Message, OnExpiry,
+    Reminder, RetryPolicy, RunState, StepId, ToolCall, ToolEffects, millis,
 };
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
@@ -48,6 +48,10 @@ pub struct AgentSpec {
     /// How long one attempt of a tool call may take. Default is 10 minutes.
     #[serde(rename = "tool_timeout_ms", with = "millis")]
     pub tool_timeout: Duration,
+    /// How engines that have a choice make its steps; a tool's own settings go before. Model calls have no
+    /// placement.
+    #[serde(skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
     /// What single tools do differently, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_settings: BTreeMap<String, ToolSettings>,
@@ -68,6 +72,7 @@ impl Default for AgentSpec {
             retry: RetryPolicy::default(),
             model_timeout: Duration::from_secs(600),
             tool_timeout: Duration::from_secs(600),
+            activity: ActivitySettings::default(),
             tool_settings: BTreeMap::new(),
         }
     }
@@ -81,8 +86,11 @@ impl AgentSpec {
             step: StepId { turn, position: 0 },
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
-            heartbeat_timeout: None,
             retry_policy: self.retry.clone(),
+            activity: ActivitySettings {
+                placement: None,
+                ..self.activity.clone()
+            },
         }
     }
 
@@ -102,8 +110,11 @@ impl AgentSpec {
             start_to_close_timeout: settings
                 .and_then(|settings| settings.timeout)
                 .unwrap_or(self.tool_timeout),
-            heartbeat_timeout: None,
             retry_policy: own_retry.unwrap_or(&self.retry).clone(),
+            activity: settings.map_or_else(
+                || self.activity.clone(),
+                |settings| settings.activity.over(&self.activity),
+            ),
         }
     }
 }
@@ -122,6 +133,9 @@ pub struct ToolSettings {
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
+    /// Before [`AgentSpec::activity`].
+    #[serde(skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
 }
 
 /// What happens to a write whose outcome is unknown.
@@ -144,6 +158,9 @@ pub struct ContextPolicy {
     /// The size in tokens from which the conversation is compacted; the rules' default where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_tokens: Option<u64>,
+    /// What the model is reminded of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reminders: Vec<Reminder>,
 }
 
 /// One way to make a conversation smaller.
@@ -178,4 +195,38 @@ pub struct RunInput {
     pub agent: AgentSpec,
     /// The prompt.
     pub prompt: Message,
+}
+
+/// Where a history of a run begins: at the run's start, or where an earlier history left off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "there is one a history")]
+pub enum RunStart {
+    /// A new run.
+    New(RunInput),
+    /// A run that [continued as new](crate::DurableContext::continue_as_new).
+    Continued(Box<RunState>),
+}
+
+impl RunStart {
+    /// The agent that runs.
+    #[must_use]
+    pub fn agent(&self) -> &AgentSpec {
+        match self {
+            Self::New(input) => &input.agent,
+            Self::Continued(state) => &state.agent,
+        }
+    }
+}
+
+impl From<RunInput> for RunStart {
+    fn from(input: RunInput) -> Self {
+        Self::New(input)
+    }
+}
+
+impl From<RunState> for RunStart {
+    fn from(state: RunState) -> Self {
+        Self::Continued(Box::new(state))
+    }
 }

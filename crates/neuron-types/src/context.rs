@@ -3,8 +3,8 @@
 use std::future::Future;
 
 use crate::{
-    CompletionRequest, CompletionResponse, ContextError, DurableError, Message, WasmCompatSend,
-    WasmCompatSync,
+    CompletionRequest, CompletionResponse, ContextError, DurableError, Message, RequestSize,
+    RunState, WasmCompatSend, WasmCompatSync,
 };
 
 /// Decides when a conversation has to shrink and what stays.
@@ -15,7 +15,8 @@ use crate::{
 /// # Contract
 ///
 /// What [`compact`](Self::compact) returns keeps the first user message, parts no tool call from its
-/// result, and is smaller by [`token_estimate`](Self::token_estimate), or it is an error.
+/// result, is smaller by [`token_estimate`](Self::token_estimate), and the conversation need not shrink again
+/// with it; or it is an error.
 pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
     /// Whether the conversation has to shrink before the next model call. `token_count` is the size of
     /// the whole request as far as it is known: the last reported usage and an estimate of what came since.
@@ -26,7 +27,8 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
     /// # Errors
     ///
     /// [`ContextError`] where it cannot be done; the run goes on with the conversation as it was, or ends
-    /// if the model has already refused that.
+    /// if the model has already refused that. With [`ContextError::StillTooLarge`] it goes on with what was
+    /// saved.
     fn compact<M: ModelHandle>(
         &self,
         messages: Vec<Message>,
@@ -35,6 +37,16 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
 
     /// Estimates the tokens of these messages.
     fn token_estimate(&self, messages: &[Message]) -> u64;
+
+    /// What the model is to be reminded of before its next call. Default is nothing.
+    ///
+    /// It is asked before each model call, after the conversation was reviewed, unless the model goes on with
+    /// its own answer. `state.context.reminded` says how far the run was when it was asked last. It must be
+    /// pure: the same state has the same reminders.
+    fn remind(&self, state: &RunState) -> Vec<String> {
+        let _nothing_is_asked = state;
+        Vec::new()
+    }
 }
 
 /// A model that a [`ContextStrategy`] may call: the door, as the loop hands it out.
@@ -44,4 +56,9 @@ pub trait ModelHandle {
         &self,
         request: CompletionRequest,
     ) -> impl Future<Output = Result<CompletionResponse, DurableError>>;
+
+    /// The size of the request that is to shrink. Default is that nobody knows more than the estimate says.
+    fn request_size(&self) -> Option<RequestSize> {
+        None
+    }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{
-    CompletionRequest, CompletionResponse, FailureKind, RunEvent, RunId, StepFailure, ToolCall,
-    ToolEffects, ToolOutput, millis,
+    ActivitySettings, CompletionRequest, CompletionResponse, FailureKind, RunEvent, RunId,
+    RunState, StepFailure, ToolCall, ToolEffects, ToolOutput, millis,
 };
 
 /// The only way out of the loop room: one implementation per engine.
@@ -31,6 +31,8 @@ use crate::{
 /// 6. Only the door retries, as [`ActivityOptions::retry_policy`] says and no sooner than the failure's
 ///    `retry_after`.
 /// 7. A dropped future of this trait abandons its operation: nothing is journaled for it.
+/// 8. A run that [continues as new](Self::continue_as_new) keeps its id, its status, its events and the
+///    signals that nobody has taken yet; [`uuid`](Self::uuid) never answers the same twice in it.
 pub trait DurableContext {
     /// The run's id, which it keeps through every attempt and replay.
     fn run_id(&self) -> &RunId;
@@ -97,6 +99,23 @@ pub trait DurableContext {
         timeout: Option<Duration>,
     ) -> impl Future<Output = Result<Option<T>, DurableError>>;
 
+    /// Whether the history has grown so long that the run should go on in a fresh one. Stable under replay.
+    ///
+    /// It is asked between two steps, and not before the first step of a history.
+    fn should_continue_as_new(&self) -> bool;
+
+    /// Ends this history; the run goes on from `state` in a fresh one.
+    ///
+    /// `Ok` means that the run goes on here: the door began the fresh history in place, or it cannot carry
+    /// a state of this size and the engine has room left.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::ContinuedAsNew`] if the run goes on elsewhere: whoever runs it here returns at once.
+    /// [`DurableError::Step`] if the state is too large to be carried and the engine's limits are near: the
+    /// run ends with that failure, which says what to configure. Else what kept the door from it.
+    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>>;
+
     /// Tells the world what happened. Silent where a replay tells it again.
     fn emit(&self, event: RunEvent);
 }
@@ -155,6 +174,14 @@ impl<D: DurableContext> DurableContext for &D {
         (**self).wait_for_signal(name, timeout)
     }
 
+    fn should_continue_as_new(&self) -> bool {
+        (**self).should_continue_as_new()
+    }
+
+    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>> {
+        (**self).continue_as_new(state)
+    }
+
     fn emit(&self, event: RunEvent) {
         (**self).emit(event);
     }
@@ -187,16 +214,11 @@ pub struct ActivityOptions {
     /// How long one attempt may take.
     #[serde(rename = "start_to_close_timeout_ms", with = "millis")]
     pub start_to_close_timeout: Duration,
-    /// How long an attempt may be silent, on engines with heartbeats.
-    #[serde(
-        default,
-        rename = "heartbeat_timeout_ms",
-        with = "millis::option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub heartbeat_timeout: Option<Duration>,
     /// How a failed attempt is followed by another. A write gets one attempt whatever this says.
     pub retry_policy: RetryPolicy,
+    /// What else the engine is told about it.
+    #[serde(default, skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
 }
 
 /// How a failed attempt is followed by another.
@@ -246,6 +268,9 @@ pub enum DurableError {
     /// The run was put away, whole; resuming it goes on from here.
     #[error("the run is parked until somebody resumes it")]
     Suspended,
+    /// The run goes on in a fresh history, not here.
+    #[error("the run goes on in a fresh history")]
+    ContinuedAsNew,
     /// The journal tells of another step than the one that the loop asks for: the code or the agent
     /// changed under a run in flight.
     #[error(

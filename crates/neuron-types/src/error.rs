@@ -168,12 +168,19 @@ pub enum ToolError {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// Somebody who watches the calls ends the run.
+    #[error("a hook ended the run: {0}")]
+    Terminated(String),
     /// A hint that lets the model call again with better arguments.
     #[error("{0}")]
     ModelRetry(String),
     /// No result in time. Tried again, unless the tool is a write.
     #[error("no result within {0:?}")]
     Timeout(Duration),
+    /// The call was made, and whoever made it was lost before it answered. Tried again, unless the tool is a
+    /// write.
+    #[error("the answer is lost: {0}")]
+    AnswerLost(String),
     /// What the tool needs is not there just now. Tried again, unless the tool is a write.
     #[error("unavailable: {message}")]
     Unavailable {
@@ -206,6 +213,21 @@ pub enum ContextError {
     /// What must be kept is already too large.
     #[error("compaction failed: {0}")]
     CompactionFailed(String),
+    /// The conversation was made smaller, and is still not under the threshold.
+    #[error(
+        "the conversation is smaller now, but still takes about {tokens} tokens, and from {at_tokens} on it \
+         has to shrink: {reason}"
+    )]
+    StillTooLarge {
+        /// What is left of the conversation. It keeps what every compaction keeps.
+        messages: Vec<crate::Message>,
+        /// The size of the request with it.
+        tokens: u64,
+        /// The threshold.
+        at_tokens: u64,
+        /// Why it cannot be smaller, and what to change.
+        reason: String,
+    },
     /// The model call that the strategy asked for failed.
     #[error("the summary call failed")]
     Model(#[from] crate::DurableError),

@@ -99,6 +99,19 @@ pub enum RunEvent {
         /// The arguments that they put in.
         args: Option<Value>,
     },
+    /// A person is not asked again: what they decided about the same question holds for the rest of the run.
+    DecisionRepeated {
+        /// The turn.
+        turn: u32,
+        /// The id that the model gave the call.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// Yes or no.
+        verdict: Verdict,
+        /// Who decided.
+        approver: Option<String>,
+    },
     /// A decision fits no open ticket; the run goes on waiting.
     ApprovalRefused {
         /// The ticket that it named.

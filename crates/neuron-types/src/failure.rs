@@ -156,7 +156,9 @@ impl From<ToolError> for StepFailure {
         match error {
             ToolError::InvalidInput(_) => Self::new(FailureKind::ToolInput, message),
             ToolError::Cancelled => Self::new(FailureKind::Cancelled, message),
+            ToolError::Terminated(_) => Self::new(FailureKind::Terminated, message),
             ToolError::Timeout(_) => Self::new(FailureKind::Timeout, message),
+            ToolError::AnswerLost(_) => Self::new(FailureKind::Network, message),
             ToolError::Unavailable { retry_after, .. } => Self {
                 retry_after,
                 ..Self::new(FailureKind::Unavailable, message)
@@ -170,7 +172,8 @@ impl From<ToolError> for StepFailure {
 }
 
 /// The error's message followed by those of its causes, each once.
-fn with_causes(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

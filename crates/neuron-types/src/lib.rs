@@ -11,7 +11,7 @@
 //! | connect a model | [`Provider`], [`ProviderError`] |
 //! | write a tool | [`Tool`], [`ToolContext`], [`ToolOutput`], [`ToolError`] |
 //! | describe an agent and its run | [`AgentSpec`], [`RunInput`], [`RunStatus`], [`RunOutput`], [`RunEvent`] |
-//! | ask a person | [`ApprovalTicket`], [`Decision`], [`PermissionPolicy`] |
+//! | ask a person | [`ApprovalTicket`], [`Decision`], [`Refusal`], [`PermissionPolicy`] |
 //! | put the loop on an engine | [`DurableContext`], [`ActivityOptions`], [`StepFailure`] |
 //! | keep the context small | [`ContextStrategy`], [`ModelHandle`] |
 //! | watch or veto effects | [`ObservabilityHook`], [`HookEvent`] |
@@ -33,8 +33,11 @@
 //! assert_eq!(request.messages[0].text(), "Which crates are in this workspace?");
 //! ```
 
+mod activity;
 mod agent;
+mod call_pattern;
 mod context;
+mod context_size;
 mod durable;
 mod error;
 mod event;
@@ -45,6 +48,8 @@ mod message;
 mod millis;
 mod permission;
 mod provider;
+mod refusal;
+mod reminder;
 mod request;
 mod response;
 mod run;
@@ -57,12 +62,17 @@ mod tool_context;
 mod usage;
 mod wasm;
 
-pub use agent::{AgentSpec, ContextPolicy, ContextRule, OnUnknownOutcome, RunInput, ToolSettings};
+pub use activity::{ActivitySettings, Placement};
+pub use agent::{
+    AgentSpec, ContextPolicy, ContextRule, OnUnknownOutcome, RunInput, RunStart, ToolSettings,
+};
+pub use call_pattern::CallPattern;
 pub use context::{ContextStrategy, ModelHandle};
+pub use context_size::{RequestSize, TokenCalibration};
 pub use durable::{ActivityOptions, DurableContext, DurableError, RetryPolicy, StepId};
 pub use error::{ContextError, HookError, InvalidRunId, ProviderError, ToolError};
 pub use event::{RecordedEvent, RunEvent};
-pub use failure::{FailureKind, StepFailure};
+pub use failure::{FailureKind, StepFailure, with_causes};
 pub use hook::{HookAction, HookEvent, ObservabilityHook};
 pub use limits::Limits;
 pub use message::{
@@ -70,17 +80,19 @@ pub use message::{
 };
 pub use permission::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use provider::{DynProvider, Provider};
+pub use refusal::Refusal;
+pub use reminder::{Milestone, Reminder, ReminderTrigger};
 pub use request::{
     CacheControl, CacheTtl, CompletionRequest, ContextEdit, ContextManagement, ReasoningEffort,
     ResponseFormat, SystemBlock, SystemPrompt, ThinkingConfig, ToolChoice,
 };
 pub use response::{CompletionResponse, StopReason};
 pub use run::{ExitReason, RunError, RunId, RunOutput, RunPhase, UserMessage, signal};
-pub use run_state::{CallState, PendingCall, RunOutcome, RunState, Stage};
+pub use run_state::{CallState, ContextRecord, PendingCall, RunOutcome, RunState, Stage};
 pub use status::RunStatus;
 pub use stream::{StreamEvent, StreamHandle};
-pub use ticket::{ApprovalTicket, Decision, OnExpiry, Verdict};
+pub use ticket::{ApprovalTicket, Decision, OnExpiry, RememberedDecision, Verdict};
 pub use tool::{Tool, ToolAnnotations, ToolCall, ToolDefinition, ToolDyn, ToolEffects, ToolOutput};
 pub use tool_context::{ProgressReporter, ToolContext};
-pub use usage::{TokenUsage, UsageIteration};
+pub use usage::{TokenUsage, UsageIteration, cost_sum};
 pub use wasm::{WasmBoxedFuture, WasmCompatSend, WasmCompatSync};

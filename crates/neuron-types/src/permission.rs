@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{WasmCompatSend, WasmCompatSync};
+use crate::{CallPattern, RememberedDecision, WasmCompatSend, WasmCompatSync};
 
 /// What a [`PermissionPolicy`] says of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,43 +23,101 @@ pub trait PermissionPolicy: WasmCompatSend + WasmCompatSync {
     fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision;
 }
 
-/// The policy of an agent file: tool names to ask about and to refuse.
+/// The policy of an agent file: calls to refuse, to make, and to ask about.
 ///
-/// An entry is a tool's name, `*` for every tool, or `!name` to except one. An exception wins over `*`
-/// wherever it stands, and `deny` wins over `approve`. With no entry everything is allowed.
+/// An entry is a [`CallPattern`], or one after a `!`, which excepts calls from its list wherever it stands.
+/// `deny` wins over `allow`, and `allow` over `approve`. What no list has is allowed. An entry that cannot be
+/// read, which an agent file never has, refuses or asks about every call and allows none.
 ///
 /// ```
 /// use neuron_types::{ApprovalRules, PermissionDecision, PermissionPolicy};
-/// use serde_json::Value;
+/// use serde_json::json;
 ///
-/// let rules = ApprovalRules { approve: vec!["*".into(), "!read_file".into()], deny: vec![] };
-/// assert_eq!(rules.check("read_file", &Value::Null), PermissionDecision::Allow);
-/// assert!(matches!(rules.check("bash", &Value::Null), PermissionDecision::Ask(_)));
+/// let rules = ApprovalRules {
+///     allow: vec!["bash(command=cargo check)".into()],
+///     approve: vec!["*".into(), "!read_*".into()],
+///     deny: vec!["write_file(path=*.lock)".into()],
+///     ..ApprovalRules::default()
+/// };
+/// let check = |tool, input| rules.check(tool, &input);
+/// assert_eq!(check("read_file", json!({"path": "a"})), PermissionDecision::Allow);
+/// assert_eq!(check("bash", json!({"command": "cargo check"})), PermissionDecision::Allow);
+/// assert!(matches!(check("bash", json!({"command": "ls"})), PermissionDecision::Ask(_)));
+/// assert!(matches!(check("write_file", json!({"path": "Cargo.lock"})), PermissionDecision::Deny(_)));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalRules {
-    /// Tools that need a person's approval.
+    /// Calls that are made without asking.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// Calls that need a person's approval.
     pub approve: Vec<String>,
-    /// Tools that are refused.
+    /// Calls that are refused.
     pub deny: Vec<String>,
+    /// What people decided for the rest of the run. The loop adds it, and goes by it where a policy asks;
+    /// [`check`](PermissionPolicy::check) does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remembered: Vec<RememberedDecision>,
+}
+
+impl ApprovalRules {
+    /// What a person decided for the rest of the run about this question: the same tool, and the same reason
+    /// to ask.
+    #[must_use]
+    pub fn remembered(&self, tool: &str, reason: &str) -> Option<&RememberedDecision> {
+        self.remembered
+            .iter()
+            .find(|decision| decision.tool == tool && decision.reason == reason)
+    }
+
+    /// Keeps a decision for the rest of the run, instead of an older one about the same question.
+    pub fn remember(&mut self, decision: RememberedDecision) {
+        self.remembered
+            .retain(|old| (&old.tool, &old.reason) != (&decision.tool, &decision.reason));
+        self.remembered.push(decision);
+    }
 }
 
 impl PermissionPolicy for ApprovalRules {
-    fn check(&self, tool_name: &str, _input: &Value) -> PermissionDecision {
-        if matches(&self.deny, tool_name) {
-            PermissionDecision::Deny(format!("the agent may not call {tool_name}"))
-        } else if matches(&self.approve, tool_name) {
-            PermissionDecision::Ask(format!("the agent asks before it calls {tool_name}"))
+    fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
+        if let Some(with) = matching(&self.deny, tool_name, input, true) {
+            PermissionDecision::Deny(format!("the agent may not call {tool_name}{with}"))
+        } else if matching(&self.allow, tool_name, input, false).is_some() {
+            PermissionDecision::Allow
+        } else if let Some(with) = matching(&self.approve, tool_name, input, true) {
+            PermissionDecision::Ask(format!("the agent asks before it calls {tool_name}{with}"))
         } else {
             PermissionDecision::Allow
         }
     }
 }
 
-fn matches(entries: &[String], tool: &str) -> bool {
-    let excepted = entries
-        .iter()
-        .any(|entry| entry.strip_prefix('!') == Some(tool));
-    !excepted && entries.iter().any(|entry| entry == "*" || entry == tool)
+/// What to say about the arguments, if an entry is for this call and none excepts it. The answer does not
+/// depend on the order of the entries.
+fn matching(entries: &[String], tool: &str, input: &Value, unreadable: bool) -> Option<String> {
+    let mut found: Option<String> = None;
+    for entry in entries {
+        let (excepts, text) = match entry.strip_prefix('!') {
+            Some(text) => (true, text),
+            None => (false, entry.as_str()),
+        };
+        let with = match CallPattern::parse(text) {
+            Some(pattern) if !pattern.matches(tool, input) => continue,
+            Some(CallPattern { argument, .. }) => argument
+                .map(|(name, value)| format!(" with {name}={value}"))
+                .unwrap_or_default(),
+            None if excepts || !unreadable => continue,
+            None => String::new(),
+        };
+        if excepts {
+            return None;
+        }
+        // The shortest, which is the widest: an entry for every call of the tool has nothing to say.
+        let shorter = |old: &String| (with.len(), &with) < (old.len(), old);
+        if found.as_ref().is_none_or(shorter) {
+            found = Some(with);
+        }
+    }
+    found
 }

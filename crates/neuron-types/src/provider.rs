@@ -2,11 +2,9 @@
 
 use std::future::Future;
 
-use futures::stream;
-
 use crate::{
-    CompletionRequest, CompletionResponse, ProviderError, StreamEvent, StreamHandle,
-    WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
+    CompletionRequest, CompletionResponse, ProviderError, StreamHandle, WasmBoxedFuture,
+    WasmCompatSend, WasmCompatSync,
 };
 
 /// A model behind an API.
@@ -39,18 +37,12 @@ pub trait Provider: WasmCompatSend + WasmCompatSync {
     ///
     /// # Errors
     ///
-    /// What went wrong before the first event. Later failures are [`StreamEvent::Error`].
+    /// What went wrong before the first event. Later failures are [`StreamEvent::Error`](crate::StreamEvent::Error).
     fn complete_stream(
         &self,
         request: &CompletionRequest,
     ) -> impl Future<Output = Result<StreamHandle, ProviderError>> + WasmCompatSend {
-        async move {
-            let response = self.complete(request).await?;
-            let event = StreamEvent::MessageComplete(Box::new(response));
-            Ok(StreamHandle {
-                receiver: Box::pin(stream::iter([event])),
-            })
-        }
+        async move { self.complete(request).await.map(StreamHandle::from) }
     }
 }
 

@@ -39,6 +39,9 @@ pub struct CompletionRequest {
     /// Whether, and which, tool must be called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
+    /// Whether one answer may ask for several tool calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
     /// The form of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat>,
@@ -143,6 +146,8 @@ pub enum ThinkingConfig {
     Disabled,
     /// The model decides.
     Adaptive,
+    /// Nothing before the first tool call, and short notes between calls.
+    BetweenTools,
 }
 
 /// How hard the model reasons. Providers refuse a level that a model does not have.
@@ -174,7 +179,7 @@ pub struct ContextManagement {
     pub edits: Vec<ContextEdit>,
 }
 
-/// One thing that the provider may do to the context that it sees.
+/// One thing that the provider may do to the context that it sees. The conversation that is sent stays whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -183,5 +188,40 @@ pub enum ContextEdit {
     Compact {
         /// The provider's name of the strategy, for example `compact_20260112`.
         strategy: String,
+        /// The size of the prompt in tokens from which it does; the provider's default where `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_tokens: Option<u64>,
+        /// What the summary must pay attention to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
     },
+    /// Leave out older tool results.
+    ClearToolResults {
+        /// The size of the prompt in tokens from which it does; the provider's default where `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_tokens: Option<u64>,
+        /// How many of the newest results stay; the provider's default where `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<u64>,
+    },
+    /// Leave out older thinking.
+    ClearThinking {
+        /// How many of the newest turns with thinking keep it; the provider's default where `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<u64>,
+    },
+    /// An edit that has no variant here, in the provider's own words.
+    Native(Value),
+}
+
+impl ContextEdit {
+    /// Summarising by this strategy of the provider's, with its defaults.
+    #[must_use]
+    pub fn compact(strategy: impl Into<String>) -> Self {
+        Self::Compact {
+            strategy: strategy.into(),
+            at_tokens: None,
+            instructions: None,
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Message, TokenUsage};
 
@@ -49,4 +50,13 @@ pub enum StopReason {
     /// A reason that has no variant here, as the provider wrote it.
     #[serde(untagged)]
     Other(String),
+}
+
+impl StopReason {
+    /// The reason that a provider wrote and that its crate gives no meaning to: [`StopReason::Other`], unless
+    /// the name is that of a variant, which is what it would be when it is read from a journal.
+    #[must_use]
+    pub fn named(reason: String) -> Self {
+        serde_json::from_value(Value::String(reason.clone())).unwrap_or(Self::Other(reason))
+    }
 }

@@ -5,8 +5,8 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSpec, ApprovalTicket, ExitReason, RunError, RunEvent, TokenUsage, ToolCall,
-    ToolResultBlock,
+    AgentSpec, ApprovalTicket, ExitReason, Milestone, RunError, RunEvent, TokenCalibration,
+    TokenUsage, ToolCall, ToolResultBlock,
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -32,6 +32,9 @@ pub struct RunState {
     pub context_tokens: u64,
     /// How many leading messages `context_tokens` covers.
     pub counted_messages: usize,
+    /// What else is known of the conversation's size and of what the model was reminded of.
+    #[serde(default, skip_serializing_if = "ContextRecord::is_new")]
+    pub context: ContextRecord,
     /// Answers in a row that asked to be continued.
     pub continuations: u32,
     /// The size in tokens below which the conversation is not compacted: an attempt failed, and another is
@@ -51,6 +54,38 @@ pub struct RunState {
     pub limit: Option<ExitReason>,
     /// What is still to be told to the world.
     pub outbox: Vec<RunEvent>,
+}
+
+impl RunState {
+    /// How far the run has come. A model call that is about to be made is no turn that is over.
+    #[must_use]
+    pub fn milestone(&self) -> Milestone {
+        let ahead = u32::from(matches!(self.stage, Stage::CallModel));
+        Milestone {
+            turns: self.turn.saturating_sub(ahead),
+            tool_calls: self.tool_calls,
+            tokens: self.context_tokens,
+        }
+    }
+}
+
+/// What a run knows of its conversation beside its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextRecord {
+    /// How the model counts beside the estimate.
+    pub calibration: TokenCalibration,
+    /// The part of [`RunState::context_tokens`] that is estimated, as it was before calibration.
+    pub estimated: u64,
+    /// How far the run was when reminders were last looked at.
+    pub reminded: Milestone,
+}
+
+impl ContextRecord {
+    /// Nothing is known yet.
+    fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What comes next in a run.

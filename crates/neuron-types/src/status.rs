@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ApprovalTicket, ExitReason, RunError, RunEvent, RunId, RunOutput, RunPhase, TokenUsage,
+    usage::cost_sum,
 };
 
 /// What `neuron status` prints, the same on every engine.
@@ -116,10 +117,7 @@ impl RunStatus {
 
     fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
-        self.cost_usd = self
-            .cost_usd
-            .zip(cost_usd)
-            .and_then(|(sum, more)| sum.checked_add(more));
+        self.cost_usd = cost_sum(self.cost_usd, cost_usd);
     }
 
     /// The run's output as far as it has one. `exit_reason` is why it ended, if it did.

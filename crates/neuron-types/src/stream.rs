@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin};
 
-use futures::Stream;
+use futures::{Stream, stream};
 
 use crate::{CompletionResponse, ProviderError, TokenUsage};
 
@@ -47,6 +47,16 @@ pub enum StreamEvent {
 pub struct StreamHandle {
     /// The events, in order; ends with `MessageComplete` or `Error`.
     pub receiver: Pin<Box<dyn Stream<Item = StreamEvent> + Send>>,
+}
+
+/// The stream of an answer that came in one piece.
+impl From<CompletionResponse> for StreamHandle {
+    fn from(response: CompletionResponse) -> Self {
+        let event = StreamEvent::MessageComplete(Box::new(response));
+        Self {
+            receiver: Box::pin(stream::iter([event])),
+        }
+    }
 }
 
 impl fmt::Debug for StreamHandle {

@@ -62,4 +62,30 @@ pub struct Decision {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approver: Option<String>,
+    /// Answer the same question so for the rest of the run: about the same tool, for the same reason.
+    /// Tickets that are open already are not answered by it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub remember: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// A [`Decision`] that holds for the rest of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberedDecision {
+    /// The tool that was asked about.
+    pub tool: String,
+    /// The [reason](ApprovalTicket::reason) for which was asked.
+    pub reason: String,
+    /// Yes or no.
+    pub verdict: Verdict,
+    /// What the person had to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Who decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approver: Option<String>,
 }

@@ -56,6 +56,13 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         input: Value,
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>>;
+
+    /// Whether whoever performs the call checks the arguments, so that nobody need check them against
+    /// [`ToolDefinition::input_schema`] before. True for tools whose schema comes from a stranger: checking
+    /// against a schema can be made to take for ever. Default is false.
+    fn checks_arguments(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Tool> ToolDyn for T {

@@ -1,6 +1,14 @@
 //! Token counts as providers report them.
 
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+
+/// Two costs in US dollars together: unknown if either is, or if the sum cannot be counted.
+#[must_use]
+pub fn cost_sum(one: Option<Decimal>, other: Option<Decimal>) -> Option<Decimal> {
+    one.zip(other)
+        .and_then(|(one, other)| one.checked_add(other))
+}
 
 /// Tokens that one or more model calls used.
 ///

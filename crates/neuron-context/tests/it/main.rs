@@ -8,7 +8,9 @@
     reason = "test code fails by panicking"
 )]
 
+mod composite;
 mod conversation;
+mod injector;
 mod promises;
 mod scripted;
 mod sliding_window;

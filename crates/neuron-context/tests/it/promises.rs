@@ -1,6 +1,8 @@
 //! The promises of the crate's documentation, on random conversations.
 
-use neuron_context::{SlidingWindow, Strategy, Summarization, TokenCounter, ToolResultClearing};
+use neuron_context::{
+    Composite, SlidingWindow, Strategy, Summarization, TokenCounter, ToolResultClearing,
+};
 use neuron_types::{
     ContentBlock, ContextError, ContextPolicy, ContextRule, ContextStrategy, Message, Role,
     StopReason,
@@ -53,11 +55,43 @@ fn first_edit(old: &[Message], new: &[Message]) -> usize {
         .count()
 }
 
+/// What the operator said, in order.
+fn instructions(messages: &[Message]) -> Vec<&ContentBlock> {
+    let operator = messages
+        .iter()
+        .filter(|message| message.role == Role::System);
+    operator.flat_map(|message| &message.content).collect()
+}
+
+/// What is left of the conversation, whether it is under the threshold or not.
+fn left(
+    result: Result<Vec<Message>, ContextError>,
+    strategy: &impl ContextStrategy,
+) -> Result<Vec<Message>, ContextError> {
+    match result {
+        Err(ContextError::StillTooLarge {
+            messages,
+            tokens,
+            at_tokens,
+            reason,
+        }) => {
+            assert!(tokens >= at_tokens && !reason.is_empty());
+            assert_eq!(tokens, strategy.token_estimate(&messages));
+            Ok(messages)
+        }
+        other => other,
+    }
+}
+
 /// Checks everything that is promised of every strategy, and that a second compaction changes nothing more
 /// than the first left over.
 fn check(strategy: &impl ContextStrategy, old: Vec<Message>) -> TestCaseResult {
     let before = strategy.token_estimate(&old);
-    let new = match compact(strategy, old.clone(), &summarizer()) {
+    let result = compact(strategy, old.clone(), &summarizer());
+    if let Ok(new) = &result {
+        prop_assert!(!strategy.should_compact(new, strategy.token_estimate(new)));
+    }
+    let new = match left(result, strategy) {
         Ok(new) => new,
         Err(ContextError::CompactionFailed(reason)) => {
             prop_assert!(!reason.is_empty());
@@ -71,7 +105,9 @@ fn check(strategy: &impl ContextStrategy, old: Vec<Message>) -> TestCaseResult {
     prop_assert_eq!(&new[0], &old[0]);
 
     let mut rest = old.iter();
-    for message in new.iter().filter(|message| !is_summary(message)) {
+    prop_assert_eq!(instructions(&new), instructions(&old));
+    let said = |message: &&Message| !is_summary(message) && message.role != Role::System;
+    for message in new.iter().filter(said) {
         let kept = lasting(message);
         prop_assert!(
             rest.any(|old| lasting(old) == kept),
@@ -83,9 +119,9 @@ fn check(strategy: &impl ContextStrategy, old: Vec<Message>) -> TestCaseResult {
     let edit = first_edit(&old, &new);
     prop_assert!(!new[edit..].iter().flat_map(|m| &m.content).any(is_bound));
 
-    let again = compact(strategy, old, &summarizer()).ok();
+    let again = left(compact(strategy, old, &summarizer()), strategy).ok();
     prop_assert_eq!(again.as_ref(), Some(&new));
-    match compact(strategy, new.clone(), &summarizer()) {
+    match left(compact(strategy, new.clone(), &summarizer()), strategy) {
         Ok(newer) => {
             prop_assert!(strategy.token_estimate(&newer) < strategy.token_estimate(&new));
             assert_valid(&newer);
@@ -157,7 +193,8 @@ proptest! {
     fn summarization_does_not_summarise_its_summary(old in conversation(), keep in 0_usize..30) {
         let strategy = Summarization::new(keep);
         if let Ok(new) = compact(&strategy, old, &summarizer()) {
-            prop_assert!(is_summary(&new[1]));
+            let summary = new.iter().skip(1).find(|message| message.role != Role::System);
+            prop_assert!(summary.is_some_and(is_summary));
             prop_assert!(compact(&strategy, new, &Scripted::silent()).is_err());
         }
     }
@@ -168,8 +205,29 @@ proptest! {
         rules in proptest::collection::vec(rule(), 0..4),
         at_tokens in 1_u64..20_000,
     ) {
-        let policy = ContextPolicy { rules, at_tokens: Some(at_tokens) };
+        let policy = ContextPolicy { rules, at_tokens: Some(at_tokens), ..ContextPolicy::default() };
         check(&Strategy::from_policy(&policy), old)?;
+    }
+
+    #[test]
+    fn single_strategies_keep_their_promises_below_their_threshold(
+        old in conversation(), keep in 0_usize..30, at_tokens in 1_u64..5_000,
+    ) {
+        check(&SlidingWindow { at_tokens, ..SlidingWindow::new(keep) }, old.clone())?;
+        check(&ToolResultClearing { at_tokens, ..ToolResultClearing::new(keep) }, old.clone())?;
+        check(&Summarization { at_tokens, ..Summarization::new(keep) }, old)?;
+    }
+
+    #[test]
+    fn a_chain_keeps_the_promises(
+        old in conversation(), keep in 0_usize..30, at_tokens in 1_u64..5_000,
+    ) {
+        let chain = Composite::new(
+            ToolResultClearing { at_tokens, ..ToolResultClearing::new(keep) },
+            Summarization { at_tokens, ..Summarization::new(keep) },
+        )
+        .then(SlidingWindow { at_tokens, ..SlidingWindow::new(keep / 2) });
+        check(&chain, old)?;
     }
 
     #[test]

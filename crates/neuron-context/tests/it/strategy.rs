@@ -13,6 +13,7 @@ fn strategy(rules: &[ContextRule], at_tokens: Option<u64>) -> Strategy {
     Strategy::from_policy(&ContextPolicy {
         rules: rules.to_vec(),
         at_tokens,
+        ..ContextPolicy::default()
     })
 }
 
@@ -76,8 +77,21 @@ fn saves_a_tenth_even_where_the_estimate_is_below_the_threshold() {
 #[test]
 fn keeps_what_was_saved_when_a_later_rule_fails() {
     let strategy = strategy(&[CLEAR, SUMMARIZE], Some(8_000));
-    let new = compact(&strategy, conversation(), &failing(overloaded())).unwrap();
-    assert_eq!(new.len(), conversation().len());
+    let error = compact(&strategy, conversation(), &failing(overloaded())).unwrap_err();
+    assert!(error.to_string().contains("8000"), "{error}");
+    let ContextError::StillTooLarge {
+        messages,
+        tokens,
+        reason,
+        ..
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(messages.len(), conversation().len());
+    assert_eq!(tokens, strategy.token_estimate(&messages));
+    assert!(tokens < strategy.token_estimate(&conversation()));
+    assert!(reason.contains("no capacity"), "{reason}");
 }
 
 #[test]

@@ -10,7 +10,8 @@ use neuron_types::{
 use serde_json::json;
 
 use crate::support::{
-    agent, answered, ask, at, authorize, calls, exit, last_results, one_call, tool_text,
+    agent, answered, ask, at, authorize, calls, exit, last_results, one_call, reread,
+    to_model_call, tool_text,
 };
 
 fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
@@ -23,7 +24,44 @@ fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
         args: None,
         comment: None,
         approver: None,
+        remember: false,
     }
+}
+
+#[test]
+fn a_remembered_decision_answers_the_same_question_and_no_other() {
+    let asked = |path: &str| ("push", json!({"path": path}));
+    let mut machine = answered(agent(), calls(&[asked("a")]));
+    authorize(&mut machine, vec![ask()]);
+    let remembered = Decision {
+        comment: Some("never".into()),
+        remember: true,
+        ..decision(&machine, 0, Verdict::Deny)
+    };
+    machine
+        .feed(Observation::Decided(remembered), at(3))
+        .unwrap();
+    // In another process the run still knows.
+    let mut machine = reread(&machine);
+    machine.take_events();
+    to_model_call(&mut machine);
+    let other = PermissionDecision::Ask("another reason".into());
+    let again = calls(&[asked("b"), asked("c")]);
+    machine
+        .feed(Observation::ModelAnswered(again), at(4))
+        .unwrap();
+    authorize(&mut machine, vec![ask(), other]);
+    let tickets = machine.output(&"r".parse().unwrap(), "local").approvals;
+    let reasons: Vec<&str> = tickets.iter().map(|open| open.reason.as_str()).collect();
+    assert_eq!(reasons, ["another reason"]);
+    let repeated = machine
+        .take_events()
+        .into_iter()
+        .find_map(|event| match event {
+            RunEvent::DecisionRepeated { verdict, .. } => Some(verdict),
+            _ => None,
+        });
+    assert_eq!(repeated, Some(Verdict::Deny));
 }
 
 #[test]

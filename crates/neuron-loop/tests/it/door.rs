@@ -10,7 +10,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError,
-    FailureKind, RunEvent, RunId, StepFailure, ToolCall, ToolOutput,
+    FailureKind, RunEvent, RunId, RunState, StepFailure, ToolCall, ToolOutput,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -33,6 +33,8 @@ struct Inner {
     batches: RefCell<Vec<Vec<ToolCall>>>,
     events: RefCell<Vec<RunEvent>>,
     waits: RefCell<Vec<Option<Duration>>>,
+    roll_overs: RefCell<VecDeque<Result<(), DurableError>>>,
+    carried: RefCell<Vec<RunState>>,
 }
 
 impl TestDoor {
@@ -46,6 +48,8 @@ impl TestDoor {
             batches: RefCell::default(),
             events: RefCell::default(),
             waits: RefCell::default(),
+            roll_overs: RefCell::default(),
+            carried: RefCell::default(),
         };
         Self {
             inner: Rc::new(inner),
@@ -54,6 +58,15 @@ impl TestDoor {
 
     pub(crate) fn answer_with(&self, result: Result<CompletionResponse, DurableError>) {
         self.inner.answers.borrow_mut().push_back(result);
+    }
+
+    /// The history is too long until this answer was given.
+    pub(crate) fn roll_over_with(&self, result: Result<(), DurableError>) {
+        self.inner.roll_overs.borrow_mut().push_back(result);
+    }
+
+    pub(crate) fn carried(&self) -> Vec<RunState> {
+        self.inner.carried.borrow().clone()
     }
 
     pub(crate) fn signal(&self, name: &str, payload: Value) {
@@ -177,6 +190,16 @@ impl DurableContext for TestDoor {
         value
             .map(Some)
             .map_err(|source| DurableError::BadSignal { name, source })
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        !self.inner.roll_overs.borrow().is_empty()
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.inner.carried.borrow_mut().push(state.clone());
+        let answer = self.inner.roll_overs.borrow_mut().pop_front();
+        answer.unwrap_or(Ok(()))
     }
 
     fn emit(&self, event: RunEvent) {

@@ -6,8 +6,8 @@ use futures::executor::block_on;
 use neuron_loop::{AgentLoop, TurnResult, ticket_digest};
 use neuron_types::{
     AgentSpec, ApprovalRules, CompletionRequest, ContextError, ContextStrategy, DurableError,
-    ExitReason, FailureKind, Message, ModelHandle, RunEvent, RunOutput, RunPhase, StepFailure,
-    StepId,
+    ExitReason, FailureKind, Message, ModelHandle, RunEvent, RunOutput, RunPhase, RunState,
+    StepFailure, StepId,
 };
 use serde_json::json;
 
@@ -70,7 +70,7 @@ fn run(door: &TestDoor, spec: AgentSpec) -> Result<RunOutput, DurableError> {
 fn asking() -> AgentSpec {
     let approvals = ApprovalRules {
         approve: vec!["push".into()],
-        deny: vec![],
+        ..ApprovalRules::default()
     };
     AgentSpec {
         approvals,
@@ -270,4 +270,80 @@ fn a_caller_can_go_turn_by_turn_and_add_to_the_conversation() {
     let last = &door.requests()[1].0;
     assert_eq!(last.messages.last().unwrap().text(), "be brief");
     assert!(last.tools.is_empty());
+}
+
+fn state_of(door: &TestDoor) -> RunState {
+    let mut carried = door.carried();
+    // As it is when it was written and read again.
+    let json = serde_json::to_string(&carried.pop().unwrap()).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+fn go_on(door: &TestDoor, state: RunState) -> Result<RunOutput, DurableError> {
+    block_on(AgentLoop::resume(door.clone(), Keep, state).unwrap().run())
+}
+
+#[test]
+fn a_history_is_left_after_its_first_step_and_not_before() {
+    let door = TestDoor::new(vec![one_call("look"), says("done")]);
+    door.roll_over_with(Err(DurableError::ContinuedAsNew));
+    let left = run(&door, agent());
+    assert!(matches!(left, Err(DurableError::ContinuedAsNew)));
+    assert_eq!(door.requests().len(), 1, "one step was made");
+
+    let output = go_on(&door, state_of(&door)).unwrap();
+    assert_eq!(output.output.as_deref(), Some("done"));
+    assert_eq!(output.turns, 2);
+    assert_eq!(door.batches(), [["c1"]]);
+}
+
+#[test]
+fn a_run_that_rolls_over_after_every_step_tells_what_it_tells_in_one_history() {
+    let answers = || {
+        vec![
+            calls(&[("look", json!({})), ("push", json!({"path": "a"}))]),
+            one_call("look"),
+            says("done"),
+        ]
+    };
+    let whole = TestDoor::new(answers());
+    whole.signal("decision", decision("t1-2", "approve"));
+    let expected = run(&whole, asking()).unwrap();
+
+    let door = TestDoor::new(answers());
+    door.signal("decision", decision("t1-2", "approve"));
+    door.roll_over_with(Err(DurableError::ContinuedAsNew));
+    let mut result = run(&door, asking());
+    let mut histories = 1;
+    while let Err(DurableError::ContinuedAsNew) = result {
+        histories += 1;
+        door.roll_over_with(Err(DurableError::ContinuedAsNew));
+        result = go_on(&door, state_of(&door));
+    }
+    assert_eq!(result.unwrap(), expected);
+    assert!(histories >= 5, "{histories} histories");
+    assert_eq!(door.events(), whole.events());
+    assert_eq!(door.batches(), whole.batches());
+    assert_eq!(door.requests(), whole.requests());
+}
+
+#[test]
+fn a_run_goes_on_here_if_the_door_says_so() {
+    let door = TestDoor::new(vec![one_call("look"), says("done")]);
+    door.roll_over_with(Ok(()));
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(door.carried().len(), 1);
+}
+
+#[test]
+fn a_run_that_can_neither_go_on_nor_be_carried_over_ends_with_the_doors_reason() {
+    let door = TestDoor::new(vec![one_call("look"), says("never")]);
+    let failure = StepFailure::new(FailureKind::ContextLength, "turn on compaction");
+    door.roll_over_with(Err(failure.into()));
+    let output = run(&door, agent()).unwrap();
+    assert_eq!(output.state, RunPhase::Failed);
+    assert_eq!(output.error.unwrap().message, "turn on compaction");
+    let last = door.events().pop();
+    assert!(matches!(last, Some(RunEvent::RunEnded { .. })), "{last:?}");
 }

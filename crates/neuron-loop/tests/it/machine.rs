@@ -251,12 +251,19 @@ fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
         .feed(Observation::ModelFailed(too_long()), at(1))
         .unwrap();
     assert_eq!(machine.next(), Action::Compact { required: true });
-    let refused = machine.feed(Observation::ContextKept { tokens: 1 }, at(1));
+    let refused = machine.feed(
+        Observation::ContextKept {
+            tokens: 1,
+            estimated: 1,
+        },
+        at(1),
+    );
     assert!(matches!(refused, Err(MachineError::Unexpected { .. })));
     let compacted = Observation::Compacted {
         messages: vec![Message::user("short")],
         old_tokens: 9,
         new_tokens: 1,
+        shortfall: None,
         spent: neuron_loop::Spent::default(),
     };
     machine.feed(compacted, at(2)).unwrap();

@@ -8,6 +8,7 @@
 )]
 
 mod approval;
+mod context;
 mod door;
 mod driver;
 mod machine;

@@ -80,11 +80,15 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
             0 => Observation::CompactionFailed {
                 reason: "no".into(),
                 tokens: 9,
+                estimated: 4,
                 spent: Spent::default(),
             },
             1 => compacted(machine),
             _ if required => compacted(machine),
-            _ => Observation::ContextKept { tokens: 7 },
+            _ => Observation::ContextKept {
+                tokens: 7,
+                estimated: 3,
+            },
         },
         Action::CallModel(_) => model(choice),
         Action::Authorize(unjudged) => {
@@ -121,6 +125,7 @@ fn compacted(machine: &AgentMachine) -> Observation {
         messages: kept,
         old_tokens: 9,
         new_tokens: 1,
+        shortfall: None,
         spent: Spent::default(),
     }
 }
@@ -172,6 +177,7 @@ fn decision(machine: &AgentMachine, choice: &Choice) -> Observation {
             args: (kind == 4).then(|| json!({"edited": true})),
             comment: None,
             approver: None,
+            remember: choice.many.is_multiple_of(3),
         }),
     }
 }
@@ -295,7 +301,7 @@ proptest! {
                 Observation::ModelFailed(StepFailure::new(FailureKind::Network, "x")),
                 Observation::Authorized(vec![PermissionDecision::Allow; 9]),
                 Observation::ToolsAnswered(vec![Ok(ToolOutput::text("x")); 9]),
-                Observation::ContextKept { tokens: 1 },
+                Observation::ContextKept { tokens: 1, estimated: 1 },
             ];
             let misfit = misfits[usize::from(wrong) % misfits.len()].clone();
             if machine.feed(misfit, at(0)).is_err() {

@@ -86,7 +86,10 @@ pub(crate) fn to_model_call(machine: &mut AgentMachine) {
     while !matches!(machine.next(), Action::CallModel(_)) {
         let observation = match machine.next() {
             Action::TakeMessages => Observation::Messages(vec![]),
-            Action::Compact { required: false } => Observation::ContextKept { tokens: 1 },
+            Action::Compact { required: false } => Observation::ContextKept {
+                tokens: 1,
+                estimated: 1,
+            },
             other => panic!("no model call is coming: {other:?}"),
         };
         machine.feed(observation, at(0)).unwrap();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, AgentSpec, RetryPolicy, StepId, ToolAnnotations, ToolCall, ToolDefinition,
-    ToolEffects, ToolSettings,
+    ActivityOptions, ActivitySettings, AgentSpec, Placement, RetryPolicy, StepId, ToolAnnotations,
+    ToolCall, ToolDefinition, ToolEffects, ToolSettings,
 };
 use serde_json::json;
 
@@ -49,8 +49,8 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             },
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: Duration::from_secs(30),
-            heartbeat_timeout: None,
             retry_policy: RetryPolicy::default(),
+            activity: ActivitySettings::default(),
         }
     );
 }
@@ -63,8 +63,8 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             step: STEP,
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Duration::from_secs(20),
-            heartbeat_timeout: None,
             retry_policy: RetryPolicy::default(),
+            activity: ActivitySettings::default(),
         }
     );
 }
@@ -85,15 +85,15 @@ fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
     agent.tool_settings.insert(
         "grep".into(),
         ToolSettings {
-            retry: None,
             timeout: Some(Duration::from_secs(5)),
+            ..ToolSettings::default()
         },
     );
     agent.tool_settings.insert(
         "bash".into(),
         ToolSettings {
             retry: Some(once.clone()),
-            timeout: None,
+            ..ToolSettings::default()
         },
     );
     let grep = agent.tool_options(&call("grep"), STEP);
@@ -102,4 +102,46 @@ fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
     let bash = agent.tool_options(&call("bash"), STEP);
     assert_eq!(bash.start_to_close_timeout, Duration::from_secs(20));
     assert_eq!(bash.retry_policy, once);
+}
+
+#[test]
+fn a_tools_own_settings_go_before_the_agents_and_its_queue_before_the_agents_placement() {
+    let mut agent = agent();
+    agent.activity = ActivitySettings {
+        heartbeat_timeout: Some(Duration::from_secs(30)),
+        task_queue: None,
+        priority: Some(4),
+        placement: Some(Placement::Local),
+    };
+    let model = agent.model_options(1).activity;
+    assert_eq!((model.priority, model.placement), (Some(4), None));
+    assert_eq!(
+        agent.tool_options(&call("grep"), STEP).activity,
+        agent.activity
+    );
+    let own = |activity| ToolSettings {
+        activity,
+        ..ToolSettings::default()
+    };
+    let queue = ActivitySettings {
+        task_queue: Some("gpu".into()),
+        ..ActivitySettings::default()
+    };
+    agent.tool_settings.insert("grep".into(), own(queue));
+    assert_eq!(
+        agent.tool_options(&call("grep"), STEP).activity,
+        ActivitySettings {
+            task_queue: Some("gpu".into()),
+            placement: Some(Placement::Activity),
+            ..agent.activity.clone()
+        }
+    );
+    let local = ActivitySettings {
+        placement: Some(Placement::Local),
+        ..ActivitySettings::default()
+    };
+    agent.activity.placement = Some(Placement::Activity);
+    agent.tool_settings.insert("grep".into(), own(local));
+    let grep = agent.tool_options(&call("grep"), STEP).activity;
+    assert_eq!(grep.placement, Some(Placement::Local));
 }

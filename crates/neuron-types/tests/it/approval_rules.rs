@@ -1,12 +1,13 @@
 use neuron_types::{ApprovalRules, PermissionDecision, PermissionPolicy};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn rules(approve: &[&str], deny: &[&str]) -> ApprovalRules {
     let owned = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect();
     ApprovalRules {
         approve: owned(approve),
         deny: owned(deny),
+        ..ApprovalRules::default()
     }
 }
 
@@ -60,6 +61,65 @@ fn a_star_matches_every_tool_but_the_exceptions_wherever_they_stand() {
 }
 
 #[test]
+fn patterns_are_for_tools_and_arguments() {
+    let owned = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect();
+    let rules = ApprovalRules {
+        allow: owned(&["bash(command=git status)"]),
+        approve: owned(&[
+            "bash",
+            "mcp__git*hub__*",
+            "!mcp__github__get_*",
+            "add(/by/n=2?)",
+        ]),
+        deny: owned(&["bash(command=*rm *-r*)", "read_file(path=*.env)"]),
+        ..ApprovalRules::default()
+    };
+    let cases = [
+        ("bash", json!({"command": "git status"}), "allow"),
+        ("bash", json!({"command": "git status; ls"}), "ask"),
+        ("bash", json!({"command": "cd /; rm  -v -r ."}), "deny"),
+        ("bash", json!({}), "ask"),
+        ("mcp__github__push", json!({}), "ask"),
+        ("mcp__github__get_file", json!({}), "allow"),
+        ("mcp__gitlab__push", json!({}), "allow"),
+        ("add", json!({"by": {"n": 25}}), "ask"),
+        ("add", json!({"by": {"n": 2}}), "allow"),
+        ("read_file", json!({"path": "a/.env"}), "deny"),
+        ("read_file", json!({"path": "a/.envrc"}), "allow"),
+    ];
+    for (tool, input, expected) in cases {
+        let verdict = match rules.check(tool, &input) {
+            PermissionDecision::Allow => "allow",
+            PermissionDecision::Ask(_) => "ask",
+            PermissionDecision::Deny(_) => "deny",
+        };
+        assert_eq!(verdict, expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_allows_nothing() {
+    let broken = || vec!["bash(command".to_owned()];
+    let allow = ApprovalRules {
+        allow: broken(),
+        approve: vec!["*".into()],
+        ..ApprovalRules::default()
+    };
+    assert!(matches!(
+        allow.check("bash", &Value::Null),
+        PermissionDecision::Ask(_)
+    ));
+    let deny = ApprovalRules {
+        deny: broken(),
+        ..ApprovalRules::default()
+    };
+    assert!(matches!(
+        deny.check("bash", &Value::Null),
+        PermissionDecision::Deny(_)
+    ));
+}
+
+#[test]
 fn an_exception_alone_changes_nothing() {
     assert_verdicts(
         &rules(&["!bash"], &["!bash"]),
@@ -96,8 +156,8 @@ fn entries() -> impl Strategy<Value = Vec<String>> {
 proptest! {
     #[test]
     fn deny_wins_over_approve(approve in entries(), deny in entries()) {
-        let alone = ApprovalRules { approve: vec![], deny: deny.clone() };
-        let both = ApprovalRules { approve, deny };
+        let alone = ApprovalRules { deny: deny.clone(), ..ApprovalRules::default() };
+        let both = ApprovalRules { approve, deny, ..ApprovalRules::default() };
         for tool in ["a", "b", "c"] {
             let denied = alone.check(tool, &Value::Null);
             if denied != PermissionDecision::Allow {
@@ -111,10 +171,10 @@ proptest! {
 
     #[test]
     fn the_order_of_entries_does_not_matter(approve in entries(), deny in entries()) {
-        let mut reversed = ApprovalRules { approve: approve.clone(), deny: deny.clone() };
+        let rules = ApprovalRules { approve, deny, ..ApprovalRules::default() };
+        let mut reversed = rules.clone();
         reversed.approve.reverse();
         reversed.deny.reverse();
-        let rules = ApprovalRules { approve, deny };
         for tool in ["a", "b", "c"] {
             prop_assert_eq!(
                 rules.check(tool, &Value::Null),

@@ -5,8 +5,8 @@ use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableContext,
-    DurableError, FailureKind, RunEvent, RunId, StepFailure, ToolCall, ToolOutput, UserMessage,
-    signal,
+    DurableError, FailureKind, RunEvent, RunId, RunState, StepFailure, ToolCall, ToolOutput,
+    UserMessage, signal,
 };
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -77,6 +77,14 @@ impl<S> DurableContext for Door<S> {
                 name: name.to_owned(),
                 source,
             })
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        false
+    }
+
+    async fn continue_as_new(&self, _state: &RunState) -> Result<(), DurableError> {
+        Ok(())
     }
 
     fn emit(&self, _event: RunEvent) {}

@@ -13,6 +13,7 @@ mod cli_contract;
 mod durable_context;
 mod provider;
 mod public_surface;
+mod refusal;
 mod round_trip;
 mod run_id;
 mod run_status;

@@ -23,6 +23,7 @@ const _: () = {
     error::<ContextError>();
     error::<HookError>();
     error::<InvalidRunId>();
+    error::<Refusal>();
     error::<StepFailure>();
     error::<DurableError>();
 };

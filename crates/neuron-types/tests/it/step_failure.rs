@@ -123,6 +123,11 @@ fn every_tool_error_has_its_kind() {
         ),
         (ToolError::Cancelled, FailureKind::Cancelled, "cancelled"),
         (
+            ToolError::Terminated("enough".into()),
+            FailureKind::Terminated,
+            "a hook ended the run: enough",
+        ),
+        (
             ToolError::ModelRetry("use a relative path".into()),
             FailureKind::ToolFailed,
             "use a relative path",

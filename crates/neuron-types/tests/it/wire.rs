@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, RecordedEvent, RetryPolicy, RunEvent,
+    StopReason,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -83,4 +84,21 @@ fn numbers_in_arguments_are_read_to_the_last_bit() {
         let back: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["x"].as_f64().map(f64::to_bits), Some(number.to_bits()));
     }
+}
+
+#[test]
+fn a_reason_to_stop_that_a_provider_names_is_what_a_journal_makes_of_it() {
+    for name in ["pause_turn", "max_tokens", "from_the_future", ""] {
+        let named = StopReason::named(name.to_owned());
+        let journaled = serde_json::to_string(&named).unwrap();
+        assert_eq!(journaled, format!("{name:?}"));
+        assert_eq!(
+            serde_json::from_str::<StopReason>(&journaled).unwrap(),
+            named
+        );
+    }
+    assert_eq!(
+        StopReason::named("pause_turn".to_owned()),
+        StopReason::PauseTurn
+    );
 }

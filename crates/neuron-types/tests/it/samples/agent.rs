@@ -1,8 +1,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ContextPolicy, ContextRule, Limits, Message, OnExpiry, OnUnknownOutcome, RunInput,
-    ToolSettings,
+    ActivitySettings, AgentSpec, ContextPolicy, ContextRule, Limits, Message, OnExpiry,
+    OnUnknownOutcome, Reminder, ReminderTrigger, RunInput, ToolSettings,
 };
 use rust_decimal::Decimal;
 
@@ -59,10 +59,18 @@ pub(crate) fn full() -> AgentSpec {
         context: ContextPolicy {
             rules: context_rules(),
             at_tokens: Some(100_000),
+            reminders: vec![Reminder {
+                text: "Mind the budget.".into(),
+                when: ReminderTrigger::EveryTurns(5),
+            }],
         },
         retry: step::retry_policy(),
         model_timeout: Duration::from_secs(120),
         tool_timeout: Duration::from_millis(2500),
+        activity: ActivitySettings {
+            priority: Some(5),
+            ..ActivitySettings::default()
+        },
         tool_settings: BTreeMap::from([
             ("bash".into(), ToolSettings::default()),
             (
@@ -70,6 +78,7 @@ pub(crate) fn full() -> AgentSpec {
                 ToolSettings {
                     retry: Some(step::retry_policy()),
                     timeout: Some(Duration::from_secs(5)),
+                    activity: step::activity_settings(),
                 },
             ),
         ]),

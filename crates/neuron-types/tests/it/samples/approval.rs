@@ -21,6 +21,7 @@ pub(crate) fn rules() -> ApprovalRules {
     ApprovalRules {
         approve: vec!["*".into(), "!read_file".into()],
         deny: vec!["bash".into()],
+        ..ApprovalRules::default()
     }
 }
 
@@ -55,6 +56,7 @@ pub(crate) fn decisions() -> Vec<Decision> {
             args: Some(json!({"command": "cargo clean"})),
             comment: Some("not by hand".into()),
             approver: Some("ada".into()),
+            remember: true,
         },
         Decision {
             ticket: "t2-2".into(),
@@ -63,6 +65,7 @@ pub(crate) fn decisions() -> Vec<Decision> {
             args: None,
             comment: None,
             approver: None,
+            remember: false,
         },
     ]
 }

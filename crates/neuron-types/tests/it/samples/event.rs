@@ -71,6 +71,13 @@ pub(crate) fn events() -> Vec<RunEvent> {
             comment: None,
             args: None,
         },
+        RunEvent::DecisionRepeated {
+            turn: 2,
+            call_id: "call-3".into(),
+            tool: "bash".into(),
+            verdict: Verdict::Approve,
+            approver: Some("ada".into()),
+        },
         RunEvent::ApprovalRefused {
             ticket: "t9-9".into(),
             reason: "there is no such ticket".into(),

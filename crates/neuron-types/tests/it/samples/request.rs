@@ -8,12 +8,13 @@ use super::tool;
 
 pub(crate) const CACHE_TTLS: [CacheTtl; 2] = [CacheTtl::FiveMinutes, CacheTtl::OneHour];
 
-pub(crate) const THINKING_CONFIGS: [ThinkingConfig; 3] = [
+pub(crate) const THINKING_CONFIGS: [ThinkingConfig; 4] = [
     ThinkingConfig::Enabled {
         budget_tokens: 4096,
     },
     ThinkingConfig::Disabled,
     ThinkingConfig::Adaptive,
+    ThinkingConfig::BetweenTools,
 ];
 
 pub(crate) const REASONING_EFFORTS: [ReasoningEffort; 7] = [
@@ -70,9 +71,20 @@ pub(crate) fn response_formats() -> Vec<ResponseFormat> {
 }
 
 pub(crate) fn context_edits() -> Vec<ContextEdit> {
-    vec![ContextEdit::Compact {
-        strategy: "compact_20260112".into(),
-    }]
+    vec![
+        ContextEdit::compact("compact_20260112"),
+        ContextEdit::Compact {
+            strategy: "compact_20260112".into(),
+            at_tokens: Some(100_000),
+            instructions: Some("Keep file names.".into()),
+        },
+        ContextEdit::ClearToolResults {
+            at_tokens: Some(50_000),
+            keep: Some(3),
+        },
+        ContextEdit::ClearThinking { keep: Some(2) },
+        ContextEdit::Native(json!({"type": "from_the_future"})),
+    ]
 }
 
 /// A request with every field set.
@@ -88,6 +100,7 @@ pub(crate) fn full() -> CompletionRequest {
         top_p: Some(0.95),
         stop_sequences: vec!["END".into()],
         tool_choice: Some(ToolChoice::Auto),
+        parallel_tool_calls: Some(false),
         response_format: Some(ResponseFormat::Text),
         thinking: Some(ThinkingConfig::Adaptive),
         reasoning_effort: Some(ReasoningEffort::XHigh),

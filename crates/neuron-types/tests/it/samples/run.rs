@@ -1,6 +1,7 @@
 use neuron_types::{
-    AgentSpec, CallState, ExitReason, FailureKind, PendingCall, RunError, RunId, RunOutcome,
-    RunOutput, RunPhase, RunState, RunStatus, Stage, TokenUsage, UserMessage,
+    AgentSpec, CallState, ContextRecord, ExitReason, FailureKind, Milestone, PendingCall, RunError,
+    RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, Stage, TokenCalibration,
+    TokenUsage, UserMessage,
 };
 
 use super::{approval, event, message, moment, price, response, tool};
@@ -168,6 +169,18 @@ pub(crate) fn state() -> RunState {
         cost_usd: Some(price()),
         context_tokens: 5120,
         counted_messages: 3,
+        context: ContextRecord {
+            calibration: TokenCalibration {
+                estimated: 1_200,
+                reported: 1_500,
+            },
+            estimated: 80,
+            reminded: Milestone {
+                turns: 1,
+                tool_calls: 2,
+                tokens: 4_000,
+            },
+        },
         continuations: 1,
         compact_from: 0,
         overflowed: true,

@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use neuron_types::{ActivityOptions, FailureKind, RetryPolicy, StepFailure, StepId, ToolEffects};
+use neuron_types::{
+    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
+    ToolEffects,
+};
 
 pub(crate) const FAILURE_KINDS: [FailureKind; 20] = [
     FailureKind::RateLimited,
@@ -35,7 +38,17 @@ pub(crate) fn retry_policy() -> RetryPolicy {
     }
 }
 
-/// One set of options for each kind of effect; only the first has a heartbeat.
+/// Settings with every field set.
+pub(crate) fn activity_settings() -> ActivitySettings {
+    ActivitySettings {
+        heartbeat_timeout: Some(Duration::from_millis(2500)),
+        task_queue: Some("gpu".into()),
+        priority: Some(1),
+        placement: Some(Placement::Local),
+    }
+}
+
+/// One set of options for each kind of effect; only the first has settings for the engine.
 pub(crate) fn activity_options() -> Vec<ActivityOptions> {
     [
         ToolEffects::ReadOnly,
@@ -48,8 +61,12 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         step: StepId { turn: 2, position },
         effects,
         start_to_close_timeout: Duration::from_secs(600),
-        heartbeat_timeout: (position == 0).then(|| Duration::from_millis(2500)),
         retry_policy: retry_policy(),
+        activity: if position == 0 {
+            activity_settings()
+        } else {
+            ActivitySettings::default()
+        },
     })
     .collect()
 }

@@ -1,5 +1,6 @@
 use neuron_types::{
-    AgentSpec, ContextPolicy, ContextRule, Limits, OnUnknownOutcome, RunInput, ToolSettings,
+    AgentSpec, ContextPolicy, ContextRule, Limits, OnUnknownOutcome, Reminder, ReminderTrigger,
+    RunInput, ToolSettings,
 };
 use proptest::{collection::btree_map, option, prelude::*};
 
@@ -9,7 +10,7 @@ use super::{
     message::message,
     millis, one_of,
     request::completion_request,
-    step::retry_policy,
+    step::{activity_settings, retry_policy},
     text,
 };
 use crate::samples::agent::ON_UNKNOWN_OUTCOME;
@@ -27,12 +28,22 @@ pub(crate) fn context_rule() -> impl Strategy<Value = ContextRule> {
     ]
 }
 
+fn reminder() -> impl Strategy<Value = Reminder> {
+    let when = prop_oneof![
+        any::<u32>().prop_map(ReminderTrigger::EveryTurns),
+        any::<u32>().prop_map(ReminderTrigger::EveryToolCalls),
+        any::<u64>().prop_map(ReminderTrigger::AtTokens),
+    ];
+    (text(), when).prop_map(|(text, when)| Reminder { text, when })
+}
+
 prop_compose! {
     pub(crate) fn context_policy()(
         rules in few(context_rule()),
         at_tokens in option::of(any::<u64>()),
+        reminders in few(reminder()),
     ) -> ContextPolicy {
-        ContextPolicy { rules, at_tokens }
+        ContextPolicy { rules, at_tokens, reminders }
     }
 }
 
@@ -52,8 +63,9 @@ prop_compose! {
     pub(crate) fn tool_settings()(
         retry in option::of(retry_policy()),
         timeout in option::of(millis()),
+        activity in activity_settings(),
     ) -> ToolSettings {
-        ToolSettings { retry, timeout }
+        ToolSettings { retry, timeout, activity }
     }
 }
 
@@ -63,6 +75,7 @@ prop_compose! {
         retry in retry_policy(),
         model_timeout in millis(),
         tool_timeout in millis(),
+        activity in activity_settings(),
         tool_settings in btree_map(text(), tool_settings(), 0..3),
     ) -> AgentSpec {
         AgentSpec {
@@ -70,6 +83,7 @@ prop_compose! {
             retry,
             model_timeout,
             tool_timeout,
+            activity,
             tool_settings,
             ..AgentSpec::default()
         }

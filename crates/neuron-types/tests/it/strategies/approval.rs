@@ -1,5 +1,6 @@
 use neuron_types::{
-    ApprovalRules, ApprovalTicket, Decision, OnExpiry, PermissionDecision, Verdict,
+    ApprovalRules, ApprovalTicket, Decision, OnExpiry, PermissionDecision, RememberedDecision,
+    Verdict,
 };
 use proptest::{option, prelude::*};
 
@@ -15,8 +16,25 @@ pub(crate) fn permission_decision() -> impl Strategy<Value = PermissionDecision>
 }
 
 prop_compose! {
-    pub(crate) fn rules()(approve in few(text()), deny in few(text())) -> ApprovalRules {
-        ApprovalRules { approve, deny }
+    fn remembered()(
+        tool in text(),
+        reason in text(),
+        verdict in verdict(),
+        comment in option::of(text()),
+        approver in option::of(text()),
+    ) -> RememberedDecision {
+        RememberedDecision { tool, reason, verdict, comment, approver }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn rules()(
+        allow in few(text()),
+        approve in few(text()),
+        deny in few(text()),
+        remembered in few(remembered()),
+    ) -> ApprovalRules {
+        ApprovalRules { allow, approve, deny, remembered }
     }
 }
 
@@ -49,7 +67,8 @@ prop_compose! {
         args in optional_json(),
         comment in option::of(text()),
         approver in option::of(text()),
+        remember in any::<bool>(),
     ) -> Decision {
-        Decision { ticket, digest, verdict, args, comment, approver }
+        Decision { ticket, digest, verdict, args, comment, approver, remember }
     }
 }

@@ -108,6 +108,15 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
             .prop_map(|(turn, ticket)| RunEvent::ApprovalRequested { turn, ticket }),
         approval_decided(),
         (text(), text()).prop_map(|(ticket, reason)| RunEvent::ApprovalRefused { ticket, reason }),
+        (any::<u32>(), text(), text(), verdict(), option::of(text())).prop_map(
+            |(turn, call_id, tool, verdict, approver)| RunEvent::DecisionRepeated {
+                turn,
+                call_id,
+                tool,
+                verdict,
+                approver,
+            }
+        ),
         text().prop_map(|ticket| RunEvent::ApprovalExpired { ticket }),
         text().prop_map(|text| RunEvent::MessageReceived { text }),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),

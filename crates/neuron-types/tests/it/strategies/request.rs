@@ -61,6 +61,7 @@ pub(crate) fn thinking_config() -> impl Strategy<Value = ThinkingConfig> {
         any::<u64>().prop_map(|budget_tokens| ThinkingConfig::Enabled { budget_tokens }),
         Just(ThinkingConfig::Disabled),
         Just(ThinkingConfig::Adaptive),
+        Just(ThinkingConfig::BetweenTools),
     ]
 }
 
@@ -69,7 +70,20 @@ pub(crate) fn reasoning_effort() -> impl Strategy<Value = ReasoningEffort> {
 }
 
 pub(crate) fn context_edit() -> impl Strategy<Value = ContextEdit> {
-    text().prop_map(|strategy| ContextEdit::Compact { strategy })
+    let tokens = || option::of(any::<u64>());
+    prop_oneof![
+        (text(), tokens(), option::of(text())).prop_map(|(strategy, at_tokens, instructions)| {
+            ContextEdit::Compact {
+                strategy,
+                at_tokens,
+                instructions,
+            }
+        }),
+        (tokens(), tokens())
+            .prop_map(|(at_tokens, keep)| ContextEdit::ClearToolResults { at_tokens, keep }),
+        tokens().prop_map(|keep| ContextEdit::ClearThinking { keep }),
+        json().prop_map(ContextEdit::Native),
+    ]
 }
 
 pub(crate) fn context_management() -> impl Strategy<Value = ContextManagement> {
@@ -83,6 +97,7 @@ prop_compose! {
         top_p in option::of(finite_f32()),
         stop_sequences in few(text()),
         tool_choice in option::of(tool_choice()),
+        parallel_tool_calls in option::of(any::<bool>()),
         response_format in option::of(response_format()),
         thinking in option::of(thinking_config()),
         reasoning_effort in option::of(reasoning_effort()),
@@ -93,6 +108,7 @@ prop_compose! {
             top_p,
             stop_sequences,
             tool_choice,
+            parallel_tool_calls,
             response_format,
             thinking,
             reasoning_effort,

@@ -1,6 +1,6 @@
 use neuron_types::{
-    CallState, ExitReason, PendingCall, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
-    RunStatus, Stage, UserMessage,
+    CallState, ContextRecord, ExitReason, Milestone, PendingCall, RunError, RunId, RunOutcome,
+    RunOutput, RunPhase, RunState, RunStatus, Stage, TokenCalibration, UserMessage,
 };
 use proptest::{option, prelude::*};
 
@@ -130,6 +130,19 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn context_record()(
+        [estimated, reported, unreported, tokens] in any::<[u64; 4]>(),
+        [turns, tool_calls] in any::<[u32; 2]>(),
+    ) -> ContextRecord {
+        ContextRecord {
+            calibration: TokenCalibration { estimated, reported },
+            estimated: unreported,
+            reminded: Milestone { turns, tool_calls, tokens },
+        }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_state()(
         [version, turn, tool_calls, continuations] in any::<[u32; 4]>(),
         agent in agent_spec(),
@@ -138,7 +151,7 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         [context_tokens, compact_from, waited_ms] in any::<[u64; 3]>(),
-        counted_messages in any::<usize>(),
+        (counted_messages, context) in (any::<usize>(), context_record()),
         overflowed in any::<bool>(),
         (started_at, waiting_since) in (moment(), option::of(moment())),
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
@@ -155,6 +168,7 @@ prop_compose! {
             cost_usd,
             context_tokens,
             counted_messages,
+            context,
             continuations,
             compact_from,
             overflowed,

@@ -1,4 +1,6 @@
-use neuron_types::{ActivityOptions, FailureKind, RetryPolicy, StepFailure, StepId};
+use neuron_types::{
+    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
+};
 use proptest::{option, prelude::*};
 
 use super::{few, finite, millis, one_of, text, tool::effects};
@@ -45,13 +47,24 @@ prop_compose! {
 }
 
 prop_compose! {
+    pub(crate) fn activity_settings()(
+        heartbeat_timeout in option::of(millis()),
+        task_queue in option::of(text()),
+        priority in option::of(any::<u32>()),
+        placement in option::of(one_of(&[Placement::Activity, Placement::Local])),
+    ) -> ActivitySettings {
+        ActivitySettings { heartbeat_timeout, task_queue, priority, placement }
+    }
+}
+
+prop_compose! {
     pub(crate) fn activity_options()(
         step in step_id(),
         effects in effects(),
         start_to_close_timeout in millis(),
-        heartbeat_timeout in option::of(millis()),
         retry_policy in retry_policy(),
+        activity in activity_settings(),
     ) -> ActivityOptions {
-        ActivityOptions { step, effects, start_to_close_timeout, heartbeat_timeout, retry_policy }
+        ActivityOptions { step, effects, start_to_close_timeout, retry_policy, activity }
     }
 }
