@@ -15,21 +15,11 @@ use crate::{
     definition::{annotations, definition},
     file_error::cannot,
     process_group::ProcessGroup,
+    secret::is_secret_variable,
 };
 
 /// A command can do anything.
 const ANNOTATIONS: ToolAnnotations = annotations(false, true, false, true);
-/// What the names of variables that hold secrets end in, alone or after an underscore.
-const SECRET_NAMES: [&str; 8] = [
-    "API_KEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSPHRASE",
-    "CREDENTIALS",
-];
 /// The variable that a command finds the call's idempotency key in.
 const IDEMPOTENCY_KEY: &str = "NEURON_IDEMPOTENCY_KEY";
 
@@ -176,14 +166,7 @@ fn describe(status: ExitStatus) -> Cow<'static, str> {
 }
 
 fn is_hidden(name: &OsStr, hidden: &[String]) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
-    hidden.iter().any(|hidden| hidden == name)
-        || SECRET_NAMES.iter().any(|secret| {
-            name.strip_suffix(secret)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
-        })
+    is_secret_variable(name) || hidden.iter().any(|hidden| name == hidden.as_str())
 }
 
 #[cfg(test)]

@@ -6,15 +6,19 @@ use neuron_types::ToolDyn;
 
 pub use crate::{
     bash::{Bash, BashArgs},
+    concurrency_limit::ConcurrencyLimit,
     edit_file::{EditFile, EditFileArgs},
     glob::{Glob, GlobArgs},
     grep::{Grep, GrepArgs},
+    hook_runner::HookRunner,
     list_files::{ListFiles, ListFilesArgs},
     options::BuiltinOptions,
     output_formatter::OutputFormatter,
     permission_checker::PermissionChecker,
+    rate_limit::RateLimit,
     read_file::{ReadFile, ReadFileArgs},
     schema_validator::SchemaValidator,
+    timeout::Timeout,
     write_file::{WriteFile, WriteFileArgs},
 };
 

@@ -26,6 +26,41 @@ pub(crate) fn definition<Args: JsonSchema>(
     description: String,
     annotations: ToolAnnotations,
 ) -> ToolDefinition {
+    ToolDefinition {
+        name: name.to_owned(),
+        title: Some(title.to_owned()),
+        description,
+        input_schema: input_schema::<Args>(),
+        annotations: Some(annotations),
+        ..ToolDefinition::default()
+    }
+}
+
+/// The JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`].
+///
+/// It is the schema that schemars makes, without what says nothing to a model or is not known to every
+/// provider: titles, number formats, references.
+///
+/// ```
+/// use neuron_tool::input_schema;
+/// use schemars::JsonSchema;
+/// use serde_json::json;
+///
+/// #[derive(JsonSchema)]
+/// struct Lookup {
+///     /// The key to look up.
+///     key: String,
+/// }
+///
+/// let expected = json!({
+///     "type": "object",
+///     "properties": {"key": {"type": "string", "description": "The key to look up."}},
+///     "required": ["key"],
+/// });
+/// assert_eq!(input_schema::<Lookup>(), expected);
+/// ```
+#[must_use]
+pub fn input_schema<Args: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -34,14 +69,7 @@ pub(crate) fn definition<Args: JsonSchema>(
     // Says whose arguments they are, to the readers of the code.
     schema.remove("description");
     strip(&mut schema);
-    ToolDefinition {
-        name: name.to_owned(),
-        title: Some(title.to_owned()),
-        description,
-        input_schema: schema.to_value(),
-        annotations: Some(annotations),
-        ..ToolDefinition::default()
-    }
+    schema.to_value()
 }
 
 /// Removes what says nothing to a model, or is not known to every provider, and the line ends of the code.

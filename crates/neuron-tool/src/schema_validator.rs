@@ -27,12 +27,16 @@ pub struct SchemaValidator {
 
 impl SchemaValidator {
     /// A validator for the tools that are in the registry now. Calls to tools that are registered later
-    /// pass unchecked.
+    /// pass unchecked, and so do calls to tools that check their arguments themselves.
     #[must_use]
     pub fn new(registry: &ToolRegistry) -> Self {
         let mut schemas = BTreeMap::new();
         let mut unchecked = BTreeMap::new();
-        for definition in registry.definitions() {
+        let checked_here = registry
+            .names()
+            .filter_map(|name| registry.get(name))
+            .filter(|tool| !tool.checks_arguments());
+        for definition in checked_here.map(|tool| tool.definition()) {
             match jsonschema::validator_for(&definition.input_schema) {
                 Ok(schema) => {
                     schemas.insert(definition.name, schema);

@@ -12,6 +12,7 @@ async fn refuses_what_is_denied_and_what_nobody_can_be_asked_about() {
         .add_middleware(PermissionChecker::new(ApprovalRules {
             approve: vec!["bash".into()],
             deny: vec!["write_file".into()],
+            ..ApprovalRules::default()
         }));
     let input = json!({"path": "a", "content": "b"});
     let denied = place.call("write_file", input).await.unwrap_err();
