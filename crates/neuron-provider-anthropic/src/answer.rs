@@ -113,7 +113,7 @@ fn stop_reason(reason: String) -> StopReason {
         "refusal" => StopReason::Refusal,
         "model_context_window_exceeded" => StopReason::ContextWindowExceeded,
         "compaction" => StopReason::Compaction,
-        _ => StopReason::Other(reason),
+        _ => StopReason::named(reason),
     }
 }
 
@@ -198,6 +198,11 @@ fn take_text(fields: &mut Map<String, Value>, name: &str) -> String {
         Some(Value::String(text)) => text,
         _ => String::new(),
     }
+}
+
+/// The counts of an answer that is still coming.
+pub(crate) fn usage(counts: &Value) -> TokenUsage {
+    Usage::deserialize(counts).unwrap_or_default().into()
 }
 
 impl From<Usage> for TokenUsage {

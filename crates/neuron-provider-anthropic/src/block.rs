@@ -60,25 +60,44 @@ pub(crate) enum Block<'a> {
 }
 
 impl Block<'_> {
+    /// Says if this is thinking, of whatever kind.
+    pub(crate) fn is_thinking(&self) -> bool {
+        match self {
+            Self::Thinking { .. } | Self::RedactedThinking { .. } => true,
+            Self::Raw(value) => is_raw_thinking(value),
+            _ => false,
+        }
+    }
+
+    /// Says if this is the provider's summary of what was before it.
+    pub(crate) fn is_compaction(&self) -> bool {
+        match self {
+            Self::Compaction { .. } => true,
+            Self::Raw(value) => value.get("type").and_then(Value::as_str) == Some("compaction"),
+            _ => false,
+        }
+    }
+
+    /// Says if this is text.
+    pub(crate) fn is_plain_text(&self) -> bool {
+        matches!(self, Self::Text { .. })
+    }
+
+    /// Says if the block brought a cache marker of its own.
+    pub(crate) fn has_own_marker(&self) -> bool {
+        match self {
+            Self::Text { rest, .. } | Self::ToolUse { rest, .. } => rest.has("cache_control"),
+            Self::Raw(value) => value.get("cache_control").is_some_and(|own| !own.is_null()),
+            _ => false,
+        }
+    }
+
     /// Ends a cached prefix here. Returns false where the API allows no marker.
     pub(crate) fn mark(&mut self, marker: Marker) -> bool {
         match self {
-            Self::Text {
-                rest,
-                cache_control,
-                ..
-            }
-            | Self::ToolUse {
-                rest,
-                cache_control,
-                ..
-            } => {
-                if !rest.has("cache_control") {
-                    *cache_control = Some(marker);
-                }
-                true
-            }
-            Self::Image { cache_control, .. }
+            Self::Text { cache_control, .. }
+            | Self::ToolUse { cache_control, .. }
+            | Self::Image { cache_control, .. }
             | Self::Document { cache_control, .. }
             | Self::ToolResult { cache_control, .. }
             | Self::Compaction { cache_control, .. } => {
@@ -88,6 +107,12 @@ impl Block<'_> {
             Self::Thinking { .. } | Self::RedactedThinking { .. } | Self::Raw(_) => false,
         }
     }
+}
+
+/// Says if a block that was received with fields of its own is thinking.
+pub(crate) fn is_raw_thinking(block: &Value) -> bool {
+    let kind = block.get("type").and_then(Value::as_str);
+    matches!(kind, Some("thinking" | "redacted_thinking"))
 }
 
 /// One piece of a tool result.
@@ -186,9 +211,9 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.fields
-            .is_some_and(|fields| fields.contains_key(name) && !self.without.contains(&name))
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let value = self.fields.and_then(|fields| fields.get(name));
+        !self.without.contains(&name) && value.is_some_and(|value| !value.is_null())
     }
 }
 

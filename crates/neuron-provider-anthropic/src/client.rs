@@ -1,31 +1,31 @@
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc};
 
-use neuron_provider_http::{ApiKey, HttpClient, HttpClientBuilder};
-use neuron_types::{CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError};
-use reqwest::header::{HeaderName, HeaderValue};
-
-use crate::{
-    ApiVersion,
-    answer::Answer,
-    failure,
-    request::{self, Body},
+use futures::StreamExt;
+use neuron_provider_http::{HttpClient, Reply, Streamed};
+use neuron_types::{
+    CacheTtl, CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError,
+    StreamEvent, StreamHandle,
 };
 
-/// Where the API is unless [`AnthropicBuilder::base_url`] says otherwise.
-pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
+use crate::{
+    AnthropicBuilder, ApiVersion, ModelCapabilities, ThinkingDisplay,
+    answer::Answer,
+    beta, failure,
+    request::{Body, Purpose},
+    stream::Assembler,
+};
 
-/// How many tokens an answer may have unless the request or [`AnthropicBuilder::max_tokens`] says
-/// otherwise. The API has no default of its own, and an answer of more than about 21,000 tokens may take
-/// longer than an attempt without streaming should.
-pub const DEFAULT_MAX_TOKENS: u64 = 16_384;
+/// An answer that may be longer than this may take longer than an attempt without streaming should: 10
+/// minutes, by the rule of Anthropic's own clients.
+const MOST_TOKENS_AT_ONCE: u64 = 21_333;
 
 /// Anthropic's Messages API.
 ///
 /// Cloning it is cheap and shares the connections. Its `Debug` shows no key.
 #[derive(Debug, Clone)]
 pub struct Anthropic {
-    http: HttpClient,
-    settings: Settings,
+    pub(crate) http: HttpClient,
+    pub(crate) settings: Arc<Settings>,
 }
 
 #[derive(Debug, Clone)]
@@ -34,44 +34,65 @@ pub(crate) struct Settings {
     pub(crate) betas: Vec<String>,
     pub(crate) max_tokens: u64,
     pub(crate) automatic_caching: bool,
+    pub(crate) cache_ttl: Option<CacheTtl>,
+    pub(crate) thinking_display: Option<ThinkingDisplay>,
+    pub(crate) drop_mismatched_thinking: bool,
+    pub(crate) check_models: bool,
+    pub(crate) models: BTreeMap<String, ModelCapabilities>,
+}
+
+impl Settings {
+    /// What is known of a model, from the user first.
+    pub(crate) fn capabilities(&self, model: &str) -> ModelCapabilities {
+        match self.models.get(model) {
+            Some(told) => told.clone(),
+            None if self.check_models => ModelCapabilities::of(model),
+            None => ModelCapabilities::default(),
+        }
+    }
 }
 
 impl Anthropic {
     /// Starts a client.
     pub fn builder() -> AnthropicBuilder {
-        AnthropicBuilder {
-            http: HttpClient::builder("anthropic", DEFAULT_BASE_URL).path(&["v1", "messages"]),
-            has_key: false,
-            settings: Settings {
-                version: ApiVersion::default(),
-                betas: Vec::new(),
-                max_tokens: DEFAULT_MAX_TOKENS,
-                automatic_caching: true,
-            },
+        AnthropicBuilder::new()
+    }
+
+    pub(crate) async fn ask(
+        &self,
+        request: &CompletionRequest,
+        purpose: Purpose<'_>,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let body = Body::new(request, &self.settings, purpose)?;
+        if body.max_tokens() > MOST_TOKENS_AT_ONCE {
+            return gather(self.stream(request, body).await?).await;
+        }
+        let betas = beta::header(&self.settings, request, &body)?;
+        let reply = self.http.post(&body, betas.as_slice()).await?;
+        self.read(&reply)
+    }
+
+    async fn stream(
+        &self,
+        request: &CompletionRequest,
+        mut body: Body<'_>,
+    ) -> Result<StreamHandle, ProviderError> {
+        body.stream = true;
+        let betas = beta::header(&self.settings, request, &body)?;
+        match self.http.post_sse(&body, betas.as_slice()).await? {
+            Streamed::Events(events) => {
+                let request_id = events.headers().get("request-id");
+                let request_id = request_id.and_then(|id| id.to_str().ok());
+                let assembler = Assembler::new(request_id.map(str::to_owned));
+                Ok(events.into_answer(assembler))
+            }
+            Streamed::Reply(reply) => self.read(&reply).map(StreamHandle::from),
         }
     }
 
-    fn betas(
-        &self,
-        request: &CompletionRequest,
-    ) -> Result<Option<(HeaderName, HeaderValue)>, ProviderError> {
-        let mut betas = self.settings.betas.clone();
-        for beta in request::betas(request) {
-            if !betas.contains(&beta) {
-                betas.push(beta);
-            }
-        }
-        if betas.is_empty() {
-            return Ok(None);
-        }
-        let value = HeaderValue::from_str(&betas.join(",")).map_err(|error| {
-            ProviderError::new(
-                FailureKind::InvalidRequest,
-                "a beta flag holds characters that a header cannot: check the flags",
-            )
-            .with_source(error)
-        })?;
-        Ok(Some((HeaderName::from_static("anthropic-beta"), value)))
+    fn read(&self, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
+        self.http
+            .answer(reply, failure::read, Answer::into_response)
     }
 }
 
@@ -80,115 +101,29 @@ impl Provider for Anthropic {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let body = Body::new(request, &self.settings)?;
-        let betas = self.betas(request)?;
-        let reply = self.http.post(&body, betas.as_slice()).await?;
-        if !reply.is_success() {
-            return Err(self.http.failure(&reply, failure::read(&reply)));
-        }
-        let answer: Answer = self.http.decode(&reply)?;
-        answer
-            .into_response()
-            .ok_or_else(|| self.http.failure(&reply, failure::read(&reply)))
+        self.ask(request, Purpose::Answer).await
+    }
+
+    async fn complete_stream(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<StreamHandle, ProviderError> {
+        let body = Body::new(request, &self.settings, Purpose::Answer)?;
+        self.stream(request, body).await
     }
 }
 
-/// Builds an [`Anthropic`]. Created with [`Anthropic::builder`].
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct AnthropicBuilder {
-    http: HttpClientBuilder,
-    has_key: bool,
-    settings: Settings,
-}
-
-impl AnthropicBuilder {
-    /// Sets the API key, which is sent as `x-api-key`. Needed for Anthropic itself; a server of your own
-    /// may want none.
-    pub fn api_key(mut self, key: impl Into<ApiKey>) -> Self {
-        let key = key.into();
-        if !key.is_empty() {
-            self.http = self.http.secret_header("x-api-key", "", &key);
-            self.has_key = true;
+/// Waits for the whole answer.
+async fn gather(mut stream: StreamHandle) -> Result<CompletionResponse, ProviderError> {
+    while let Some(event) = stream.receiver.next().await {
+        match event {
+            StreamEvent::MessageComplete(response) => return Ok(*response),
+            StreamEvent::Error(error) => return Err(error),
+            _ => {}
         }
-        self
     }
-
-    /// Sets a token that is sent as `Authorization: Bearer`, in place of an API key. An OAuth token needs
-    /// the beta flag `oauth-2025-04-20` too.
-    pub fn auth_token(mut self, token: impl Into<ApiKey>) -> Self {
-        let token = token.into();
-        if !token.is_empty() {
-            self.http = self.http.secret_header("authorization", "Bearer ", &token);
-            self.has_key = true;
-        }
-        self
-    }
-
-    /// Sets the base URL, without `/v1`. Default is [`DEFAULT_BASE_URL`].
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.http = self.http.base_url(base_url);
-        self
-    }
-
-    /// Sets the version of the API. Default is [`ApiVersion::V2026_10_21`].
-    pub fn version(mut self, version: ApiVersion) -> Self {
-        self.settings.version = version;
-        self
-    }
-
-    /// Adds a beta flag. Default is none.
-    pub fn beta(mut self, flag: impl Into<String>) -> Self {
-        self.settings.betas.push(flag.into());
-        self
-    }
-
-    /// Sets how many tokens an answer may have where the request does not say. Default is
-    /// [`DEFAULT_MAX_TOKENS`].
-    pub fn max_tokens(mut self, max_tokens: u64) -> Self {
-        self.settings.max_tokens = max_tokens;
-        self
-    }
-
-    /// Sets whether cache markers are placed. Default is yes. Markers that a request brings are sent in
-    /// either case.
-    pub fn automatic_caching(mut self, automatic: bool) -> Self {
-        self.settings.automatic_caching = automatic;
-        self
-    }
-
-    /// Adds a header to every request. Logs and messages do not show it.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.http = self.http.header(name, value);
-        self
-    }
-
-    /// Sets how long a whole attempt may take. Default is ten minutes.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.timeout(timeout);
-        self
-    }
-
-    /// Makes the client.
-    ///
-    /// # Errors
-    ///
-    /// An authentication failure, where Anthropic itself is addressed without a key; otherwise as
-    /// [`HttpClientBuilder::build`].
-    pub fn build(self) -> Result<Anthropic, ProviderError> {
-        if !self.has_key && self.http.host().as_deref() == Some("api.anthropic.com") {
-            return Err(ProviderError::new(
-                FailureKind::Authentication,
-                "anthropic needs an API key: set ANTHROPIC_API_KEY or give the client one",
-            ));
-        }
-        let http = self
-            .http
-            .header("anthropic-version", self.settings.version.as_str())
-            .build()?;
-        Ok(Anthropic {
-            http,
-            settings: self.settings,
-        })
-    }
+    Err(ProviderError::new(
+        FailureKind::Internal,
+        "the stream ended without an answer or an error: report this as a bug",
+    ))
 }

@@ -28,23 +28,30 @@ struct ErrorDetails {
 
 /// Reads an error answer. Its body need not be JSON: a proxy may have written it.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
-    let body: ErrorBody = serde_json::from_slice(reply.body()).unwrap_or_default();
+    let request_id = reply.header("request-id").map(str::to_owned);
+    of_body(reply.status(), reply.body(), request_id)
+}
+
+/// Reads an error event of a stream that began as a success.
+pub(crate) fn of_event(data: &[u8], request_id: Option<String>) -> ApiFailure {
+    of_body(200, data, request_id)
+}
+
+fn of_body(status: u16, body: &[u8], request_id: Option<String>) -> ApiFailure {
+    let body: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
     let error = body.error;
     let code = error.details.error_code;
     let message = error.message.filter(|message| !message.is_empty());
     ApiFailure {
         kind: kind(
-            reply.status(),
+            status,
             error.kind.as_deref(),
             code.as_deref(),
             message.as_deref().unwrap_or_default(),
         ),
         message,
         code: code.or(error.kind),
-        request_id: reply
-            .header("request-id")
-            .map(str::to_owned)
-            .or(body.request_id),
+        request_id: request_id.or(body.request_id),
     }
 }
 
@@ -67,9 +74,10 @@ fn kind(status: u16, error_type: Option<&str>, code: Option<&str>, message: &str
         Some("rate_limit_error") => FailureKind::RateLimited,
         Some("timeout_error") => FailureKind::Timeout,
         Some("overloaded_error") => FailureKind::Overloaded,
-        _ if status == 400 && message.starts_with("prompt is too long") => {
+        _ if matches!(status, 200 | 400) && message.starts_with("prompt is too long") => {
             FailureKind::ContextLength
         }
+        Some("invalid_request_error") if status == 200 => FailureKind::InvalidRequest,
         // An error in the body of a success.
         _ if status < 300 => FailureKind::Unavailable,
         _ => kind_of_status(status),

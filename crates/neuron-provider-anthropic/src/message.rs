@@ -13,15 +13,19 @@ pub(crate) struct WireMessage<'a> {
 
 /// The conversation with consecutive messages of one role merged, tool results first in theirs, and
 /// without what the API refuses.
+///
+/// Thinking is left out after a call whose arguments cannot go back as they came: it is bound to what was
+/// there before it.
 pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
     let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(conversation.len());
+    let mut altered = false;
     for message in conversation {
         let role = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",
             Role::System => "system",
         };
-        let content = blocks(&message.content);
+        let content = blocks(&message.content, &mut altered);
         if content.is_empty() {
             continue;
         }
@@ -40,7 +44,7 @@ pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
     messages
 }
 
-fn blocks(content: &[ContentBlock]) -> Vec<Block<'_>> {
+fn blocks<'a>(content: &'a [ContentBlock], altered: &mut bool) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(content.len());
     let mut rest = None;
     for block in content {
@@ -48,10 +52,19 @@ fn blocks(content: &[ContentBlock]) -> Vec<Block<'_>> {
         match block {
             ContentBlock::Other(value) if is_rest_of_text(value) => rest = Some(value),
             ContentBlock::Text(text) => blocks.extend(text_block(text, rest_of_text)),
-            other => blocks.extend(plain_block(other)),
+            other => {
+                let block = plain_block(other);
+                blocks.extend(block.filter(|block| !(*altered && block.is_thinking())));
+                *altered |= is_altered(other);
+            }
         }
     }
     blocks
+}
+
+/// A call whose arguments are no object, which the API takes in one only.
+fn is_altered(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::ToolUse { input, .. } if !input.is_object() && !input.is_null())
 }
 
 /// A received text block without its text, which is the next block.

@@ -1,20 +1,47 @@
+use std::borrow::Cow;
+
 use neuron_provider_http::{BodyWriter, extra_fields};
 use neuron_types::{
-    CompletionRequest, ContextEdit, FailureKind, ProviderError, ReasoningEffort, ResponseFormat,
-    SystemPrompt, ThinkingConfig, ToolChoice, ToolDefinition,
+    CompletionRequest, ProviderError, ResponseFormat, SystemPrompt, ThinkingConfig, ToolChoice,
+    ToolDefinition,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
-    ApiVersion,
     cache::{self, Marker},
+    check,
     client::Settings,
+    context::{self, ContextManagement},
     message::{self, WireMessage},
+    refusal::invalid,
+    schema,
+    thinking::Reasoning,
 };
 
 const RESERVED: &[&str] = &["model", "messages", "stream"];
-const SAMPLING: &[&str] = &["temperature", "top_p", "top_k"];
+
+/// The fields of `extra` that the API takes when it only counts.
+const COUNTED: &[&str] = &[
+    "cache_control",
+    "compaction",
+    "context_management",
+    "mcp_servers",
+    "output_config",
+    "speed",
+    "system",
+    "thinking",
+    "tool_choice",
+    "tools",
+];
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose<'a> {
+    Answer,
+    Count,
+    Compaction { instructions: Option<&'a str> },
+}
 
 /// A request body that borrows the conversation.
 #[derive(Debug)]
@@ -22,13 +49,16 @@ pub(crate) struct Body<'a> {
     pub(crate) system: Vec<SystemPart<'a>>,
     pub(crate) tools: Vec<Tool<'a>>,
     pub(crate) messages: Vec<WireMessage<'a>>,
+    /// The answer is to come as a stream.
+    pub(crate) stream: bool,
     request: &'a CompletionRequest,
+    purpose: Purpose<'a>,
     max_tokens: u64,
-    thinking: Option<Thinking>,
-    output_config: Option<OutputConfig<'a>>,
+    reasoning: Reasoning,
+    format: Option<Format<'a>>,
     tool_choice: Option<Choice<'a>>,
-    context_management: Option<Edits<'a>>,
-    extra: Option<&'a Map<String, Value>>,
+    context_management: Option<ContextManagement<'a>>,
+    extra: Option<Cow<'a, Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,31 +80,31 @@ pub(crate) struct Tool<'a> {
     pub(crate) cache_control: Option<Marker>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Thinking {
-    Enabled { budget_tokens: u64 },
-    Disabled,
-    Adaptive,
-}
-
 #[derive(Debug, Serialize)]
 struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Format<'a>>,
+    format: Option<&'a Format<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Format<'a> {
-    JsonSchema { schema: &'a Value },
+    JsonSchema { schema: Cow<'a, Value> },
+}
+
+#[derive(Debug, Serialize)]
+struct Choice<'a> {
+    #[serde(flatten)]
+    kind: ChoiceKind<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    disable_parallel_tool_use: bool,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Choice<'a> {
+enum ChoiceKind<'a> {
     Auto,
     None,
     Any,
@@ -82,14 +112,11 @@ enum Choice<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Edits<'a> {
-    edits: Vec<Edit<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Edit<'a> {
+struct Compaction<'a> {
     #[serde(rename = "type")]
-    strategy: &'a str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
 }
 
 impl<'a> Body<'a> {
@@ -97,37 +124,80 @@ impl<'a> Body<'a> {
     pub(crate) fn new(
         request: &'a CompletionRequest,
         settings: &Settings,
+        purpose: Purpose<'a>,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
-        check_sampling(request, extra, settings.version)?;
-        let (thinking, effort) = reasoning(request)?;
-        let format = format(request)?;
+        let model = settings.capabilities(&request.model);
+        let messages = message::messages(&request.messages);
+        let max_tokens = max_tokens(request, extra, settings.max_tokens);
+        let reasoning = Reasoning::new(request, settings, &model, max_tokens, &messages)?;
+        let asked = check::Asked {
+            request,
+            extra,
+            version: settings.version,
+            model: &model,
+            messages: &messages,
+            thinking: reasoning.thinking,
+        };
+        asked.check(purpose)?;
         let mut body = Self {
             system: system(request),
             tools: request.tools.iter().map(Tool::from).collect(),
-            messages: message::messages(&request.messages),
+            messages,
+            stream: false,
             request,
-            max_tokens: max_tokens(request, settings.max_tokens),
-            thinking,
-            output_config: (effort.is_some() || format.is_some())
-                .then_some(OutputConfig { effort, format }),
+            purpose,
+            max_tokens,
+            reasoning,
+            format: format(request)?,
             tool_choice: tool_choice(request),
-            context_management: edits(request),
-            extra,
+            context_management: match purpose {
+                Purpose::Compaction { .. } => None,
+                Purpose::Answer | Purpose::Count => context::management(request),
+            },
+            extra: match purpose {
+                Purpose::Count => extra.map(counted),
+                Purpose::Answer | Purpose::Compaction { .. } => extra.map(Cow::Borrowed),
+            },
         };
         if settings.automatic_caching {
-            cache::place(&mut body);
+            cache::place(&mut body, settings.cache_ttl);
         }
         Ok(body)
+    }
+
+    /// How many tokens the answer may have.
+    pub(crate) fn max_tokens(&self) -> u64 {
+        self.max_tokens
+    }
+
+    pub(crate) fn extra_has(&self, name: &str) -> bool {
+        let extra = self.extra.as_ref();
+        extra.is_some_and(|extra| extra.contains_key(name))
+    }
+
+    pub(crate) fn drops_mismatched_thinking(&self) -> bool {
+        let thinking = self.reasoning.thinking;
+        thinking.is_some_and(|thinking| thinking.drops_mismatched()) && !self.extra_has("thinking")
+    }
+
+    pub(crate) fn is_compaction(&self) -> bool {
+        matches!(self.purpose, Purpose::Compaction { .. })
     }
 }
 
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let request = self.request;
-        let mut body = BodyWriter::begin(serializer, self.extra)?;
+        let counting = self.purpose == Purpose::Count;
+        let mut body = BodyWriter::begin(serializer, self.extra.as_deref())?;
         body.field("model", &request.model)?;
-        body.field("max_tokens", &self.max_tokens)?;
+        if !counting {
+            body.field("max_tokens", &self.max_tokens)?;
+        }
+        if self.stream {
+            body.field("stream", &true)?;
+        }
         if !self.system.is_empty() {
             body.field("system", &self.system)?;
         }
@@ -135,14 +205,29 @@ impl Serialize for Body<'_> {
             body.field("tools", &self.tools)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
-        body.optional("thinking", self.thinking.as_ref())?;
-        body.optional("output_config", self.output_config.as_ref())?;
-        body.optional("temperature", request.temperature.as_ref())?;
-        body.optional("top_p", request.top_p.as_ref())?;
-        if !request.stop_sequences.is_empty() {
-            body.field("stop_sequences", &request.stop_sequences)?;
+        body.optional("thinking", self.reasoning.thinking.as_ref())?;
+        if self.reasoning.effort.is_some() || self.format.is_some() {
+            let config = OutputConfig {
+                effort: self.reasoning.effort,
+                format: self.format.as_ref(),
+            };
+            body.field("output_config", &config)?;
+        }
+        if !counting {
+            body.optional("temperature", request.temperature.as_ref())?;
+            body.optional("top_p", request.top_p.as_ref())?;
+            if !request.stop_sequences.is_empty() {
+                body.field("stop_sequences", &request.stop_sequences)?;
+            }
         }
         body.optional("context_management", self.context_management.as_ref())?;
+        if let Purpose::Compaction { instructions } = self.purpose {
+            let compaction = Compaction {
+                kind: "summarize",
+                instructions,
+            };
+            body.field("compaction", &compaction)?;
+        }
         body.field("messages", &self.messages)?;
         body.end()
     }
@@ -159,41 +244,28 @@ impl<'a> From<&'a ToolDefinition> for Tool<'a> {
     }
 }
 
-fn refuse(message: impl Into<String>) -> ProviderError {
-    ProviderError::new(FailureKind::InvalidRequest, message)
+fn counted(extra: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
+    let fields = extra.iter();
+    let counted = fields.filter(|(name, _)| COUNTED.contains(&name.as_str()));
+    Cow::Owned(
+        counted
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }
 
-fn check_sampling(
+fn max_tokens(
     request: &CompletionRequest,
     extra: Option<&Map<String, Value>>,
-    version: ApiVersion,
-) -> Result<(), ProviderError> {
-    if version.takes_sampling() {
-        return Ok(());
-    }
-    let asked = |name: &&&str| match **name {
-        "temperature" if request.temperature.is_some() => true,
-        "top_p" if request.top_p.is_some() => true,
-        name => extra.is_some_and(|extra| extra.contains_key(name)),
-    };
-    match SAMPLING.iter().find(asked) {
-        Some(name) => Err(refuse(format!(
-            "anthropic's API version {} takes no `{name}`: leave it unset, or choose version {} and a model \
-             that takes it",
-            version.as_str(),
-            ApiVersion::V2023_06_01.as_str(),
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn max_tokens(request: &CompletionRequest, default: u64) -> u64 {
+    default: u64,
+) -> u64 {
     let budget = match request.thinking {
         Some(ThinkingConfig::Enabled { budget_tokens }) => budget_tokens,
         _ => 0,
     };
-    request
-        .max_tokens
+    extra
+        .and_then(|extra| extra.get("max_tokens")?.as_u64())
+        .or(request.max_tokens)
         .unwrap_or_else(|| default.saturating_add(budget))
 }
 
@@ -217,80 +289,29 @@ fn system(request: &CompletionRequest) -> Vec<SystemPart<'_>> {
 
 /// Without tools there is nothing to choose, and the API refuses to be told so.
 fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
-    match request.tool_choice.as_ref()? {
-        ToolChoice::Auto | ToolChoice::None if request.tools.is_empty() => None,
-        ToolChoice::Auto => Some(Choice::Auto),
-        ToolChoice::None => Some(Choice::None),
-        ToolChoice::Required => Some(Choice::Any),
-        ToolChoice::Specific { name } => Some(Choice::Tool { name }),
-    }
-}
-
-/// Thinking and effort, which belong together: effort asks for adaptive thinking unless told otherwise.
-fn reasoning(
-    request: &CompletionRequest,
-) -> Result<(Option<Thinking>, Option<&'static str>), ProviderError> {
-    let thinking = request.thinking.map(|thinking| match thinking {
-        ThinkingConfig::Enabled { budget_tokens } => Thinking::Enabled { budget_tokens },
-        ThinkingConfig::Disabled => Thinking::Disabled,
-        ThinkingConfig::Adaptive => Thinking::Adaptive,
-    });
-    let effort = match request.reasoning_effort {
-        None => return Ok((thinking, None)),
-        Some(ReasoningEffort::None) => {
-            return match thinking {
-                None | Some(Thinking::Disabled) => Ok((Some(Thinking::Disabled), None)),
-                _ => Err(refuse(
-                    "reasoning effort `none` and thinking exclude each other: leave one of them unset",
-                )),
-            };
-        }
-        Some(ReasoningEffort::Low) => "low",
-        Some(ReasoningEffort::Medium) => "medium",
-        Some(ReasoningEffort::High) => "high",
-        Some(ReasoningEffort::XHigh) => "xhigh",
-        Some(ReasoningEffort::Max) => "max",
-        Some(_) => {
-            return Err(refuse(
-                "anthropic has no such reasoning effort: use low, medium, high, xhigh or max",
-            ));
-        }
-    };
-    Ok((thinking.or(Some(Thinking::Adaptive)), Some(effort)))
+    let one_at_a_time = request.parallel_tool_calls == Some(false);
+    let kind = match request.tool_choice.as_ref() {
+        None | Some(ToolChoice::Auto | ToolChoice::None) if request.tools.is_empty() => None,
+        None => one_at_a_time.then_some(ChoiceKind::Auto),
+        Some(ToolChoice::Auto) => Some(ChoiceKind::Auto),
+        Some(ToolChoice::None) => Some(ChoiceKind::None),
+        Some(ToolChoice::Required) => Some(ChoiceKind::Any),
+        Some(ToolChoice::Specific { name }) => Some(ChoiceKind::Tool { name }),
+    }?;
+    Some(Choice {
+        disable_parallel_tool_use: one_at_a_time && !matches!(kind, ChoiceKind::None),
+        kind,
+    })
 }
 
 fn format(request: &CompletionRequest) -> Result<Option<Format<'_>>, ProviderError> {
     match &request.response_format {
         None | Some(ResponseFormat::Text) => Ok(None),
-        Some(ResponseFormat::JsonSchema { schema, .. }) => Ok(Some(Format::JsonSchema { schema })),
-        Some(ResponseFormat::JsonObject) => Err(refuse(
+        Some(ResponseFormat::JsonSchema { schema, .. }) => Ok(Some(Format::JsonSchema {
+            schema: schema::closed(schema),
+        })),
+        Some(ResponseFormat::JsonObject) => Err(invalid(
             "anthropic has no JSON answers without a schema: give the response format a JSON Schema",
         )),
     }
-}
-
-fn edits(request: &CompletionRequest) -> Option<Edits<'_>> {
-    let edits: Vec<_> = compactions(request)
-        .map(|strategy| Edit { strategy })
-        .collect();
-    (!edits.is_empty()).then_some(Edits { edits })
-}
-
-fn compactions(request: &CompletionRequest) -> impl Iterator<Item = &str> {
-    let edits = request.context_management.iter().flat_map(|m| &m.edits);
-    edits.filter_map(|edit| match edit {
-        ContextEdit::Compact { strategy } => Some(strategy.as_str()),
-        _ => None,
-    })
-}
-
-/// The beta flags that the request's own fields need: `compact_20260112` needs `compact-2026-01-12`.
-pub(crate) fn betas(request: &CompletionRequest) -> impl Iterator<Item = String> {
-    compactions(request).filter_map(|strategy| {
-        let date = strategy.strip_prefix("compact_")?;
-        let digits = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
-        let (year, rest) = date.split_at_checked(4).filter(|_| digits)?;
-        let (month, day) = rest.split_at_checked(2)?;
-        Some(format!("compact-{year}-{month}-{day}"))
-    })
 }

@@ -2,13 +2,13 @@ use std::{fmt, net::IpAddr, time::Duration};
 
 use neuron_types::{FailureKind, ProviderError};
 use reqwest::{
-    Client, Url,
+    Client, Method, Request, Response, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use serde::Serialize;
 
-use crate::{ApiKey, Reply};
+use crate::{ApiKey, DEFAULT_IDLE_TIMEOUT, Reply};
 
 /// How long a whole attempt may take unless the builder says otherwise: ten minutes.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -16,17 +16,19 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const USER_AGENT: &str = concat!("neuron/", env!("CARGO_PKG_VERSION"));
 
-/// Posts JSON to one address, one attempt per call.
+/// Speaks JSON with one server, one attempt per call.
 ///
 /// It never retries and never follows a redirect. Cloning it is cheap and shares the connections.
 #[derive(Clone)]
 pub struct HttpClient {
     provider: &'static str,
     client: Client,
+    base: Url,
     url: Url,
     headers: HeaderMap,
     secrets: Vec<ApiKey>,
     timeout: Duration,
+    idle_timeout: Duration,
 }
 
 impl HttpClient {
@@ -40,6 +42,16 @@ impl HttpClient {
             headers: Vec::new(),
             secrets: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
+            idle_timeout: DEFAULT_IDLE_TIMEOUT,
+        }
+    }
+
+    /// Returns a client for another path below the base URL. It shares the connections.
+    #[must_use]
+    pub fn at(&self, path: &[&str]) -> Self {
+        Self {
+            url: join(&self.base, path),
+            ..self.clone()
         }
     }
 
@@ -55,6 +67,30 @@ impl HttpClient {
         body: &B,
         headers: &[(HeaderName, HeaderValue)],
     ) -> Result<Reply, ProviderError> {
+        let mut request = self.request(body, headers)?;
+        *request.timeout_mut() = Some(self.timeout);
+        let response = self.send(request).await?;
+        self.read(response).await
+    }
+
+    /// Gets what is at the address and reads the answer, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// As [`HttpClient::post`].
+    pub async fn get(&self) -> Result<Reply, ProviderError> {
+        let mut request = Request::new(Method::GET, self.url.clone());
+        *request.headers_mut() = self.headers.clone();
+        *request.timeout_mut() = Some(self.timeout);
+        let response = self.send(request).await?;
+        self.read(response).await
+    }
+
+    pub(crate) fn request<B: Serialize + ?Sized>(
+        &self,
+        body: &B,
+        headers: &[(HeaderName, HeaderValue)],
+    ) -> Result<Request, ProviderError> {
         let body = serde_json::to_vec(body).map_err(|error| {
             ProviderError::new(
                 FailureKind::Internal,
@@ -62,19 +98,18 @@ impl HttpClient {
             )
             .with_source(error)
         })?;
-        let mut request = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(body);
+        let mut request = Request::new(Method::POST, self.url.clone());
+        *request.headers_mut() = self.headers.clone();
         for (name, value) in headers {
-            request = request.header(name, value);
+            request.headers_mut().append(name, value.clone());
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.transport_error(error))?;
-        self.read(response).await
+        *request.body_mut() = Some(body.into());
+        Ok(request)
+    }
+
+    pub(crate) async fn send(&self, request: Request) -> Result<Response, ProviderError> {
+        let response = self.client.execute(request).await;
+        response.map_err(|error| self.transport_error(error))
     }
 
     /// Returns the provider's name as error messages use it.
@@ -93,6 +128,12 @@ impl HttpClient {
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Returns how long a stream may be silent.
+    #[must_use]
+    pub fn idle_timeout(&self) -> Duration {
+        self.idle_timeout
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
@@ -123,6 +164,7 @@ pub struct HttpClientBuilder {
     headers: Vec<(String, String)>,
     secrets: Vec<ApiKey>,
     timeout: Duration,
+    idle_timeout: Duration,
 }
 
 impl HttpClientBuilder {
@@ -157,9 +199,16 @@ impl HttpClientBuilder {
     }
 
     /// Sets how long a whole attempt may take, from connecting to the last byte. Default is ten minutes.
-    /// Connecting alone may take ten seconds.
+    /// Connecting alone may take ten seconds. A stream has no such bound.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Sets how long a stream may be silent, also before its first byte. Default is
+    /// [`DEFAULT_IDLE_TIMEOUT`].
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
         self
     }
 
@@ -179,7 +228,7 @@ impl HttpClientBuilder {
     /// An invalid request, where the base URL or a header cannot be used; an internal failure, where TLS
     /// cannot be set up.
     pub fn build(self) -> Result<HttpClient, ProviderError> {
-        let url = join(&self.base_url, self.path)?;
+        let base = base_url(&self.base_url)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -188,13 +237,12 @@ impl HttpClientBuilder {
             headers.insert(name, value);
         }
         let mut client = Client::builder();
-        if is_loopback(&url) {
+        if is_loopback(&base) {
             client = client.no_proxy();
         }
         let client = client
             .user_agent(USER_AGENT)
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(self.timeout)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .build()
@@ -208,10 +256,12 @@ impl HttpClientBuilder {
         Ok(HttpClient {
             provider: self.provider,
             client,
-            url,
+            url: join(&base, self.path),
+            base,
             headers,
             secrets: self.secrets,
             timeout: self.timeout,
+            idle_timeout: self.idle_timeout,
         })
     }
 }
@@ -226,9 +276,9 @@ impl fmt::Debug for HttpClientBuilder {
     }
 }
 
-fn join(base_url: &str, path: &[&str]) -> Result<Url, ProviderError> {
+fn base_url(base_url: &str) -> Result<Url, ProviderError> {
     let refuse = |why| Err(ProviderError::new(FailureKind::InvalidRequest, why));
-    let Ok(mut url) = Url::parse(base_url.trim()) else {
+    let Ok(url) = Url::parse(base_url.trim()) else {
         return refuse("the base URL is not a URL: write it like https://api.example.com/v1");
     };
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -241,10 +291,15 @@ fn join(base_url: &str, path: &[&str]) -> Result<Url, ProviderError> {
             "the base URL holds a user name or password: take it out and use an API key",
         );
     }
+    Ok(url)
+}
+
+fn join(base: &Url, path: &[&str]) -> Url {
+    let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path);
     }
-    Ok(url)
+    url
 }
 
 /// A server on this machine is not behind a proxy, whatever the environment says of others.

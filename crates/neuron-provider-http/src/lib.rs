@@ -6,6 +6,8 @@
 //!
 //! - [`HttpClient`] makes **one attempt** of a `POST` with a JSON body: with timeouts, with bounds on what
 //!   comes back, without following redirects and without retrying.
+//! - [`HttpClient::post_sse`] and [`HttpClient::post_ndjson`] take the answer as a stream of events, which
+//!   [`EventStream::into_answer`] and the provider's [`Assemble`] turn into the answer.
 //! - [`ApiKey`] keeps a key out of logs and messages.
 //! - [`kind_of_status`], [`ApiFailure`] and [`retry_advice`] turn an error answer into a
 //!   [`ProviderError`](neuron_types::ProviderError) that the door can decide on.
@@ -32,24 +34,56 @@
 //! # }
 //! ```
 //!
+//! # Streams
+//!
+//! The decoders are this crate's own. `eventsource-stream` and `sse-stream` bound no event, so that a faulty
+//! server could fill the memory, and drop a last event that no blank line follows; the former also copies
+//! the rest of its buffer at each line. [`SseDecoder`] and [`NdjsonDecoder`] look at each byte once, whatever
+//! the split, and hold one event.
+//!
+//! | what happens to a stream | error, all with the partial answer already handed out |
+//! | --- | --- |
+//! | nothing comes for [`HttpClientBuilder::idle_timeout`] | `timeout` |
+//! | the connection breaks | `network` |
+//! | the body ends before the wire's end marker | `network` with the code [`STREAM_TRUNCATED`] |
+//! | an event is not JSON of the wire | `network` |
+//! | an event has more than [`MAX_EVENT`] bytes | `unavailable`, not to be retried |
+//! | an event says that the answer failed | as the provider's crate reads it |
+//!
+//! Dropping a stream closes its connection.
+//!
 //! # What is never in a message
 //!
 //! Errors name the server by scheme, host and port. Paths and queries stay out, because they may hold
 //! secrets, and a key that a server echoes in an error body is blanked.
 
 mod api_key;
+mod assemble;
 mod body;
 mod client;
+mod event;
 mod failure;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod lenient;
+mod ndjson;
 mod reply;
 mod retry;
+mod sse;
+mod streaming;
+mod text;
 mod transport;
 
 pub use api_key::ApiKey;
+pub use assemble::{Assemble, Progress, StreamFault};
 pub use body::{BodyWriter, extra_fields};
 pub use client::{DEFAULT_TIMEOUT, HttpClient, HttpClientBuilder};
+pub use event::{EventDecoder, EventTooLarge, MAX_EVENT, WireEvent};
 pub use failure::{ApiFailure, kind_of_status};
 pub use lenient::lenient;
+pub use ndjson::NdjsonDecoder;
 pub use reply::{MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
 pub use retry::{MAX_RETRY_AFTER, RetryAdvice, retry_advice};
+pub use sse::SseDecoder;
+pub use streaming::{DEFAULT_IDLE_TIMEOUT, EventStream, STREAM_TRUNCATED, Streamed};
+pub use text::{Joined, ResultText};

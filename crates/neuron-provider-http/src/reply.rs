@@ -4,7 +4,7 @@ use neuron_types::{FailureKind, ProviderError};
 use reqwest::{Response, header::HeaderMap};
 use serde::de::DeserializeOwned;
 
-use crate::HttpClient;
+use crate::{ApiFailure, HttpClient};
 
 /// How much of an error body is read, in bytes. The rest is not.
 pub const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -20,6 +20,14 @@ pub struct Reply {
 }
 
 impl Reply {
+    pub(crate) fn new(status: u16, headers: HeaderMap, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers,
+            body,
+        }
+    }
+
     /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
@@ -84,14 +92,29 @@ impl HttpClient {
         })
     }
 
+    /// Makes the answer of a success, with what reads the wire's errors and what makes an answer of a body.
+    ///
+    /// # Errors
+    ///
+    /// As `read_failure` says of a reply that is no success, or whose body `make` makes nothing of; otherwise
+    /// as [`decode`](Self::decode).
+    pub fn answer<T: DeserializeOwned, A>(
+        &self,
+        reply: &Reply,
+        read_failure: impl Fn(&Reply) -> ApiFailure,
+        make: impl FnOnce(T) -> Option<A>,
+    ) -> Result<A, ProviderError> {
+        let failure = || self.failure(reply, read_failure(reply));
+        if !reply.is_success() {
+            return Err(failure());
+        }
+        make(self.decode(reply)?).ok_or_else(failure)
+    }
+
     pub(crate) async fn read(&self, mut response: Response) -> Result<Reply, ProviderError> {
         let status = response.status().as_u16();
         let headers = std::mem::take(response.headers_mut());
-        let mut reply = Reply {
-            status,
-            headers,
-            body: Vec::new(),
-        };
+        let mut reply = Reply::new(status, headers, Vec::new());
         let limit = if reply.is_success() {
             MAX_SUCCESS_BODY
         } else {

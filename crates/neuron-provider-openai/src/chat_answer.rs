@@ -9,38 +9,38 @@ use crate::chat_call;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
     #[serde(default, deserialize_with = "lenient")]
-    id: String,
+    pub(crate) id: String,
     #[serde(default, deserialize_with = "lenient")]
-    model: String,
+    pub(crate) model: String,
     #[serde(default)]
-    choices: Option<Vec<Choice>>,
+    pub(crate) choices: Option<Vec<Choice>>,
     #[serde(default, deserialize_with = "lenient")]
-    usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 #[derive(Debug, Deserialize)]
-struct Choice {
+pub(crate) struct Choice {
     #[serde(default, deserialize_with = "lenient")]
-    finish_reason: Option<String>,
-    message: ChoiceMessage,
-}
-
-#[derive(Debug, Deserialize)]
-struct ChoiceMessage {
-    #[serde(default)]
-    content: Value,
-    #[serde(default, deserialize_with = "lenient")]
-    refusal: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_calls: Vec<Value>,
+    pub(crate) finish_reason: Option<String>,
+    pub(crate) message: ChoiceMessage,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Usage {
+pub(crate) struct ChoiceMessage {
+    #[serde(default)]
+    pub(crate) content: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) refusal: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) reasoning_content: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) reasoning: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) tool_calls: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(crate) struct Usage {
     #[serde(default, deserialize_with = "lenient")]
     prompt_tokens: u64,
     #[serde(default, deserialize_with = "lenient")]
@@ -51,7 +51,7 @@ struct Usage {
     completion_tokens_details: CompletionDetails,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 struct PromptDetails {
     #[serde(default, deserialize_with = "lenient")]
     cached_tokens: Option<u64>,
@@ -59,7 +59,7 @@ struct PromptDetails {
     cache_write_tokens: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 struct CompletionDetails {
     #[serde(default, deserialize_with = "lenient")]
     reasoning_tokens: Option<u64>,
@@ -96,7 +96,7 @@ fn stop_reason(reason: Option<String>, calls: bool, refused: bool) -> StopReason
         _ if refused => StopReason::Refusal,
         _ if calls => StopReason::ToolUse,
         "" | "stop" => StopReason::EndTurn,
-        _ => StopReason::Other(reason),
+        _ => StopReason::named(reason),
     }
 }
 
@@ -135,7 +135,7 @@ impl ChoiceMessage {
 }
 
 /// The text of a part of this type, which has a field of the same name.
-fn text_of(part: &Value, kind: &str) -> Option<String> {
+pub(crate) fn text_of(part: &Value, kind: &str) -> Option<String> {
     let is_kind = part.get("type").and_then(Value::as_str) == Some(kind);
     let text = part.get(kind).and_then(Value::as_str)?;
     is_kind.then(|| text.to_owned())

@@ -1,3 +1,4 @@
+use neuron_provider_http::{Joined, ResultText};
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, DocumentSource, Message, ProviderError, Role,
     ToolResultBlock,
@@ -6,11 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 use crate::{
-    SystemRole,
-    chat_call::ChatCall,
-    dialect::Dialect,
-    reasoning::refuse,
-    text::{Joined, Location, ResultText},
+    SystemRole, chat_call::ChatCall, dialect::Dialect, location::Location, reasoning::refuse,
 };
 
 /// Stands in a tool's result where a picture was.

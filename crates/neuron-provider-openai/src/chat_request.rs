@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     chat_message::{self, ChatMessage},
     dialect::Dialect,
+    model::Model,
     reasoning::{effort, refuse},
     schema::Parameters,
 };
@@ -24,7 +25,14 @@ pub(crate) struct Body<'a> {
     tool_choice: Option<Choice<'a>>,
     response_format: Option<Format<'a>>,
     reasoning_effort: Option<ReasoningEffort>,
+    stream: bool,
+    stream_options: Option<StreamOptions>,
     extra: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,12 +86,18 @@ impl<'a> Body<'a> {
     pub(crate) fn new(
         request: &'a CompletionRequest,
         dialect: &'a Dialect,
+        stream: bool,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
         if request.context_management.is_some() {
             return Err(refuse(
                 "chat completions cannot compact the conversation: leave `context_management` unset",
             ));
+        }
+        let mut reasoning_effort = effort(request)?;
+        if let Some(model) = Model::known(&request.model).filter(|_| dialect.check_models) {
+            reasoning_effort = model.check(request, reasoning_effort)?;
+            model.check_chat_tools(request, reasoning_effort)?;
         }
         Ok(Self {
             request,
@@ -92,7 +106,11 @@ impl<'a> Body<'a> {
             tools: request.tools.iter().map(Tool::from).collect(),
             tool_choice: tool_choice(request),
             response_format: response_format(request),
-            reasoning_effort: effort(request)?,
+            reasoning_effort,
+            stream,
+            stream_options: (stream && dialect.stream_usage).then_some(StreamOptions {
+                include_usage: true,
+            }),
             extra,
         })
     }
@@ -115,6 +133,13 @@ impl Serialize for Body<'_> {
             body.field("tools", &self.tools)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
+        if !self.tools.is_empty() {
+            body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
+        }
+        if self.stream {
+            body.field("stream", &true)?;
+            body.optional("stream_options", self.stream_options.as_ref())?;
+        }
         body.field("messages", &self.messages)?;
         body.end()
     }

@@ -8,7 +8,28 @@ use serde_json::Value;
 /// these in an array, or no JSON at all.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
     let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-    let body = match &body {
+    read_value(
+        &body,
+        reply.status(),
+        reply.header(REQUEST_ID).map(str::to_owned),
+    )
+}
+
+/// The header that names the request.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+
+pub(crate) fn request_id(header: Option<&[u8]>) -> Option<String> {
+    let id = std::str::from_utf8(header?).ok()?.trim();
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
+/// Reads an error in a stream, whose status was a success.
+pub(crate) fn read_event(body: &Value, request_id: Option<String>) -> ApiFailure {
+    read_value(body, 200, request_id)
+}
+
+fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailure {
+    let body = match body {
         Value::Array(entries) => entries.first().unwrap_or(&Value::Null),
         other => other,
     };
@@ -21,7 +42,8 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
         .into_iter()
         .find_map(text)
         .filter(|message| !message.is_empty());
-    let error_type = text("type").filter(|kind| !kind.is_empty());
+    // An event of a stream that is an error says only that in its type.
+    let error_type = text("type").filter(|kind| !matches!(*kind, "" | "error"));
     let code = match error.get("code") {
         Some(Value::String(code)) if !code.is_empty() => Some(code.clone()),
         Some(Value::Number(code)) => Some(code.to_string()),
@@ -29,13 +51,13 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
     };
     ApiFailure {
         kind: kind(
-            reply.status(),
+            status,
             [code.as_deref(), error_type],
             &message.unwrap_or_default().to_ascii_lowercase(),
         ),
         message: message.map(str::to_owned),
         code: code.or_else(|| error_type.map(str::to_owned)),
-        request_id: reply.header("x-request-id").map(str::to_owned),
+        request_id,
     }
 }
 
@@ -52,18 +74,39 @@ fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
         "prompt is too long",
     ];
     let loading = ["loading model", "model is loading", "currently loading"];
-    match status {
-        400 | 422 if says(&too_long) => FailureKind::ContextLength,
-        503 if says(&loading) => FailureKind::ModelLoading,
-        // An error in the body of a success. Gateways put the status into the code.
+    // An error in the body of a success. Gateways put the status into the code.
+    let status = match status {
         200..300 => names
             .into_iter()
             .flatten()
             .find_map(|name| name.parse().ok())
-            .filter(|status| (400..600).contains(status))
-            .map_or(FailureKind::Unavailable, kind_of_status),
-        _ => kind_of_status(status),
+            .filter(|status| (400..600).contains(status)),
+        other => Some(other),
+    };
+    match status {
+        Some(400 | 422) if says(&too_long) => FailureKind::ContextLength,
+        Some(503) if says(&loading) => FailureKind::ModelLoading,
+        Some(status) => kind_of_status(status),
+        None => names
+            .into_iter()
+            .flatten()
+            .find_map(kind_of_type)
+            .unwrap_or(FailureKind::Unavailable),
     }
+}
+
+/// The kind of an error type where there is no status to tell it.
+fn kind_of_type(name: &str) -> Option<FailureKind> {
+    let kind = match name {
+        "invalid_request_error" => FailureKind::InvalidRequest,
+        "authentication_error" => FailureKind::Authentication,
+        "permission_error" => FailureKind::Permission,
+        "not_found_error" => FailureKind::ModelNotFound,
+        "rate_limit_error" | "requests" | "tokens" => FailureKind::RateLimited,
+        "overloaded_error" => FailureKind::Overloaded,
+        _ => return None,
+    };
+    Some(kind)
 }
 
 /// The kind of an error code or type that means the same whatever the status.

@@ -47,11 +47,27 @@
 //! the caller. An answer that is well-formed but holds no answer (no choice, no output) counts as a failure
 //! of the server and is retryable.
 //!
+//! # Streams
+//!
+//! [`complete_stream`](neuron_types::Provider::complete_stream) hands the answer out as it comes and ends with
+//! the same answer that [`complete`](neuron_types::Provider::complete) gives. Chat Completions is asked for the
+//! usage of a stream unless [`OpenAiBuilder::stream_usage`] says otherwise. A stream that ends before a finish
+//! reason (Chat Completions) or a final response (Responses) is a retryable failure with the code
+//! [`STREAM_TRUNCATED`](neuron_provider_http::STREAM_TRUNCATED); so is one that is silent for
+//! [`OpenAiBuilder::idle_timeout`], as a timeout. An error that the server sends in the stream has the kind that
+//! it has as a whole answer. A server that does not stream answers in one piece.
+//!
+//! # Models
+//!
+//! For OpenAI itself, a request is checked against what is known of the model before it is sent: the reasoning
+//! efforts that it takes, sampling settings beside reasoning, and tools in Chat Completions. What it would
+//! refuse is an invalid request whose message says what to change. See [`OpenAiBuilder::check_models`].
+//!
 //! # Dialects
 //!
 //! [`OpenAiChat`] takes the names that differ between servers from the base URL's host: OpenAI's own names
 //! for `api.openai.com`, those that older and compatible servers know for any other. See
-//! [`TokenLimitField`], [`SystemRole`] and [`OpenAiChatBuilder::reasoning_field`].
+//! [`TokenLimitField`], [`SystemRole`] and [`OpenAiBuilder::reasoning_field`].
 //!
 //! # What is replayed
 //!
@@ -86,31 +102,40 @@
 //! | `thinking` | disabled: effort `none`; a budget is refused | the same |
 //! | `response_format` | `text.format` | `response_format` |
 //! | `stop_sequences` | refused | `stop` |
-//! | `context_management` | `context_management` | refused |
+//! | `parallel_tool_calls` | `parallel_tool_calls`, beside tools | the same |
+//! | `context_management` | `context_management`: compaction from a threshold on | refused |
 //! | `extra` | merged in at the top level, where it replaces a field of the same name | the same |
 //!
 //! `extra` may not set the model, the conversation or `stream`. Cache markers are left out: OpenAI caches by
 //! itself.
 
 mod arguments;
+mod builder;
 mod chat;
 mod chat_answer;
 mod chat_call;
+mod chat_content;
+mod chat_fragments;
 mod chat_message;
 mod chat_request;
-mod connection;
+mod chat_stream;
 mod dialect;
 mod failure;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod location;
+mod model;
 mod reasoning;
 mod responses;
 mod responses_answer;
+mod responses_calls;
 mod responses_item;
 mod responses_message;
 mod responses_request;
+mod responses_stream;
 mod schema;
-mod text;
 
-pub use chat::{OpenAiChat, OpenAiChatBuilder};
-pub use connection::DEFAULT_BASE_URL;
-pub use dialect::{SystemRole, TokenLimitField};
-pub use responses::{OpenAiResponses, OpenAiResponsesBuilder};
+pub use builder::{DEFAULT_BASE_URL, OpenAiBuilder};
+pub use chat::OpenAiChat;
+pub use dialect::{ChatSettings, SystemRole, TokenLimitField};
+pub use responses::{OpenAiResponses, ResponsesSettings};

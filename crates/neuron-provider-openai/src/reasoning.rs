@@ -18,10 +18,13 @@ pub(crate) fn effort(
         Some(ThinkingConfig::Enabled { .. }) => Err(refuse(
             "openai takes no budget for thinking: set the reasoning effort and leave `thinking` unset",
         )),
+        Some(_) => Err(refuse(
+            "openai's models cannot be told when to think: set the reasoning effort and leave `thinking` unset",
+        )),
     }
 }
 
-/// The error of a request that cannot be expressed.
+/// The error of a request that cannot be expressed, or that the model would refuse.
 pub(crate) fn refuse(message: impl Into<String>) -> ProviderError {
     ProviderError::new(FailureKind::InvalidRequest, message)
 }

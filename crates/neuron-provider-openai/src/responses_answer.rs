@@ -60,7 +60,10 @@ struct OutputDetails {
 impl Answer {
     /// `None` if the response failed, was cancelled or is not finished.
     pub(crate) fn into_response(self) -> Option<CompletionResponse> {
-        if !matches!(self.status.as_str(), "" | "completed" | "incomplete") {
+        if matches!(
+            self.status.as_str(),
+            "failed" | "cancelled" | "queued" | "in_progress"
+        ) {
             return None;
         }
         let mut content = Vec::new();
@@ -77,7 +80,12 @@ impl Answer {
                 content,
             },
             usage: self.usage.into(),
-            stop_reason: stop_reason(cut, self.incomplete_details.reason, &seen),
+            stop_reason: match self.status.as_str() {
+                "" | "completed" | "incomplete" => {
+                    stop_reason(cut, self.incomplete_details.reason, &seen)
+                }
+                _ => StopReason::named(self.status),
+            },
             cost_usd: None,
         })
     }
@@ -97,7 +105,7 @@ fn stop_reason(cut: bool, reason: String, seen: &Seen) -> StopReason {
         "max_output_tokens" if cut => StopReason::MaxTokens,
         "content_filter" if cut => StopReason::ContentFilter,
         "" if cut => StopReason::Other("incomplete".to_owned()),
-        _ if cut => StopReason::Other(reason),
+        _ if cut => StopReason::named(reason),
         _ if seen.refusal => StopReason::Refusal,
         _ if seen.call => StopReason::ToolUse,
         _ if seen.compaction && !seen.message => StopReason::Compaction,

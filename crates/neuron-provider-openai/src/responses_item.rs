@@ -1,16 +1,13 @@
 use std::collections::BTreeSet;
 
+use neuron_provider_http::ResultText;
 use neuron_types::{
     ContentBlock, ContentItem, DocumentSource, ImageSource, Message, Role, ToolResultBlock,
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
-use crate::{
-    arguments::Arguments,
-    responses_message::MessageItem,
-    text::{Location, ResultText},
-};
+use crate::{arguments::Arguments, location::Location, responses_message::MessageItem};
 
 /// The type of a call whose input is plain text.
 pub(crate) const CUSTOM_CALL: &str = "custom_tool_call";

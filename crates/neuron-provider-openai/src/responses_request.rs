@@ -1,4 +1,4 @@
-use neuron_provider_http::{BodyWriter, extra_fields};
+use neuron_provider_http::{BodyWriter, Joined, extra_fields};
 use neuron_types::{
     CompletionRequest, ContextEdit, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice,
     ToolDefinition,
@@ -7,10 +7,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
+    model::Model,
     reasoning::{effort, refuse},
+    responses::ResponsesSettings,
     responses_item::{self, Item},
     schema::Parameters,
-    text::Joined,
 };
 
 /// A response that is made in the background would have to be fetched, which is not done here.
@@ -28,6 +29,7 @@ pub(crate) struct Body<'a> {
     reasoning: Option<Reasoning>,
     context_management: Vec<Edit<'a>>,
     encrypted_reasoning: bool,
+    stream: bool,
     extra: Option<&'a Map<String, Value>>,
 }
 
@@ -79,22 +81,34 @@ struct Reasoning {
 }
 
 #[derive(Debug, Serialize)]
-struct Edit<'a> {
-    #[serde(rename = "type")]
-    strategy: &'a str,
+#[serde(untagged)]
+enum Edit<'a> {
+    Compact {
+        #[serde(rename = "type")]
+        strategy: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        compact_threshold: Option<u64>,
+    },
+    Native(&'a Value),
 }
 
 impl<'a> Body<'a> {
     /// Writes down what to send, and refuses what cannot be said.
     pub(crate) fn new(
         request: &'a CompletionRequest,
-        encrypted_reasoning: bool,
+        settings: &ResponsesSettings,
+        stream: bool,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
         if !request.stop_sequences.is_empty() {
             return Err(refuse(
                 "openai's responses take no stop sequences: leave `stop_sequences` empty",
             ));
+        }
+        let mut effort = effort(request)?;
+        let model = Model::known(&request.model).filter(|_| settings.check_models);
+        if let Some(model) = model {
+            effort = model.check(request, effort)?;
         }
         Ok(Self {
             request,
@@ -103,9 +117,10 @@ impl<'a> Body<'a> {
             tools: request.tools.iter().map(Tool::from).collect(),
             tool_choice: tool_choice(request),
             text: format(request).map(|format| TextSettings { format }),
-            reasoning: effort(request)?.map(|effort| Reasoning { effort }),
-            context_management: edits(request),
-            encrypted_reasoning,
+            reasoning: effort.map(|effort| Reasoning { effort }),
+            context_management: edits(request)?,
+            encrypted_reasoning: settings.encrypted_reasoning && model.is_none_or(Model::reasons),
+            stream,
             extra,
         })
     }
@@ -133,6 +148,12 @@ impl Serialize for Body<'_> {
             body.field("tools", &self.tools)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
+        if !self.tools.is_empty() {
+            body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
+        }
+        if self.stream {
+            body.field("stream", &true)?;
+        }
         body.field("input", &self.input)?;
         body.end()
     }
@@ -176,12 +197,26 @@ fn format(request: &CompletionRequest) -> Option<Format<'_>> {
     }
 }
 
-fn edits(request: &CompletionRequest) -> Vec<Edit<'_>> {
+fn edits(request: &CompletionRequest) -> Result<Vec<Edit<'_>>, ProviderError> {
     let edits = request.context_management.iter().flat_map(|m| &m.edits);
     edits
-        .filter_map(|edit| match edit {
-            ContextEdit::Compact { strategy } => Some(Edit { strategy }),
-            _ => None,
+        .map(|edit| match edit {
+            ContextEdit::Compact {
+                strategy,
+                at_tokens,
+                instructions: None,
+            } => Ok(Edit::Compact {
+                strategy,
+                compact_threshold: *at_tokens,
+            }),
+            ContextEdit::Compact { .. } => Err(refuse(
+                "openai compacts without instructions: leave the edit's `instructions` unset",
+            )),
+            ContextEdit::Native(edit) => Ok(Edit::Native(edit)),
+            _ => Err(refuse(
+                "openai can compact the context, and edit it in no other way: take the other edits out of \
+                 `context_management`",
+            )),
         })
         .collect()
 }

@@ -1,3 +1,4 @@
+use neuron_provider_anthropic::AnthropicBuilder;
 use neuron_types::{
     CacheControl, CacheTtl, CompletionRequest, ContentBlock, Provider, Role, SystemBlock,
     SystemPrompt, ToolDefinition,
@@ -10,7 +11,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn markers_are_placed_on_tools_system_and_newest_user_message() {
+async fn markers_are_placed_on_tools_system_and_the_two_newest_user_messages() {
     let mut messages = parallel_calls();
     messages.push(message(
         Role::Assistant,
@@ -83,4 +84,106 @@ async fn the_same_conversation_gives_the_same_bytes() {
     }
     let requests = api.requests().await;
     assert_eq!(requests[0].body, requests[1].body);
+}
+
+/// Where the markers are: the lives of all of them, in the order that the API reads.
+async fn lives(
+    build: impl FnOnce(AnthropicBuilder) -> AnthropicBuilder,
+    request: &CompletionRequest,
+) -> Vec<String> {
+    let body = sent_by(build, request).await;
+    let mut blocks = Vec::new();
+    blocks.extend(body["tools"].as_array().cloned().unwrap_or_default());
+    blocks.extend(body["system"].as_array().cloned().unwrap_or_default());
+    for message in body["messages"].as_array().unwrap() {
+        blocks.extend(message["content"].as_array().cloned().unwrap_or_default());
+    }
+    let markers = blocks.iter().filter_map(|block| block.get("cache_control"));
+    markers
+        .map(|marker| marker["ttl"].as_str().unwrap_or("default").to_owned())
+        .collect()
+}
+
+fn with_system(marker: Option<CacheControl>) -> CompletionRequest {
+    CompletionRequest {
+        system: Some(SystemPrompt::Blocks(vec![SystemBlock {
+            text: "Be brief.".into(),
+            cache_control: marker,
+        }])),
+        tools: vec![weather()],
+        ..conversation(parallel_calls())
+    }
+}
+
+#[tokio::test]
+async fn a_longer_life_never_comes_after_a_shorter_one() {
+    let hour = |builder: AnthropicBuilder| builder.cache_ttl(CacheTtl::OneHour);
+    let marker = |ttl| with_system(Some(CacheControl { ttl }));
+    assert_eq!(lives(hour, &with_system(None)).await, ["1h"; 4]);
+    assert_eq!(
+        lives(hour, &marker(Some(CacheTtl::OneHour))).await,
+        ["1h"; 3]
+    );
+    assert_eq!(
+        lives(hour, &marker(Some(CacheTtl::FiveMinutes))).await,
+        ["5m", "default", "default"]
+    );
+    assert_eq!(lives(hour, &marker(None)).await, ["default"; 3]);
+}
+
+#[tokio::test]
+async fn nothing_is_added_to_a_conversation_that_has_markers() {
+    let mut messages = parallel_calls();
+    messages.push(message(
+        Role::User,
+        vec![ContentBlock::Other(
+            json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}),
+        )],
+    ));
+    let marked = CompletionRequest {
+        tools: vec![weather()],
+        ..conversation(messages)
+    };
+    assert_eq!(lives(|builder| builder, &marked).await, ["default"]);
+
+    let top = CompletionRequest {
+        extra: Some(json!({"cache_control": {"type": "ephemeral"}})),
+        ..with_system(None)
+    };
+    assert!(lives(|builder| builder, &top).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_one_request_wrote_to_the_cache_is_what_the_next_one_reads() {
+    let calls: Vec<_> = (0..30)
+        .map(|at| ContentBlock::tool_use(format!("toolu_{at}"), "get_weather", json!({})))
+        .collect();
+    let results: Vec<_> = (0..30)
+        .map(|at| {
+            ContentBlock::ToolResult(neuron_types::ToolResultBlock {
+                tool_use_id: format!("toolu_{at}"),
+                name: "get_weather".into(),
+                content: vec![],
+                is_error: false,
+            })
+        })
+        .collect();
+    let mut messages = vec![neuron_types::Message::user("Everywhere?")];
+    let first = sent_by(|builder| builder, &conversation(messages.clone())).await;
+    messages.push(message(Role::Assistant, calls));
+    messages.push(message(Role::User, results));
+    let second = sent_by(|builder| builder, &conversation(messages)).await;
+
+    // The marker of the first request is in the second one too, and so is all that was before it.
+    assert_eq!(first["messages"][0], second["messages"][0]);
+    assert!(
+        second["messages"][0]["content"][0]
+            .get("cache_control")
+            .is_some()
+    );
+    assert!(
+        second["messages"][2]["content"][29]
+            .get("cache_control")
+            .is_some()
+    );
 }

@@ -4,9 +4,11 @@ use neuron_provider_anthropic::{Anthropic, AnthropicBuilder};
 use neuron_types::{CompletionRequest, CompletionResponse, Message, Provider, ProviderError};
 use serde_json::{Value, json};
 use wiremock::{
-    Mock, MockServer, Request, ResponseTemplate,
+    Mock, MockServer, Request, Respond, ResponseTemplate,
     matchers::{method, path},
 };
+
+use crate::wire;
 
 pub(crate) const KEY: &str = "sk-ant-very-secret";
 
@@ -29,6 +31,21 @@ impl FakeApi {
         Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
     }
 
+    /// Answers with the message of the model's name, as a stream where one is asked for.
+    pub(crate) async fn saying(answers: Vec<(&'static str, Value)>, piece: usize) -> Self {
+        let server = MockServer::start().await;
+        Mock::given(method("POST"))
+            .and(path("/v1/messages"))
+            .respond_with(Speaker { answers, piece })
+            .mount(&server)
+            .await;
+        Self { server }
+    }
+
+    pub(crate) fn server(&self) -> &MockServer {
+        &self.server
+    }
+
     pub(crate) fn client(&self) -> AnthropicBuilder {
         Anthropic::builder()
             .base_url(self.server.uri())
@@ -37,6 +54,25 @@ impl FakeApi {
 
     pub(crate) async fn requests(&self) -> Vec<Request> {
         self.server.received_requests().await.unwrap()
+    }
+}
+
+struct Speaker {
+    answers: Vec<(&'static str, Value)>,
+    piece: usize,
+}
+
+impl Respond for Speaker {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let body: Value = request.body_json().unwrap();
+        let named = self.answers.iter().find(|(name, _)| body["model"] == *name);
+        let (_, answer) = named.expect("an answer of this name");
+        let template = ResponseTemplate::new(200).insert_header("request-id", "req_header");
+        if body["stream"] == true {
+            template.set_body_raw(wire::streamed(answer, self.piece), "text/event-stream")
+        } else {
+            template.set_body_json(answer)
+        }
     }
 }
 

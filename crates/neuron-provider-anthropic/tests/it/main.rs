@@ -11,8 +11,19 @@
 mod answers;
 mod caching;
 mod client;
+mod compaction;
+mod corpus;
 mod errors;
 mod fake_api;
+mod models;
+mod official_client;
+#[path = "../../../neuron-provider-http/tests/it/raw_server.rs"]
+mod raw_server;
+mod refusals;
 mod replay;
 mod requests;
 mod round_trip;
+mod stream_faults;
+mod streaming;
+mod thinking;
+mod wire;

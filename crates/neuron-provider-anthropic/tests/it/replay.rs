@@ -80,9 +80,10 @@ async fn the_rest_of_a_text_goes_nowhere_without_its_text() {
         content: vec![rest, call],
         ..Message::assistant("")
     };
-    let body = crate::fake_api::sent(&conversation(vec![message])).await;
+    let messages = vec![Message::user("?"), message];
+    let body = crate::fake_api::sent(&conversation(messages)).await;
     assert_eq!(
-        body["messages"][0]["content"],
+        body["messages"][1]["content"],
         json!([{"type":"tool_use","id":"t","name":"n","input":{"raw_arguments":"not an object"}}]),
     );
 }

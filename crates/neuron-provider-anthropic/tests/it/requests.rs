@@ -193,6 +193,7 @@ async fn a_schema_and_effort_go_into_the_output_config() {
 async fn thinking_and_effort_are_told_as_asked() {
     let told = async |thinking, reasoning_effort| {
         let body = sent(&CompletionRequest {
+            model: "claude-opus-4-6".into(),
             thinking,
             reasoning_effort,
             ..hello()
@@ -238,6 +239,7 @@ async fn thinking_and_effort_are_told_as_asked() {
 async fn tool_choice_is_told_in_anthropics_words() {
     let told = async |choice, tools| {
         let request = CompletionRequest {
+            model: "claude-opus-4-8".into(),
             tool_choice: Some(choice),
             tools,
             ..hello()
@@ -263,12 +265,37 @@ async fn tool_choice_is_told_in_anthropics_words() {
 }
 
 #[tokio::test]
+async fn one_call_at_a_time_is_part_of_the_choice() {
+    let told = async |tool_choice, tools, parallel| {
+        let request = CompletionRequest {
+            model: "claude-opus-4-8".into(),
+            tool_choice,
+            parallel_tool_calls: Some(parallel),
+            tools,
+            ..hello()
+        };
+        sent(&request).await["tool_choice"].clone()
+    };
+    let tools = || vec![weather()];
+    let one = |kind: &str| json!({"type": kind, "disable_parallel_tool_use": true});
+    assert_eq!(told(None, tools(), false).await, one("auto"));
+    assert_eq!(
+        told(Some(ToolChoice::Required), tools(), false).await,
+        one("any")
+    );
+    assert_eq!(
+        told(Some(ToolChoice::None), tools(), false).await,
+        json!({"type": "none"})
+    );
+    assert_eq!(told(None, vec![], false).await, Value::Null);
+    assert_eq!(told(None, tools(), true).await, Value::Null);
+}
+
+#[tokio::test]
 async fn provider_side_compaction_brings_its_beta_flag() {
     let request = CompletionRequest {
         context_management: Some(ContextManagement {
-            edits: vec![ContextEdit::Compact {
-                strategy: "compact_20260112".into(),
-            }],
+            edits: vec![ContextEdit::compact("compact_20260112")],
         }),
         ..hello()
     };
@@ -300,6 +327,7 @@ async fn extra_replaces_a_whole_field_of_the_same_name() {
 #[tokio::test]
 async fn sampling_is_sent_under_the_old_version_only() {
     let request = CompletionRequest {
+        model: "claude-sonnet-4-5".into(),
         temperature: Some(0.2),
         top_p: Some(0.9),
         ..hello()
@@ -311,6 +339,7 @@ async fn sampling_is_sent_under_the_old_version_only() {
     );
 
     let top_k = CompletionRequest {
+        model: "claude-sonnet-4-5".into(),
         extra: Some(json!({"top_k": 4})),
         ..hello()
     };

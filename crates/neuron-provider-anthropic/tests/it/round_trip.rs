@@ -25,7 +25,7 @@ fn fields(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<Stri
 }
 
 /// Blocks of every known type and of unknown ones, each with fields that nobody expects.
-fn any_block() -> impl Strategy<Value = Value> {
+pub(crate) fn any_block() -> impl Strategy<Value = Value> {
     let known = prop_oneof![
         ".{0,8}[a-z]".prop_map(|text| json!({"type": "text", "text": text})),
         (".{0,8}", ".{0,8}").prop_map(

@@ -8,7 +8,10 @@
     reason = "test code fails by panicking"
 )]
 
+mod corpus;
+mod decoders;
 mod errors;
 mod faults;
 mod raw_server;
 mod requests;
+mod streams;

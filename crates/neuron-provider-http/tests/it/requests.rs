@@ -98,3 +98,24 @@ fn extra_fields_must_be_an_object_and_keep_off_reserved_names() {
     let fine = with(Some(json!({"seed": 1})));
     assert_eq!(extra_fields(&fine, &["model"]).unwrap().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn another_path_below_the_base_url_has_the_same_headers() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .and(path("/v1/api/show"))
+        .and(header("authorization", "Bearer sk-very-secret-key"))
+        .respond_with(ResponseTemplate::new(200))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let client = HttpClient::builder("test", format!("{}/v1", server.uri()))
+        .path(&["api", "chat"])
+        .secret_header("authorization", "Bearer ", &ApiKey::from(KEY))
+        .build()
+        .unwrap();
+
+    let reply = client.at(&["api", "show"]).post(&json!({}), &[]).await;
+
+    assert!(reply.unwrap().is_success());
+}

@@ -1,4 +1,4 @@
-use neuron_provider_openai::{SystemRole, TokenLimitField};
+use neuron_provider_openai::{ChatSettings, OpenAiBuilder, SystemRole, TokenLimitField};
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, ContextManagement, DocumentSource, FailureKind,
     Message, Provider, ReasoningEffort, ResponseFormat, Role, SystemBlock, SystemPrompt,
@@ -65,7 +65,7 @@ async fn the_dialect_of_openai_itself_can_be_asked_for() {
             ),
         ])
     };
-    let build = |builder: neuron_provider_openai::OpenAiChatBuilder| {
+    let build = |builder: OpenAiBuilder<ChatSettings>| {
         builder
             .system_role(SystemRole::Developer)
             .token_limit_field(TokenLimitField::MaxCompletionTokens)

@@ -1,7 +1,7 @@
 //! One server for one test: answers every request alike and keeps what was asked.
 
 use neuron_provider_openai::{
-    OpenAiChat, OpenAiChatBuilder, OpenAiResponses, OpenAiResponsesBuilder,
+    ChatSettings, OpenAiBuilder, OpenAiChat, OpenAiResponses, ResponsesSettings,
 };
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError};
 use serde_json::{Value, json};
@@ -33,11 +33,11 @@ impl FakeApi {
         Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
     }
 
-    pub(crate) fn chat(&self) -> OpenAiChatBuilder {
+    pub(crate) fn chat(&self) -> OpenAiBuilder<ChatSettings> {
         OpenAiChat::builder().base_url(self.base_url()).api_key(KEY)
     }
 
-    pub(crate) fn responses(&self) -> OpenAiResponsesBuilder {
+    pub(crate) fn responses(&self) -> OpenAiBuilder<ResponsesSettings> {
         OpenAiResponses::builder()
             .base_url(self.base_url())
             .api_key(KEY)
@@ -79,7 +79,7 @@ pub(crate) fn chat_answer(message: &Value) -> Value {
 
 /// The body that is sent to Chat Completions by a client built by `build`.
 pub(crate) async fn chat_sent_by(
-    build: impl FnOnce(OpenAiChatBuilder) -> OpenAiChatBuilder,
+    build: impl FnOnce(OpenAiBuilder<ChatSettings>) -> OpenAiBuilder<ChatSettings>,
     request: &CompletionRequest,
 ) -> Value {
     let api = FakeApi::with_body(&chat_answer(&json!({}))).await;

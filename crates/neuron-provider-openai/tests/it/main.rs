@@ -12,9 +12,18 @@ mod chat_answers;
 mod chat_requests;
 mod clients;
 mod conversations;
+mod corpus;
 mod errors;
 mod fake_api;
+mod faults;
+mod fixtures;
+mod models;
+mod official_client;
+#[path = "../../../neuron-provider-http/tests/it/raw_server.rs"]
+mod raw_server;
 mod replay;
 mod responses_answers;
 mod responses_requests;
 mod round_trip;
+mod streams;
+mod wires;

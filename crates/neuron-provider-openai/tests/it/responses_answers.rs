@@ -55,6 +55,12 @@ async fn the_stop_reason_follows_from_status_and_output() {
         ),
         ("completed", Value::Null, vec![], StopReason::EndTurn),
         (
+            "from_the_future",
+            Value::Null,
+            vec![&text],
+            StopReason::Other("from_the_future".into()),
+        ),
+        (
             "incomplete",
             cut("max_output_tokens"),
             vec![&call],

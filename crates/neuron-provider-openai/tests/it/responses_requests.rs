@@ -24,9 +24,7 @@ async fn text_and_settings() {
             strict: true,
         }),
         context_management: Some(ContextManagement {
-            edits: vec![ContextEdit::Compact {
-                strategy: "compaction".into(),
-            }],
+            edits: vec![ContextEdit::compact("compaction")],
         }),
         extra: Some(json!({"prompt_cache_key": "k"})),
         ..hello()

@@ -74,18 +74,25 @@ fn any_call() -> impl Strategy<Value = Value> {
     with_more(call, said)
 }
 
+pub(crate) fn any_output() -> impl Strategy<Value = Value> {
+    collection::vec(any_item(), 0..6).prop_map(Value::from)
+}
+
+pub(crate) fn any_calls() -> impl Strategy<Value = Value> {
+    collection::vec(any_call(), 1..4).prop_map(Value::from)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_output_goes_back_as_it_came(items in collection::vec(any_item(), 0..6)) {
-        let output = json!(items);
+    fn any_output_goes_back_as_it_came(output in any_output()) {
         let (_, sent) = Runtime::new().unwrap().block_on(replayed_output(&output));
         prop_assert_eq!(sent, output);
     }
 
     #[test]
-    fn any_chat_call_goes_back_as_it_came(calls in collection::vec(any_call(), 1..4)) {
+    fn any_chat_call_goes_back_as_it_came(calls in any_calls()) {
         let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
         let (_, sent) = Runtime::new().unwrap().block_on(replayed_message(&message));
         prop_assert_eq!(sent, message);

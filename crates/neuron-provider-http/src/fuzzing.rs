@@ -1,0 +1,152 @@
+//! What the fuzz targets check of decoders, beside that they do not panic.
+//!
+//! The input of a decoder of streams begins with one byte that says how long the chunks are in which the
+//! rest comes.
+
+use std::{collections::VecDeque, fs, io, path::Path};
+
+use neuron_types::{CompletionResponse, StreamEvent};
+
+use crate::{Assemble, EventDecoder, EventTooLarge, Progress};
+
+/// What is seen of a stream, and the answer where there is one.
+pub type Streamed = (Vec<StreamEvent>, Option<CompletionResponse>);
+
+/// How many hexadecimal digits an id has that a provider crate made up.
+const MADE_UP: usize = 32;
+
+/// Decodes a body that comes in chunks of `chunk` bytes, as
+/// [`EventStream::into_answer`](crate::EventStream::into_answer) does.
+#[must_use]
+pub fn assemble(
+    mut decoder: impl EventDecoder,
+    mut assembler: impl Assemble,
+    body: &[u8],
+    chunk: usize,
+) -> Streamed {
+    let mut seen = VecDeque::new();
+    'body: {
+        for mut chunk in body.chunks(chunk.max(1)) {
+            loop {
+                match decoder.advance(&mut chunk) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(_) => break 'body,
+                }
+                match assembler.take(decoder.event(), &mut seen) {
+                    Ok(Progress::Complete) | Err(_) => break 'body,
+                    Ok(_) => {}
+                }
+            }
+        }
+        if decoder.finish() {
+            let _last = assembler.take(decoder.event(), &mut seen);
+        }
+    }
+    (seen.into(), assembler.finish())
+}
+
+/// Checks that a decoder gives the same events however its bytes are split, and holds at most twice of them.
+///
+/// # Panics
+///
+/// It does not.
+pub fn check_decoder<D: EventDecoder>(
+    input: &[u8],
+    new: impl Fn() -> D,
+    held: impl Fn(&D) -> usize,
+) {
+    let Some((chunk, bytes)) = chunked(input) else {
+        return;
+    };
+    let split = events(&mut new(), bytes, chunk);
+    let mut decoder = new();
+    assert_eq!(events(&mut decoder, bytes, bytes.len().max(1)), split);
+    let held = held(&decoder);
+    assert!(held <= 2 * bytes.len() + 8, "{held} bytes are held");
+}
+
+/// Checks that a stream ends in the same answer however its bytes are split, and that the answer survives a
+/// journal. Ids that a provider crate makes up may differ.
+///
+/// # Panics
+///
+/// It does not.
+pub fn check_stream(input: &[u8], stream: impl Fn(&[u8], usize) -> Streamed) {
+    let Some((chunk, bytes)) = chunked(input) else {
+        return;
+    };
+    let split = stream(bytes, chunk);
+    let whole = stream(bytes, bytes.len());
+    let shown = |streamed: &Streamed| without_made_up_ids(&format!("{streamed:?}"));
+    assert_eq!(shown(&split), shown(&whole));
+    check_answer(split.1);
+}
+
+/// Checks that an answer survives a journal.
+///
+/// # Panics
+///
+/// It does not.
+pub fn check_answer(answer: Option<CompletionResponse>) {
+    let written = serde_json::to_vec(&answer);
+    let read = written.and_then(|written| serde_json::from_slice(&written));
+    assert_eq!(read.ok(), Some(answer));
+}
+
+/// Gives every file of a corpus to a check, and returns how many there are.
+///
+/// # Errors
+///
+/// The folder or a file cannot be read.
+pub fn replay(corpus: &Path, check: impl Fn(&[u8])) -> io::Result<usize> {
+    let mut count = 0;
+    for file in fs::read_dir(corpus)? {
+        check(&fs::read(file?.path())?);
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn chunked(input: &[u8]) -> Option<(usize, &[u8])> {
+    let (chunk, bytes) = input.split_first()?;
+    Some((usize::from(*chunk).max(1), bytes))
+}
+
+fn events(
+    decoder: &mut impl EventDecoder,
+    bytes: &[u8],
+    chunk: usize,
+) -> Result<Vec<(String, Vec<u8>)>, EventTooLarge> {
+    let mut seen = Vec::new();
+    let mut see = |decoder: &dyn EventDecoder| {
+        let event = decoder.event();
+        seen.push((event.name.to_owned(), event.data.to_vec()));
+    };
+    for mut chunk in bytes.chunks(chunk) {
+        while decoder.advance(&mut chunk)? {
+            see(decoder);
+        }
+    }
+    if decoder.finish() {
+        see(decoder);
+    }
+    Ok(seen)
+}
+
+fn without_made_up_ids(shown: &str) -> String {
+    let mut parts = shown.split("call_");
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        rest.push_str("call_");
+        let made_up = part
+            .get(..MADE_UP)
+            .is_some_and(|id| id.chars().all(|c| c.is_ascii_hexdigit()));
+        rest.push_str(if made_up {
+            part.get(MADE_UP..).unwrap_or_default()
+        } else {
+            part
+        });
+    }
+    rest
+}

@@ -1,0 +1,90 @@
+//! Texts that wires without a place for their parts take as one.
+
+use std::fmt;
+
+use neuron_types::{ContentItem, SystemPrompt, ToolResultBlock};
+use serde::{Serialize, Serializer};
+
+/// Texts that are sent as one, a line break between them.
+#[derive(Debug)]
+pub struct Joined<'a>(pub Vec<&'a str>);
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, text) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            f.write_str(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Joined<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [text] => serializer.serialize_str(text),
+            _ => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'a> Joined<'a> {
+    /// The instructions, or `None` if there are none.
+    #[must_use]
+    pub fn instructions(system: Option<&'a SystemPrompt>) -> Option<Self> {
+        let texts: Vec<_> = match system? {
+            SystemPrompt::Text(text) => vec![text.as_str()],
+            SystemPrompt::Blocks(blocks) => blocks.iter().map(|part| part.text.as_str()).collect(),
+        };
+        Self::unless_empty(texts)
+    }
+
+    /// `None` if there is nothing in the texts.
+    #[must_use]
+    pub fn unless_empty(texts: Vec<&'a str>) -> Option<Self> {
+        texts
+            .iter()
+            .any(|text| !text.is_empty())
+            .then_some(Self(texts))
+    }
+}
+
+/// The text of a tool's result. Since there is no flag for a failure, the text says so.
+#[derive(Debug)]
+pub struct ResultText<'a> {
+    /// The result.
+    pub result: &'a ToolResultBlock,
+    /// Stands where a picture was, if the picture is sent elsewhere.
+    pub for_picture: Option<&'static str>,
+}
+
+impl fmt::Display for ResultText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts = self.result.content.iter().filter_map(|item| match item {
+            ContentItem::Text(text) => Some(text.as_str()),
+            ContentItem::Image { .. } => self.for_picture,
+            _ => None,
+        });
+        let mut before = if self.result.is_error { "error: " } else { "" };
+        for text in texts {
+            f.write_str(before)?;
+            f.write_str(text)?;
+            before = "\n";
+        }
+        if before == "error: " {
+            f.write_str("error: the tool gave no reason")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for ResultText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.result.content.as_slice() {
+            [ContentItem::Text(text)] if !self.result.is_error => serializer.serialize_str(text),
+            _ => serializer.collect_str(self),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use neuron_types::ContentBlock;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+/// Reads one entry of `tool_calls`. `None` if it names no tool.
+///
+/// Its further fields are kept as they stand, those of its function below `function`.
+pub(crate) fn read(
+    call: Value,
+    new_id: impl FnOnce(&str, &Value) -> String,
+) -> Option<ContentBlock> {
+    let Value::Object(mut call) = call else {
+        return None;
+    };
+    let Some(Value::Object(mut function)) = call.remove("function") else {
+        return None;
+    };
+    let Some(Value::String(name)) = function.remove("name") else {
+        return None;
+    };
+    let input = match function.remove("arguments") {
+        None | Some(Value::Null) => json!({}),
+        Some(Value::String(text)) => read_text(text),
+        Some(other) => other,
+    };
+    let id = match call.remove("id") {
+        Some(Value::String(id)) if !id.is_empty() => id,
+        _ => new_id(&name, &input),
+    };
+    if !function.is_empty() {
+        call.insert("function".to_owned(), Value::Object(function));
+    }
+    Some(ContentBlock::ToolUse {
+        id,
+        name,
+        input,
+        extra: (!call.is_empty()).then_some(Value::Object(call)),
+    })
+}
+
+/// Arguments as other APIs write them. What is no JSON stays text, so that the model can be told.
+fn read_text(text: String) -> Value {
+    if text.trim().is_empty() {
+        return json!({});
+    }
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+/// An id for a call that came without one: the same for the same call of the same answer.
+pub(crate) fn new_id(answer: &str, position: usize, name: &str, input: &Value) -> String {
+    let call = format!("{answer}\n{position}\n{name}\n{input}");
+    format!(
+        "call_{}",
+        Uuid::new_v5(&Uuid::NAMESPACE_OID, call.as_bytes()).simple()
+    )
+}
+
+/// A call as it is sent.
+#[derive(Debug)]
+pub(crate) struct SentCall<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) input: &'a Value,
+    pub(crate) extra: Option<&'a Value>,
+}
+
+impl Serialize for SentCall<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let extra = self.extra.and_then(Value::as_object);
+        let function = Function {
+            call: self,
+            extra: extra.and_then(|extra| extra.get("function")?.as_object()),
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", self.id)?;
+        map.serialize_entry("function", &function)?;
+        write_others(&mut map, extra, &["id", "function"])?;
+        map.end()
+    }
+}
+
+struct Function<'a> {
+    call: &'a SentCall<'a>,
+    extra: Option<&'a Map<String, Value>>,
+}
+
+impl Serialize for Function<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", self.call.name)?;
+        match self.call.input {
+            input @ Value::Object(_) => map.serialize_entry("arguments", input)?,
+            // Ollama takes nothing but an object.
+            Value::Null => map.serialize_entry("arguments", &Map::new())?,
+            other => map.serialize_entry("arguments", &json!({"arguments": other}))?,
+        }
+        write_others(&mut map, self.extra, &["name", "arguments"])?;
+        map.end()
+    }
+}
+
+/// Writes the fields but for those that have been written.
+pub(crate) fn write_others<M: SerializeMap>(
+    map: &mut M,
+    fields: Option<&Map<String, Value>>,
+    written: &[&str],
+) -> Result<(), M::Error> {
+    for (name, value) in fields.into_iter().flatten() {
+        if !written.contains(&name.as_str()) {
+            map.serialize_entry(name, value)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status};
+use neuron_types::FailureKind;
+use serde_json::Value;
+
+/// Reads an error answer, or an error in the body of a success. The body need not be JSON: a proxy may have
+/// written it.
+pub(crate) fn read(reply: &Reply) -> ApiFailure {
+    let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
+    let message = body.get("error").and_then(message);
+    failure(Some(reply.status()), message)
+}
+
+/// Reads the `error` of a line among those of an answer.
+pub(crate) fn of_line(error: &Value) -> ApiFailure {
+    failure(None, message(error))
+}
+
+fn failure(status: Option<u16>, message: Option<String>) -> ApiFailure {
+    let mut failure = ApiFailure::new(kind(status, message.as_deref().unwrap_or_default()));
+    failure.message = message;
+    failure
+}
+
+/// Ollama writes a text, and the servers that imitate it an object.
+fn message(error: &Value) -> Option<String> {
+    let text = match error {
+        Value::String(text) => Some(text.as_str()),
+        other => other.get("message").and_then(Value::as_str),
+    };
+    text.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Ollama has no codes, so the message tells what the status does not.
+fn kind(status: Option<u16>, message: &str) -> FailureKind {
+    let message = message.to_ascii_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    let too_long = [
+        "context length",
+        "context window",
+        "context size",
+        "exceeds the context",
+        "prompt is too long",
+    ];
+    if matches!(status, None | Some(200 | 400 | 413 | 422 | 500)) && says(&too_long) {
+        return FailureKind::ContextLength;
+    }
+    if matches!(status, None | Some(200 | 500..=599))
+        && says(&["loading model", "model is loading", "currently loading"])
+    {
+        return FailureKind::ModelLoading;
+    }
+    if matches!(status, None | Some(200)) {
+        return if says(&["server busy", "maximum pending requests"]) {
+            FailureKind::Overloaded
+        } else if says(&["rate limit", "too many requests"]) {
+            FailureKind::RateLimited
+        } else {
+            FailureKind::Unavailable
+        };
+    }
+    match status {
+        // The server saw its client go away, and it was not this one.
+        Some(499) | None => FailureKind::Unavailable,
+        Some(status) => kind_of_status(status),
+    }
+}
