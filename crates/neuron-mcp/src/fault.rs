@@ -1,0 +1,128 @@
+//! Why a connection ended, told by whoever saw it to whoever waits for an answer.
+
+use std::{
+    collections::VecDeque,
+    fmt::Write as _,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time;
+use tokio_util::sync::CancellationToken;
+
+/// How many of a server's last lines on standard error are told.
+const MAX_LINES: usize = 5;
+/// How much of each.
+const MAX_LINE_CHARS: usize = 300;
+/// How long the last words of a server that has ended may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What is known of the end of a connection. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fault(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    broke_protocol: Option<String>,
+    last_lines: VecDeque<String>,
+    /// Cancelled when the server can say no more. `None` where it has no standard error.
+    silent: Option<CancellationToken>,
+}
+
+impl Fault {
+    /// Somebody listens to what the server says, and cancels this when there is no more.
+    pub(crate) fn listening(&self) -> CancellationToken {
+        let silent = CancellationToken::new();
+        self.lock().silent = Some(silent.clone());
+        silent
+    }
+
+    /// The server did what ends the connection. The first one stays.
+    pub(crate) fn broke_protocol(&self, reason: impl Into<String>) {
+        self.lock().broke_protocol.get_or_insert(reason.into());
+    }
+
+    /// The server complained.
+    pub(crate) fn said(&self, line: &str) {
+        let lines = &mut self.lock().last_lines;
+        if lines.len() == MAX_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(shown(line, MAX_LINE_CHARS));
+    }
+
+    pub(crate) fn protocol(&self) -> Option<String> {
+        self.lock().broke_protocol.clone()
+    }
+
+    /// This reason, with what the server said last.
+    pub(crate) async fn explain(&self, reason: &str) -> String {
+        let silent = self.lock().silent.clone();
+        if let Some(silent) = silent {
+            // One that goes on talking has said enough.
+            let _ = time::timeout(LAST_WORDS, silent.cancelled()).await;
+        }
+        let lines = self.lock();
+        let mut text = reason.to_owned();
+        if !lines.last_lines.is_empty() {
+            let said: Vec<_> = lines.last_lines.iter().map(String::as_str).collect();
+            // Writing to a String cannot fail.
+            let _ = write!(text, "; its last words: {}", said.join(" / "));
+        }
+        text
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stranger's text in one line: no control characters, and not too long.
+pub(crate) fn shown(text: &str, most: usize) -> String {
+    let mut out: String = text
+        .chars()
+        .take(most)
+        .map(|c| if is_control(c) { '\u{fffd}' } else { c })
+        .collect();
+    if text.chars().nth(most).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Characters that change how the text around them is shown.
+pub(crate) fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_text_is_one_harmless_line() {
+        assert_eq!(
+            shown("a\u{1b}[31mb\nc\u{202e}", 99),
+            "a\u{fffd}[31mb\u{fffd}c\u{fffd}"
+        );
+        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(shown("abc", 3), "abc");
+    }
+
+    #[tokio::test]
+    async fn tells_the_last_words_and_the_first_fault() {
+        let fault = Fault::default();
+        for line in 0..9 {
+            fault.said(&format!("line {line}"));
+        }
+        fault.broke_protocol("first");
+        fault.broke_protocol("second");
+        assert_eq!(fault.protocol().as_deref(), Some("first"));
+        assert_eq!(
+            fault.explain("it ended").await,
+            "it ended; its last words: line 4 / line 5 / line 6 / line 7 / line 8"
+        );
+    }
+}

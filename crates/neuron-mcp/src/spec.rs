@@ -1,0 +1,123 @@
+//! What a server is and how it is reached.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+/// How long starting a server and each request to it may take, tool calls apart.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The most bytes of one message of a server.
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// One MCP server, as an agent file or a program names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpServerSpec {
+    /// The name that errors and logs use, and that the names of its tools begin with.
+    pub name: String,
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// How long starting it and each request may take. Tool calls have no limit of their own: they end with
+    /// the attempt that makes them. Default is 60 s.
+    pub timeout: Duration,
+    /// The most bytes that one message of the server may have. A server that sends a larger one is stopped,
+    /// and started again when it is next needed. Default is 16 MiB, which is also the most over HTTP.
+    pub max_message_bytes: usize,
+}
+
+/// How an MCP server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum McpTransport {
+    /// A program that is started here and spoken to over its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables that it gets beside those that it inherits: all but those that look like secrets (see
+        /// [`neuron_tool::is_secret_variable`]).
+        environment: BTreeMap<String, String>,
+        /// Further variables that it does not inherit.
+        hidden_environment: Vec<String>,
+        /// Its working directory; that of this process where `None`.
+        cwd: Option<PathBuf>,
+    },
+    /// A server that somebody runs, over streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// Sent as a bearer token.
+        token: Option<String>,
+    },
+}
+
+impl McpServerSpec {
+    /// A program to start, with its arguments.
+    pub fn stdio<A: Into<String>>(
+        name: impl Into<String>,
+        command: impl Into<String>,
+        args: impl IntoIterator<Item = A>,
+    ) -> Self {
+        Self::new(
+            name,
+            McpTransport::Stdio {
+                command: command.into(),
+                args: args.into_iter().map(Into::into).collect(),
+                environment: BTreeMap::new(),
+                hidden_environment: Vec::new(),
+                cwd: None,
+            },
+        )
+    }
+
+    /// A server at an address.
+    pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
+        let transport = McpTransport::Http {
+            url: url.into(),
+            token: None,
+        };
+        Self::new(name, transport)
+    }
+
+    fn new(name: impl Into<String>, transport: McpTransport) -> Self {
+        Self {
+            name: name.into(),
+            transport,
+            timeout: TIMEOUT,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+        }
+    }
+
+    /// Sets how long starting the server and each request may take. Default is 60 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the most bytes of one message. Default is 16 MiB.
+    #[must_use]
+    pub fn max_message_bytes(mut self, bytes: usize) -> Self {
+        self.max_message_bytes = bytes;
+        self
+    }
+}
+
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Values of variables and tokens are secrets, and so may be what an address carries.
+            Self::Stdio {
+                command,
+                environment,
+                cwd,
+                ..
+            } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("environment", &environment.keys())
+                .field("cwd", cwd)
+                .finish_non_exhaustive(),
+            Self::Http { .. } => f.debug_struct("Http").finish_non_exhaustive(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A server's tool as a tool here.
+
+use std::sync::Arc;
+
+use neuron_types::{ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture};
+use serde_json::Value;
+
+use crate::{LeftOut, McpClient};
+
+/// What [`McpClient::discover`] found.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Discovered {
+    /// The tools, in the server's order.
+    pub tools: Vec<Arc<McpTool>>,
+    /// What the server lists besides.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A tool of an MCP server. What its server says of its effects is believed: see
+/// [`ToolDefinition::effects`].
+///
+/// The server checks the arguments. Its refusals reach the model, and so do answers that cannot be understood.
+/// A server that cannot be reached is [`ToolError::Unavailable`], one that was lost in the middle of a call
+/// [`ToolError::AnswerLost`].
+#[derive(Debug, Clone)]
+pub struct McpTool {
+    client: McpClient,
+    own_name: String,
+    definition: ToolDefinition,
+}
+
+impl McpTool {
+    pub(crate) fn new(client: McpClient, own_name: String, definition: ToolDefinition) -> Self {
+        Self {
+            client,
+            own_name,
+            definition,
+        }
+    }
+
+    /// The server's name of it.
+    #[must_use]
+    pub fn own_name(&self) -> &str {
+        &self.own_name
+    }
+}
+
+impl ToolDyn for McpTool {
+    fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        self.definition.clone()
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let answer = self.client.call_tool_in(&self.own_name, input, ctx).await;
+            answer.map_err(ToolError::from)
+        })
+    }
+
+    fn checks_arguments(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,20 @@
+//! The client against the protocol's own servers and against hostile ones; the server against its inspector.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod everything;
+mod everything_http;
+mod filesystem;
+mod hostile;
+mod inspector;
+mod programs;
+mod recorder;
+mod server;
+mod servers;
+mod stopping;
