@@ -1,6 +1,9 @@
 //! Talking to runs from outside, over Restate's ingress.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, Verdict};
 use reqwest::{Method, Response, StatusCode, header::ACCEPT};
@@ -130,6 +133,7 @@ impl RestateClient {
             args: decision.args.clone(),
             comment: decision.comment.clone(),
             approver: decision.approver.clone(),
+            remember: decision.remember,
         };
         self.tell(run_id, handler, &answer).await
     }
@@ -175,15 +179,21 @@ impl RestateClient {
     /// What keeps the admin API from answering.
     pub async fn list(&self, limit: usize) -> Result<RunPage, ClientError> {
         // The name was checked when it was made: it has no quote.
+        let (agent, record) = (self.names.agent(), self.names.record());
         let query = format!(
-            "SELECT value_utf8 FROM state WHERE service_name = '{}' AND key = '{STATUS}'",
-            self.names.agent()
+            "SELECT service_name, value_utf8 FROM state \
+             WHERE service_name IN ('{agent}', '{record}') AND key = '{STATUS}'"
         );
-        let rows: Vec<Row> = self.query(&query).await?;
+        let mut rows: Vec<Row> = self.query(&query).await?;
+        // What the record of a run says is newer than what its workflow says.
+        rows.sort_by_key(|row| row.service_name == record);
         let statuses = rows
             .iter()
-            .filter_map(|row| serde_json::from_str(&row.value_utf8).ok());
-        let mut runs: Vec<RunStatus> = statuses.collect();
+            .filter_map(|row| serde_json::from_str::<RunStatus>(&row.value_utf8).ok());
+        let runs: BTreeMap<RunId, RunStatus> = statuses
+            .map(|status| (status.run_id.clone(), status))
+            .collect();
+        let mut runs: Vec<RunStatus> = runs.into_values().collect();
         runs.sort_by(|a, b| {
             let newest = b.started_at.cmp(&a.started_at);
             newest.then_with(|| a.run_id.cmp(&b.run_id))
@@ -337,6 +347,7 @@ enum SendStatus {
 
 #[derive(Deserialize)]
 struct Row {
+    service_name: String,
     value_utf8: String,
 }
 

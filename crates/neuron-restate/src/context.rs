@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use futures::lock::Mutex as AsyncMutex;
 use neuron_types::{
     ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableContext,
-    DurableError, FailureKind, RunEvent, RunId, RunStatus, StepFailure, ToolCall, ToolOutput,
+    DurableError, FailureKind, RunEvent, RunId, RunState, RunStatus, StepFailure, ToolCall,
+    ToolOutput,
 };
 use restate_sdk::endpoint::ContextInternal;
 use serde::de::DeserializeOwned;
@@ -19,15 +20,25 @@ use uuid::Uuid;
 use crate::{
     ServiceNames,
     cancellation::{Cancellation, Durable},
+    carried::Carried,
     executors::Acting,
     log::Log,
     mailbox::Mailbox,
+    meter::{ASK, CALL, Meter, Size},
+    pace::Pace,
+    record::Record,
     steps::{Effect, Steps},
     wire::CANCELLED,
 };
 
 /// The name of this engine, as it stands in `--json` output.
 pub(crate) const ENGINE: &str = "restate";
+
+const MIB: usize = 1024 * 1024;
+
+/// How large the state of a run may be that goes on in a fresh journal: some less than the server's limit for
+/// a message.
+const MOST_CARRIED: usize = 24 * MIB;
 
 /// A run's door when it is a Restate workflow.
 ///
@@ -50,45 +61,71 @@ pub(crate) const ENGINE: &str = "restate";
 /// newest result; before the first it is the run's start.
 ///
 /// Operations are made one after another: a second one waits until the first is done.
+///
+/// # Segments
+///
+/// A run whose journal is large goes on in another invocation, a segment with a journal of its own, from what
+/// [`continue_as_new`](DurableContext::continue_as_new) was handed. The workflow's `run` waits for it.
 pub struct RestateDurableContext<'a> {
     pub(crate) steps: Steps<'a>,
     pub(crate) names: &'a ServiceNames,
     mailbox: AsyncMutex<Mailbox>,
     log: Mutex<Log>,
+    pace: Mutex<Pace>,
+}
+
+/// What a segment's door is made of.
+pub(crate) struct Opening<'a> {
+    pub(crate) ctx: &'a ContextInternal,
+    pub(crate) acting: &'a Acting,
+    pub(crate) names: &'a ServiceNames,
+    pub(crate) run_id: &'a RunId,
+    pub(crate) agent: &'a AgentSpec,
+    /// How long a step looks out for its cancellation.
+    pub(crate) watch: Duration,
+    /// How large a journal may get.
+    pub(crate) most: Size,
 }
 
 impl<'a> RestateDurableContext<'a> {
-    /// A door for the workflow that this context belongs to. Its first entry in the journal is the promise
-    /// that a cancelled run finds resolved, its second the run's start.
+    /// A door for the invocation that this context belongs to: that of a new run, or of one that goes on from
+    /// what an earlier segment handed over. Its first entry in the journal is the promise that a cancelled
+    /// run finds resolved, its second the segment's start.
     pub(crate) async fn open(
-        ctx: &'a ContextInternal,
-        acting: &'a Acting,
-        names: &'a ServiceNames,
-        run_id: &'a RunId,
-        agent: &'a AgentSpec,
-        watch: Duration,
+        opening: Opening<'a>,
+        carried: Option<(Log, Mailbox)>,
     ) -> Result<Self, DurableError> {
+        let Opening { ctx, names, .. } = opening;
         let steps = Steps {
             ctx,
-            acting,
-            run_id,
-            agent,
-            watch,
+            acting: opening.acting,
+            run_id: opening.run_id,
+            agent: opening.agent,
+            watch: opening.watch,
             cancellation: AsyncMutex::new(Cancellation::new(Box::pin(ctx.promise(CANCELLED)))),
+            meter: Meter::default(),
         };
-        let started_at = steps.time("start").await?;
-        let log = Log::new(RunStatus::new(
-            run_id.clone(),
-            ENGINE,
-            &agent.name,
-            started_at,
-        ));
-        log.write_status(ctx);
+        steps.meter.count(ASK);
+        let started = steps.start(opening.most).await?;
+        let (log, mailbox) = match carried {
+            Some((mut log, mailbox)) => {
+                log.advance(started.at);
+                (log.on(Record::new(names, opening.run_id.as_str())), mailbox)
+            }
+            None => {
+                let (run_id, agent) = (opening.run_id.clone(), &opening.agent.name);
+                let status = RunStatus::new(run_id, ENGINE, agent, started.at);
+                let log = Log::new(status);
+                log.write_status(ctx, &steps.meter);
+                (log, Mailbox::default())
+            }
+        };
         Ok(Self {
             steps,
             names,
-            mailbox: AsyncMutex::default(),
+            mailbox: AsyncMutex::new(mailbox),
             log: Mutex::new(log),
+            pace: Mutex::new(Pace::new(started.most)),
         })
     }
 
@@ -98,7 +135,7 @@ impl<'a> RestateDurableContext<'a> {
 
     /// Makes what was emitted readable.
     pub(crate) fn flush(&self) {
-        self.log().write(self.steps.ctx);
+        self.log().write(self.steps.ctx, &self.steps.meter);
     }
 
     /// A step of the workflow's own.
@@ -132,7 +169,38 @@ impl<'a> RestateDurableContext<'a> {
         if let Ok(at) = self.steps.tell(&events).await {
             self.log().advance(at);
         }
-        self.flush();
+        let record = self.log().take_record(&self.steps.meter);
+        let Some((record, news)) = record else {
+            return self.flush();
+        };
+        // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
+        // all the same.
+        drop(record.append_all(self.steps.ctx, news).await);
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a run stays that is too large to be carried over.
+    fn too_large(&self, bytes: usize) -> Result<(), DurableError> {
+        let mut pace = self.pace();
+        if !pace.is_over() {
+            pace.postpone();
+            return Ok(());
+        }
+        let most = MOST_CARRIED / MIB;
+        let bytes = bytes / MIB;
+        let message = format!(
+            "the run's journal is full, and its state of {bytes} MiB is too large for a fresh one ({most} MiB): \
+             keep the conversation small with the agent's [context] rules, or its tool results with \
+             tool_output_bytes"
+        );
+        let failure = StepFailure {
+            retryable: false,
+            ..StepFailure::new(FailureKind::ContextLength, message)
+        };
+        Err(failure.into())
     }
 }
 
@@ -213,11 +281,16 @@ impl DurableContext for RestateDurableContext<'_> {
         cancellation.check()?;
         let mut mailbox = self.mailbox.lock().await;
         let ctx = self.steps.ctx;
+        let meter = &self.steps.meter;
         let taken = if is_poll {
-            mailbox.poll(ctx, &mut cancellation, name).await?
+            mailbox.poll(ctx, meter, &mut cancellation, name).await?
         } else {
-            let timer = timeout.map(|timeout| -> Durable<'_, ()> { Box::pin(ctx.sleep(timeout)) });
-            mailbox.wait(ctx, &mut cancellation, name, timer).await?
+            let timer = timeout.map(|timeout| -> Durable<'_, ()> {
+                meter.count(ASK);
+                Box::pin(ctx.sleep(timeout))
+            });
+            let cancellation = &mut cancellation;
+            mailbox.wait(ctx, meter, cancellation, name, timer).await?
         };
         let Some((payload, at)) = taken else {
             self.advance_by(timeout.unwrap_or_default());
@@ -229,6 +302,32 @@ impl DurableContext for RestateDurableContext<'_> {
             source,
         })?;
         Ok(Some(value))
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        self.pace().is_due(self.steps.meter.size())
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.flush();
+        let mut cancellation = self.steps.cancellation.lock().await;
+        cancellation.check()?;
+        let mailbox = self.mailbox.lock().await;
+        let carried = serde_json::to_vec(&Carried {
+            state,
+            log: &*self.log(),
+            mailbox: &*mailbox,
+        });
+        let carried = carried.map_err(DurableError::engine)?;
+        if carried.len() > MOST_CARRIED {
+            return self.too_large(carried.len());
+        }
+        let record = Record::new(self.names, self.steps.run_id.as_str());
+        self.steps.meter.count(CALL);
+        match record.carry(self.steps.ctx, carried).await {
+            Ok(()) => Err(DurableError::ContinuedAsNew),
+            Err(error) => Err(cancellation.engine_error(&error)),
+        }
     }
 
     fn emit(&self, event: RunEvent) {

@@ -6,8 +6,8 @@ use restate_sdk::endpoint::{Endpoint, HandlerOptions, ServiceOptions};
 use tokio::net::TcpListener;
 
 use crate::{
-    Executors, Metrics, ServiceNames, SettingsError, Workflow, executors::Acting, inbox, service,
-    serving, tools,
+    Executors, Metrics, ServiceNames, SettingsError, Workflow, executors::Acting, inbox,
+    meter::Size, pace, record, service, serving, tools,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) inactivity: Duration,
     pub(crate) abort: Duration,
     pub(crate) retention: Duration,
+    /// How large a journal gets before its run rolls over.
+    pub(crate) most: Size,
 }
 
 impl Default for Settings {
@@ -30,6 +32,7 @@ impl Default for Settings {
             inactivity: 15 * MINUTE,
             abort: DAY,
             retention: 7 * DAY,
+            most: pace::DEFAULT,
         }
     }
 }
@@ -85,6 +88,27 @@ impl AgentServices {
         self
     }
 
+    /// Sets how many entries a journal gets before its run goes on in a fresh one. Default is 2,000.
+    ///
+    /// A turn with one tool call makes about ten. The limit is passed only by a step that makes more entries
+    /// than each before it. A run that has begun a journal keeps to what was set then.
+    #[must_use]
+    pub fn roll_over_after(mut self, entries: u64) -> Self {
+        self.settings.most.entries = entries;
+        self
+    }
+
+    /// Sets how many bytes of results a journal gets before its run goes on in a fresh one. Default is 8 MiB.
+    ///
+    /// What the run carries over is not counted, so that a large conversation does not roll over at each
+    /// step. A run whose state takes more than 24 MiB is not rolled over: it stays where it is until its
+    /// journal holds 64 MiB or 50,000 entries, and then fails with a message that says so.
+    #[must_use]
+    pub fn roll_over_after_bytes(mut self, bytes: u64) -> Self {
+        self.settings.most.bytes = bytes;
+        self
+    }
+
     /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken.
     #[must_use]
     pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
@@ -110,7 +134,8 @@ impl AgentServices {
         let mut builder = Endpoint::builder()
             .bind(agent)
             .bind(tools)
-            .bind(inbox::definition(names)?);
+            .bind(inbox::definition(names)?)
+            .bind(record::definition(names)?);
         for key in &self.identity_keys {
             builder = builder
                 .identity_key(key)

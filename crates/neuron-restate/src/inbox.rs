@@ -6,6 +6,7 @@
 //! crashes. The same handler takes one decision a ticket.
 
 use futures::{FutureExt, future::BoxFuture};
+use neuron_types::{Refusal, RunId};
 use restate_sdk::{
     context::RequestTarget,
     discovery::{Handler, ServiceType},
@@ -19,7 +20,7 @@ use crate::{
     ServiceNames, SettingsError,
     dispatch::{self, Handlers, answer, handler, json_handler},
     endpoint::short,
-    refusal::Refusal,
+    refusal::Refused,
     wire::{Delivery, Put},
 };
 
@@ -61,8 +62,9 @@ impl Inbox {
         if let Some(ticket) = put.ticket {
             let key = format!("decided-{ticket}");
             if ctx.get::<bool>(&key).await?.is_some() {
+                let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
                 let refusal = Refusal::AlreadyDecided { run_id, ticket };
-                return Err(TerminalError::from(refusal).into());
+                return Err(TerminalError::from(Refused::from(refusal)).into());
             }
             ctx.set(&key, true);
         }

@@ -3,20 +3,30 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunEvent, RunStatus};
 use restate_sdk::{endpoint::ContextInternal, serde::Json};
+use serde::{Deserialize, Serialize};
 
-use crate::wire::{STATUS, events_key};
+use crate::{
+    events,
+    meter::{ASK, CALL, Meter, WRITE},
+    record::{News, Record},
+    wire::STATUS,
+};
 
 /// The run's clock, its status, and the events that are not written yet.
 ///
 /// Events are written in chunks, one a door call, so no value grows with the run; the status is one small
-/// value beside them.
+/// value beside them. The first segment writes both into the workflow's state, later ones into the record.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) now: DateTime<Utc>,
     pub(crate) status: RunStatus,
     pub(crate) uuids: u64,
     count: u64,
-    unwritten: Vec<RecordedEvent>,
     unobserved: Vec<RunEvent>,
+    #[serde(skip)]
+    unwritten: Vec<RecordedEvent>,
+    #[serde(skip)]
+    record: Option<Record>,
 }
 
 impl Log {
@@ -26,8 +36,17 @@ impl Log {
             status,
             uuids: 0,
             count: 0,
-            unwritten: Vec::new(),
             unobserved: Vec::new(),
+            unwritten: Vec::new(),
+            record: None,
+        }
+    }
+
+    /// The log of a later segment.
+    pub(crate) fn on(self, record: Record) -> Self {
+        Self {
+            record: Some(record),
+            ..self
         }
     }
 
@@ -53,15 +72,41 @@ impl Log {
     }
 
     /// Writes what is new.
-    pub(crate) fn write(&mut self, ctx: &ContextInternal) {
-        if let Some(first) = self.unwritten.first() {
-            let key = events_key(first.seq);
-            ctx.set(&key, Json(std::mem::take(&mut self.unwritten)));
-            self.write_status(ctx);
+    pub(crate) fn write(&mut self, ctx: &ContextInternal, meter: &Meter) {
+        if self.unwritten.is_empty() {
+            return;
+        }
+        let news = self.take_news();
+        match &self.record {
+            Some(record) => {
+                meter.count(ASK);
+                record.append(ctx, news);
+            }
+            None => {
+                meter.count(WRITE);
+                events::write(ctx, news.events);
+                self.write_status(ctx, meter);
+            }
         }
     }
 
-    pub(crate) fn write_status(&self, ctx: &ContextInternal) {
+    /// The status as the workflow's own.
+    pub(crate) fn write_status(&self, ctx: &ContextInternal, meter: &Meter) {
+        meter.count(WRITE);
         ctx.set(STATUS, Json(&self.status));
+    }
+
+    /// What is new and where it is written, for those who wait until it is.
+    pub(crate) fn take_record(&mut self, meter: &Meter) -> Option<(Record, News)> {
+        let record = self.record.clone()?;
+        meter.count(CALL);
+        Some((record, self.take_news()))
+    }
+
+    fn take_news(&mut self) -> News {
+        News {
+            status: self.status.clone(),
+            events: std::mem::take(&mut self.unwritten),
+        }
     }
 }

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chrono::{DateTime, Utc};
 use neuron_types::DurableError;
-use restate_sdk::{endpoint::ContextInternal, serde::Json};
+use restate_sdk::endpoint::ContextInternal;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
     cancellation::{Cancellation, Durable},
+    meter::{ASK, Meter, Weighed},
     wire::{Signal, signal_key},
 };
 
@@ -17,7 +19,7 @@ use crate::{
 /// The n-th signal is the workflow promise `signal-n`, whatever its name, and promises are taken one after
 /// the other: so no signal is lost that came before anyone waited, none is taken twice, and a replay takes
 /// the same. What was taken and is not of the name that is waited for stays here.
-#[derive(Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Mailbox {
     taken: BTreeMap<String, VecDeque<Signal>>,
     count: u64,
@@ -43,6 +45,7 @@ impl Mailbox {
     pub(crate) async fn poll(
         &mut self,
         ctx: &ContextInternal,
+        meter: &Meter,
         cancellation: &mut Cancellation<'_>,
         name: &str,
     ) -> Result<Option<(Value, DateTime<Utc>)>, DurableError> {
@@ -50,8 +53,9 @@ impl Mailbox {
             if let Some(signal) = self.take(name) {
                 return Ok(Some(signal));
             }
+            meter.count(ASK);
             match ctx.peek_promise(&self.next_key()).await {
-                Ok(Some(Json(signal))) => self.put(signal),
+                Ok(Some(signal)) => self.put(meter.read(signal)),
                 Ok(None) => return Ok(None),
                 Err(error) => return Err(cancellation.engine_error(&error)),
             }
@@ -62,6 +66,7 @@ impl Mailbox {
     pub(crate) async fn wait(
         &mut self,
         ctx: &ContextInternal,
+        meter: &Meter,
         cancellation: &mut Cancellation<'_>,
         name: &str,
         mut timer: Option<Durable<'_, ()>>,
@@ -71,7 +76,8 @@ impl Mailbox {
                 return Ok(Some(signal));
             }
             let key = self.next_key();
-            let coming = ctx.promise(&key);
+            meter.count(ASK);
+            let coming = ctx.promise::<Weighed<Signal>>(&key);
             let race = match &timer {
                 Some(timer) => cancellation.race(ctx, &[&coming, timer]),
                 None => cancellation.race(ctx, &[&coming]),
@@ -81,7 +87,7 @@ impl Mailbox {
                 (1, Some(timer)) => timer.await.map(|()| None),
                 (_, pending) => {
                     timer = pending;
-                    coming.await.map(|Json(signal)| Some(signal))
+                    coming.await.map(|signal| Some(meter.read(signal)))
                 }
             };
             match outcome {

@@ -11,6 +11,7 @@ pub struct ServiceNames {
     prefix: String,
     tools: String,
     inbox: String,
+    record: String,
 }
 
 impl ServiceNames {
@@ -32,6 +33,7 @@ impl ServiceNames {
         Ok(Self {
             tools: format!("{prefix}-tools"),
             inbox: format!("{prefix}-inbox"),
+            record: format!("{prefix}-record"),
             prefix,
         })
     }
@@ -53,6 +55,12 @@ impl ServiceNames {
     pub fn inbox(&self) -> &str {
         &self.inbox
     }
+
+    /// The object that keeps the status and the events of a run that has rolled over, keyed by the run's id.
+    #[must_use]
+    pub fn record(&self) -> &str {
+        &self.record
+    }
 }
 
 #[cfg(test)]
@@ -63,8 +71,8 @@ mod tests {
     fn names_start_with_the_prefix() {
         let names = ServiceNames::new("team.a").unwrap();
         assert_eq!(
-            [names.agent(), names.tools(), names.inbox()],
-            ["team.a", "team.a-tools", "team.a-inbox"]
+            [names.agent(), names.tools(), names.inbox(), names.record()],
+            ["team.a", "team.a-tools", "team.a-inbox", "team.a-record"]
         );
     }
 

@@ -14,10 +14,11 @@ use restate_sdk::{
 use crate::{
     RestateDurableContext,
     cancellation::is_cancellation,
+    meter::{CALL, Weighed},
     wire::{Attempted, ToolRequest},
 };
 
-type Answered = Result<Json<Attempted<ToolOutput>>, TerminalError>;
+type Answered = Result<Weighed<Attempted<ToolOutput>>, TerminalError>;
 
 impl RestateDurableContext<'_> {
     /// Starts all the calls, then waits for all of them.
@@ -40,7 +41,8 @@ impl RestateDurableContext<'_> {
                 let request = self.request(call, options, std::mem::take(&mut events));
                 let target = RequestTarget::service(self.names.tools(), "call");
                 let headers = Vec::new();
-                Box::pin(ctx.call::<_, Json<Attempted<ToolOutput>>>(
+                self.steps.meter.count(CALL);
+                Box::pin(ctx.call::<_, Weighed<Attempted<ToolOutput>>>(
                     target,
                     None,
                     None,
@@ -91,7 +93,8 @@ impl RestateDurableContext<'_> {
             .into_iter()
             .zip(options)
             .map(|(answer, options)| match (answer, &stopped) {
-                (Some(Ok(Json(attempted))), _) => {
+                (Some(Ok(attempted)), _) => {
+                    let attempted = self.steps.meter.read(attempted);
                     log.advance(attempted.at);
                     Ok(attempted.result?)
                 }

@@ -1,46 +1,36 @@
 //! The workflow service: a run is one of its workflows, keyed by the run's id.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
-use neuron_types::{
-    Decision, DurableError, ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunId,
-    RunInput, RunOutput, RunStatus, UserMessage, Verdict, signal,
-};
+use neuron_types::{Decision, RecordedEvent, RunStatus, UserMessage, Verdict, signal};
 use restate_sdk::{
     context::{RequestTarget, RunFuture, RunRetryPolicy},
     discovery::{Handler, HandlerType, ServiceType},
     endpoint::{ContextInternal, HandlerOptions, ServiceOptions},
-    errors::{HandlerResult, TerminalError},
+    errors::TerminalError,
     serde::Json,
     service::ServiceDefinition,
 };
 use serde_json::Value;
 
 use crate::{
-    RestateDurableContext, ServiceNames, SettingsError, decision,
+    ServiceNames, SettingsError, Workflow,
     dispatch::{self, Handlers, answer, handler, json_handler},
     endpoint::{Settings, restarts, short_handler},
+    events,
     executors::Acting,
-    refusal::Refusal,
+    record::Record,
+    refusal::Refused,
+    segments::Segments,
     wire::{
-        Accepted, Answer, CANCELLED, Delivery, EVENTS, EventsAfter, NamedSignal, Put, STATUS,
+        Accepted, Answer, CANCELLED, Delivery, EventsAfter, NamedSignal, Put, ROLLED_OVER, STATUS,
         Signal, Stop, signal_key,
     },
 };
 
-/// What a run does, generic over nothing: a function that is handed this engine's door.
-pub type Workflow = for<'a, 'c> fn(
-    &'a RestateDurableContext<'c>,
-    RunInput,
-) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
-
 struct Agent {
     names: ServiceNames,
-    acting: Acting,
-    workflow: Workflow,
-    watch: Duration,
+    segments: Segments,
 }
 
 impl Handlers for Agent {
@@ -71,27 +61,33 @@ impl Handlers for Agent {
             Some(HandlerType::Workflow),
             "Runs an agent to its end.",
         );
+        let segment = handler("segment", shared, "Goes on with a run that rolled over.");
         let status = handler("status", shared, "Where the run stands.");
         let others = takes_json
             .into_iter()
             .filter_map(|(name, documentation)| json_handler(name, shared, documentation));
-        run.into_iter().chain(status).chain(others).collect()
+        run.into_iter()
+            .chain(segment)
+            .chain(status)
+            .chain(others)
+            .collect()
     }
 
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match handler {
-                "run" => answer(ctx, |Json(input), of| self.run(ctx, of.key, input)).await,
+                "run" => answer(ctx, |Json(input), of| self.segments.run(ctx, of.key, input)).await,
+                "segment" => answer(ctx, |(), of| self.segments.go_on(ctx, of.key)).await,
                 "status" => {
                     answer(ctx, |(), of| async move {
-                        Ok(Json(status(ctx, &of.key).await?))
+                        Ok(Json(self.status(ctx, &of.key).await?))
                     })
                     .await
                 }
                 "events" => {
                     answer(ctx, |Json(wanted): Json<EventsAfter>, of| async move {
-                        status(ctx, &of.key).await?;
-                        Ok(Json(events(ctx, wanted.after).await?))
+                        self.status(ctx, &of.key).await?;
+                        Ok(Json(self.events(ctx, &of.key, wanted.after).await?))
                     })
                     .await
                 }
@@ -113,7 +109,7 @@ impl Handlers for Agent {
                 }
                 "cancel" => {
                     answer(ctx, |Json(stop), of| async move {
-                        cancel(ctx, &of.key, stop).await?;
+                        self.cancel(ctx, &of.key, stop).await?;
                         Ok(Json(Accepted {}))
                     })
                     .await
@@ -134,34 +130,6 @@ impl Handlers for Agent {
 }
 
 impl Agent {
-    async fn run(
-        &self,
-        ctx: &ContextInternal,
-        key: String,
-        input: RunInput,
-    ) -> HandlerResult<Json<RunOutput>> {
-        let run_id = RunId::new(key)
-            .map_err(|error| TerminalError::new_with_code(400, error.to_string()))?;
-        let agent = input.agent.clone();
-        let opened = RestateDurableContext::open(
-            ctx,
-            &self.acting,
-            &self.names,
-            &run_id,
-            &agent,
-            self.watch,
-        );
-        let door = opened.await.map_err(terminal)?;
-        let output = match (self.workflow)(&door, input).await {
-            Ok(output) => output,
-            Err(error) => broken(&door, &error),
-        };
-        door.finish().await;
-        let inbox = RequestTarget::object(self.names.inbox(), run_id.as_str(), "close");
-        drop(ctx.request::<_, ()>(inbox, ()).send());
-        Ok(Json(output))
-    }
-
     async fn answer_decision(&self, ctx: &ContextInternal, verdict: Verdict) -> bool {
         answer(ctx, |Json(given): Json<Answer>, of| async move {
             let decision = given.into_decision(verdict);
@@ -192,7 +160,7 @@ impl Agent {
             signal::CANCEL => {
                 let reason = payload.get("reason").and_then(Value::as_str);
                 let reason = reason.map(ToOwned::to_owned);
-                cancel(ctx, run_id, Stop { reason }).await
+                self.cancel(ctx, run_id, Stop { reason }).await
             }
             signal::USER_MESSAGE => {
                 let message: UserMessage = fitting(&name, payload)?;
@@ -208,15 +176,11 @@ impl Agent {
         run_id: &str,
         decision: Decision,
     ) -> Result<(), TerminalError> {
-        let status = open_status(ctx, run_id).await?;
+        let status = self.open_status(ctx, run_id).await?;
         let at = time(ctx).await?;
-        match decision::check(&status, &decision, at) {
-            Ok(()) => {}
-            Err(Some(refusal)) => return Err(refusal.into()),
-            Err(None) => {
-                let events = events(ctx, 0).await?;
-                return Err(decision::why_closed(&status, &decision, &events).into());
-            }
+        if let Err(refusal) = status.check_decision(&decision, at) {
+            let events = self.events(ctx, run_id, 0).await?;
+            return Err(Refused::from(refusal.with_events(&events)).into());
         }
         let put = Put {
             signal: Signal {
@@ -236,7 +200,7 @@ impl Agent {
         name: &str,
         payload: Value,
     ) -> Result<(), TerminalError> {
-        open_status(ctx, run_id).await?;
+        self.open_status(ctx, run_id).await?;
         let signal = Signal {
             name: name.to_owned(),
             payload,
@@ -258,50 +222,60 @@ impl Agent {
         let target = RequestTarget::object(self.names.inbox(), run_id, "put");
         ctx.request::<_, ()>(target, Json(put)).call().await
     }
-}
 
-async fn status(ctx: &ContextInternal, run_id: &str) -> Result<RunStatus, TerminalError> {
-    match ctx.get::<Json<RunStatus>>(STATUS).await? {
-        Some(Json(status)) => Ok(status),
-        None => Err(Refusal::UnknownRun {
-            run_id: run_id.to_owned(),
+    async fn status(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+    ) -> Result<RunStatus, TerminalError> {
+        let rolled_over = ctx.get::<bool>(ROLLED_OVER);
+        let own = ctx.get::<Json<RunStatus>>(STATUS);
+        let rolled_over = rolled_over.await?.is_some();
+        let Some(Json(own)) = own.await? else {
+            let run_id = run_id.to_owned();
+            return Err(Refused::UnknownRun { run_id }.into());
+        };
+        if !rolled_over {
+            return Ok(own);
         }
-        .into()),
+        let newer = Record::new(&self.names, run_id).status(ctx).await?;
+        Ok(newer.unwrap_or(own))
     }
-}
 
-async fn open_status(ctx: &ContextInternal, run_id: &str) -> Result<RunStatus, TerminalError> {
-    let status = status(ctx, run_id).await?;
-    if status.state.is_final() {
-        return Err(Refusal::run_over(&status).into());
+    async fn open_status(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+    ) -> Result<RunStatus, TerminalError> {
+        let status = self.status(ctx, run_id).await?;
+        status.check_open().map_err(Refused::from)?;
+        Ok(status)
     }
-    Ok(status)
-}
 
-async fn events(ctx: &ContextInternal, after: u64) -> Result<Vec<RecordedEvent>, TerminalError> {
-    let mut keys = ctx.get_keys().await?;
-    keys.retain(|key| key.starts_with(EVENTS));
-    keys.sort_unstable();
-    let first_seq = |key: &String| {
-        let digits = key.strip_prefix(EVENTS).unwrap_or_default();
-        digits.parse().unwrap_or(0)
-    };
-    // The last chunk that starts at or before the first wanted event may hold it.
-    let wanted = after.saturating_add(1);
-    let skipped = keys.partition_point(|key| first_seq(key) <= wanted);
-    let mut events = Vec::new();
-    for key in keys.iter().skip(skipped.saturating_sub(1)) {
-        if let Some(Json(chunk)) = ctx.get::<Json<Vec<RecordedEvent>>>(key).await? {
-            events.extend(chunk.into_iter().filter(|event| event.seq > after));
+    async fn events(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        after: u64,
+    ) -> Result<Vec<RecordedEvent>, TerminalError> {
+        let rolled_over = ctx.get::<bool>(ROLLED_OVER).await?.is_some();
+        let mut events = events::read(ctx, after).await?;
+        if rolled_over {
+            events.extend(Record::new(&self.names, run_id).events(ctx, after).await?);
         }
+        Ok(events)
     }
-    Ok(events)
-}
 
-async fn cancel(ctx: &ContextInternal, run_id: &str, stop: Stop) -> Result<(), TerminalError> {
-    open_status(ctx, run_id).await?;
-    ctx.resolve_promise(CANCELLED, Json(stop));
-    Ok(())
+    async fn cancel(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        stop: Stop,
+    ) -> Result<(), TerminalError> {
+        self.open_status(ctx, run_id).await?;
+        ctx.resolve_promise(CANCELLED, Json(stop));
+        Ok(())
+    }
 }
 
 async fn time(ctx: &ContextInternal) -> Result<DateTime<Utc>, TerminalError> {
@@ -317,41 +291,12 @@ fn payload(value: &impl serde::Serialize) -> Result<Value, TerminalError> {
 
 fn fitting<T: serde::de::DeserializeOwned>(name: &str, payload: Value) -> Result<T, TerminalError> {
     serde_json::from_value(payload).map_err(|error| {
-        let refusal = Refusal::BadSignal {
+        let refusal = Refused::BadSignal {
             name: name.to_owned(),
             reason: error.to_string(),
         };
         refusal.into()
     })
-}
-
-fn terminal(error: DurableError) -> TerminalError {
-    match error {
-        DurableError::Cancelled { .. } => TerminalError::new_with_code(409, "cancelled"),
-        other => TerminalError::new(other.to_string()),
-    }
-}
-
-/// A run that could not go on has an output too, and a status that says so.
-fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
-    let mut message = error.to_string();
-    if let Some(cause) = std::error::Error::source(error) {
-        message = format!("{message}: {cause}");
-    }
-    let (exit_reason, kind) = match error {
-        DurableError::Cancelled { .. } => (ExitReason::Cancelled, FailureKind::Cancelled),
-        DurableError::Step(failure) => (ExitReason::Failed, failure.kind),
-        _ => (ExitReason::Failed, FailureKind::Internal),
-    };
-    let mut log = door.log();
-    let output = log.status.last_message.clone();
-    let error = Some(RunError { kind, message });
-    log.emit(RunEvent::RunEnded {
-        exit_reason,
-        output,
-        error,
-    });
-    log.status.output(Some(exit_reason))
 }
 
 pub(crate) fn definition(
@@ -364,10 +309,15 @@ pub(crate) fn definition(
         .inactivity_timeout(settings.inactivity)
         .abort_timeout(settings.abort)
         .workflow_retention(settings.retention);
+    let segment = HandlerOptions::new()
+        .inactivity_timeout(settings.inactivity)
+        .abort_timeout(settings.abort)
+        .ingress_private(true);
     let mut options = ServiceOptions::new()
         // A run's events are not sent along with every step.
         .enable_lazy_state(true)
         .handler("run", run)
+        .handler("segment", segment)
         .handler("deliver", short_handler().ingress_private(true));
     for handler in [
         "status", "events", "approve", "deny", "send", "signal", "cancel",
@@ -376,9 +326,12 @@ pub(crate) fn definition(
     }
     let agent = Agent {
         names: names.clone(),
-        acting,
-        workflow,
-        watch: settings.watch(),
+        segments: Segments {
+            names: names.clone(),
+            acting,
+            workflow,
+            settings: settings.clone(),
+        },
     };
     dispatch::definition(names.agent(), agent, restarts(options))
 }

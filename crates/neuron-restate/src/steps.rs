@@ -17,7 +17,6 @@ use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
     endpoint::ContextInternal,
     errors::HandlerResult,
-    serde::Json,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use tokio_util::sync::CancellationToken;
@@ -26,8 +25,9 @@ use tracing::warn;
 use crate::{
     cancellation::{Cancellation, StepHandle},
     executors::Acting,
+    meter::{ASK, Meter, Size, Weighed},
     metrics::Kind,
-    wire::Attempted,
+    wire::{Attempted, Started},
 };
 
 /// What the executor is asked for.
@@ -95,6 +95,7 @@ pub(crate) struct Steps<'a> {
     pub(crate) watch: Duration,
     /// Held for the whole of an operation: the SDK wants one at a time.
     pub(crate) cancellation: Mutex<Cancellation<'a>>,
+    pub(crate) meter: Meter,
 }
 
 /// A step's result and the executor's time at its end.
@@ -153,7 +154,7 @@ impl<'a> Steps<'a> {
             let fresh = &is_fresh;
             let start = || async move {
                 fresh.store(true, Ordering::Relaxed);
-                Ok(Json(Utc::now()))
+                Ok(Weighed::from(Utc::now()))
             };
             self.run(cancellation, format!("start {label}"), start)
                 .await?;
@@ -189,20 +190,24 @@ impl<'a> Steps<'a> {
                 warn!(%run_id, step = label, attempt, %kind, "an attempt failed: {}", failure.message);
             }
             let at = Utc::now();
-            HandlerResult::Ok(Json(Attempted { at, result, stop }))
+            HandlerResult::Ok(Weighed::from(Attempted { at, result, stop }))
         });
+        self.meter.count(ASK);
         let outcome = run.retry_policy(no_retries()).name(name).await;
         match outcome {
-            Ok(Json(attempted)) => Ok(attempted),
+            Ok(attempted) => Ok(self.meter.read(attempted)),
             Err(error) => Err(cancellation.engine_error(&error)),
         }
     }
 
-    /// The time, as a journaled step.
-    pub(crate) async fn time(&self, name: &str) -> Result<DateTime<Utc>, DurableError> {
+    /// The time and the worker's settings, as a journaled step.
+    pub(crate) async fn start(&self, most: Size) -> Result<Started, DurableError> {
         let mut cancellation = self.cancellation.lock().await;
-        let now = || async { Ok(Json(Utc::now())) };
-        self.run(&mut cancellation, name, now).await
+        let start = || async move {
+            let at = Utc::now();
+            Ok(Weighed::from(Started { at, most }))
+        };
+        self.run(&mut cancellation, "start", start).await
     }
 
     /// Tells the hooks these events, as a journaled step, and answers the time. What they say to that does
@@ -213,7 +218,7 @@ impl<'a> Steps<'a> {
             if let Ok(executor) = self.acting.executors.executor(self.agent) {
                 drop(executor.observe(self.run_id, events).await);
             }
-            Ok(Json(Utc::now()))
+            Ok(Weighed::from(Utc::now()))
         };
         self.run(&mut cancellation, "end", work).await
     }
@@ -226,11 +231,12 @@ impl<'a> Steps<'a> {
     ) -> Result<T, DurableError>
     where
         T: Serialize + DeserializeOwned + 'static,
-        F: Future<Output = HandlerResult<Json<T>>> + Send,
+        F: Future<Output = HandlerResult<Weighed<T>>> + Send,
     {
+        self.meter.count(ASK);
         let run = self.ctx.run(work).retry_policy(no_retries()).name(name);
         match run.await {
-            Ok(Json(value)) => Ok(value),
+            Ok(value) => Ok(self.meter.read(value)),
             Err(error) => Err(cancellation.engine_error(&error)),
         }
     }
@@ -241,6 +247,7 @@ impl<'a> Steps<'a> {
         cancellation: &mut Cancellation<'a>,
         delay: Duration,
     ) -> Result<(), DurableError> {
+        self.meter.count(ASK);
         let timer = self.ctx.sleep(delay);
         let race = cancellation.race(self.ctx, &[&timer]);
         race.await?;

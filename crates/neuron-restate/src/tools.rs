@@ -18,6 +18,7 @@ use crate::{
     dispatch::{self, Handlers, answer, json_handler},
     endpoint::restarts,
     executors::Acting,
+    meter::Meter,
     steps::Steps,
     wire::{Attempted, Stop, ToolRequest},
 };
@@ -69,6 +70,7 @@ impl ToolService {
             agent: &request.agent,
             watch: WATCH,
             cancellation: Mutex::new(Cancellation::new(stop)),
+            meter: Meter::default(),
         };
         let performed = steps
             .perform(&request.call, &request.options, &request.events)

@@ -7,19 +7,16 @@ use neuron_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::meter::Size;
+
 /// The workflow promise that a cancelled run finds resolved.
 pub(crate) const CANCELLED: &str = "cancelled";
 
 /// The state key of the run's status.
 pub(crate) const STATUS: &str = "status";
 
-/// What the keys of event chunks start with.
-pub(crate) const EVENTS: &str = "events-";
-
-/// The state key of the events that start with this one. Keys sort like the numbers.
-pub(crate) fn events_key(first_seq: u64) -> String {
-    format!("{EVENTS}{first_seq:010}")
-}
+/// The state key that stands where a run has rolled over: its record says more than the workflow's state.
+pub(crate) const ROLLED_OVER: &str = "rolled_over";
 
 /// The workflow promise of a run's n-th signal.
 pub(crate) fn signal_key(seq: u64) -> String {
@@ -35,6 +32,14 @@ pub(crate) struct Attempted<T> {
     /// The run was cancelled while it was under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<Stop>,
+}
+
+/// How a segment begins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) at: DateTime<Utc>,
+    /// How large its journal may get: as the worker had it that began it.
+    pub(crate) most: Size,
 }
 
 /// Why a run is cancelled.
@@ -95,6 +100,8 @@ pub(crate) struct Answer {
     pub(crate) comment: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approver: Option<String>,
+    #[serde(default)]
+    pub(crate) remember: bool,
 }
 
 impl Answer {
@@ -106,6 +113,7 @@ impl Answer {
             args: self.args,
             comment: self.comment,
             approver: self.approver,
+            remember: self.remember,
         }
     }
 }

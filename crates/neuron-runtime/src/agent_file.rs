@@ -24,12 +24,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use neuron_mcp::{McpServerSpec, McpServers};
 use neuron_tool::READ_ONLY_TOOLS;
 use neuron_types::{AgentSpec, CompletionRequest, SystemPrompt};
 use toml::de::DeTable;
 
 use self::{
     agents::Agent,
+    mcp::McpSettings,
     models::Known,
     problem::{Problems, looks_like_a_key},
     providers::{Kind, ProviderSettings},
@@ -38,12 +40,18 @@ use self::{
 };
 use crate::{DEMO_MODEL, Executor, Prices};
 
+mod activity;
 mod agents;
+mod anthropic;
 mod connect;
 mod context;
 mod environment;
 mod error;
+mod json;
+mod mcp;
 mod models;
+mod ollama;
+mod openai;
 mod problem;
 mod providers;
 mod steps;
@@ -79,8 +87,8 @@ const INSTRUCTIONS: &str = "You are a careful assistant. You can look at the fil
 /// | --- | --- | --- |
 /// | `model` | `provider/model` | must be there |
 /// | `instructions` | the system prompt | none |
-/// | `tools` | the built-in tools that it has | none |
-/// | `approve`, `deny` | tools to ask a person about, tools to refuse; `"*"` for all, `"!name"` to except one | none |
+/// | `tools` | the built-in tools that it has, and `mcp:NAME` for those of an MCP server | none |
+/// | `allow`, `approve`, `deny` | calls to make, to ask a person about, to refuse, as [`CallPattern`](neuron_types::CallPattern)s; `"!…"` to except some, `mcp:NAME` or `NAME__TOOL` for a server's | none |
 /// | `approval_timeout` | how long a ticket stays open | for ever |
 /// | `on_expiry` | `deny` the call or `fail` the run when a ticket lapses | `deny` |
 /// | `on_unknown_outcome` | `tell_model` or `ask_person` when it is not known if a write happened | `tell_model` |
@@ -89,21 +97,38 @@ const INSTRUCTIONS: &str = "You are a careful assistant. You can look at the fil
 /// | `thinking` | `adaptive`, `disabled`, or a budget of tokens | the provider's |
 /// | `effort` | `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max` | the provider's |
 /// | `model_timeout`, `tool_timeout` | how long one attempt may take | 10 minutes |
+/// | `heartbeat_timeout` | on Temporal: how long a step may be silent until its worker counts as lost, 1 s at least | 10 s |
+/// | `task_queue`, `priority` | on Temporal: the queue whose workers make the steps; 1, the first, to 5 | the run's |
+/// | `placement` | on Temporal: `activity`, or `local` for tool calls that are no writes in the run's own worker | `local` for those of 5 s at most |
 /// | `tool_output_bytes` | how much of a tool's result the model reads | 65,536 |
 /// | `allow_outside_cwd` | file tools may leave the working directory | false |
 /// | `limits` | `turns`, `tool_calls`, `tokens`, `cost_usd`, `duration` | 50 turns, 200 tool calls |
-/// | `context` | `strategy` (`none`, `sliding_window`, `clear_tool_results`, `summarize` or a list), `at_tokens`, `keep`, and for summaries `model` | everything is kept; 10 for `keep` |
+/// | `context` | `strategy` (`none`, `sliding_window`, `clear_tool_results`, `summarize` or a list), `at_tokens`, `keep`, and for summaries `model`; `sections.NAME` with `content` and `priority`; `reminders.NAME` with `text` and one of `every_turns`, `every_tool_calls`, `at_tokens` | everything is kept; 10 for `keep` |
 /// | `retry` | `attempts`, `initial`, `factor`, `max` | 5, 1 s, 2, 60 s |
-/// | `tool.TOOL` | the keys of `retry`, and `timeout`, for one tool | the agent's |
+/// | `extra` | a table of further fields of the provider's request body | none |
+/// | `tool.TOOL` | for one tool: the keys of `retry`, `timeout`, `heartbeat_timeout`, `task_queue`, `priority`, `placement` | the agent's |
+///
+/// | `[mcp.NAME]` | Means | Default |
+/// | --- | --- | --- |
+/// | `command` | the program to start and its arguments, spoken to over its standard input and output | |
+/// | `url` | the address of a server over streamable HTTP, instead | |
+/// | `env` | variables that the program gets although they look like secrets | none |
+/// | `token_env` | the variable that holds the bearer token for `url` | none |
+/// | `timeout` | how long starting and each request but a tool call may take | 60 s |
 ///
 /// `[prices."provider/model"]` has `input`, `output`, `cache_read` and `cache_write`: US dollars for a million
-/// tokens. A cost limit needs the prices of the agent's models. Durations have a unit, as in `"90s"`. Amounts
+/// tokens. Its table `long_prompt` has the same for prompts of more tokens than its `above`. For OpenAI and
+/// Anthropic themselves, their published prices hold where none is set: see [`PriceList`](crate::PriceList).
+/// A cost limit needs the prices of the agent's models. Durations have a unit, as in `"90s"`. Amounts
 /// are decimal numbers, best in quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentFile {
     providers: BTreeMap<String, ProviderSettings>,
     agents: BTreeMap<String, Agent>,
     prices: Prices,
+    mcp: BTreeMap<String, McpSettings>,
+    /// Those that were started for this file.
+    servers: Option<McpServers>,
 }
 
 impl AgentFile {
@@ -158,23 +183,20 @@ impl AgentFile {
 
     fn read(root: &Table<'_>, folder: &Path) -> Self {
         root.expect_keys(&["providers", "agents", "prices", "mcp"]);
-        for (_, server) in root.named_tables("mcp") {
-            root.problems.add(
-                server.offset,
-                format!("this build has no MCP client: remove {}", server.place()),
-            );
-        }
+        let mcp = mcp::read(root);
         let providers = providers::read(root, folder);
         let prices = models::read_prices(root, &providers);
         let known = Known {
             providers: &providers,
             prices: &prices,
         };
-        let agents = agents::read(root, &known);
+        let agents = agents::read(root, &known, &mcp);
         Self {
             providers,
             agents,
             prices,
+            mcp,
+            servers: None,
         }
     }
 
@@ -208,21 +230,96 @@ impl AgentFile {
         let workplace = Workplace::default();
         let options = tools::options(&spec, &workplace);
         spec.request.tools = tools::registry(READ_ONLY_TOOLS, &options).definitions();
+        let agent = Agent {
+            spec: spec.clone(),
+            workplace,
+            mcp: Vec::new(),
+        };
         Self {
+            prices: models::listed_prices(&providers),
             providers,
-            agents: BTreeMap::from([(spec.name.clone(), Agent { spec, workplace })]),
-            prices: Prices::default(),
+            agents: BTreeMap::from([(spec.name, agent)]),
+            mcp: BTreeMap::new(),
+            servers: None,
         }
+    }
+
+    /// Starts the MCP servers that these agents use, and gives the agents their tools. Call it before
+    /// [`AgentFile::agent`] and [`AgentFile::executor`], once, and stop what it answers with when all runs are
+    /// done. Agents that there are not count as agents without servers.
+    ///
+    /// The tools do not change afterwards, whatever the servers do: a run carries those that its agent had.
+    /// Servers may work in `cwd`, and are offered neither models nor people.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFileError::Mcp`] and [`AgentFileError::McpVariable`]. No server runs then.
+    pub async fn start_mcp(
+        &mut self,
+        agents: impl IntoIterator<Item = impl AsRef<str>>,
+        cwd: &Path,
+        environment: &dyn Environment,
+    ) -> Result<McpServers, AgentFileError> {
+        let agents = agents.into_iter();
+        let wanted = agents.flat_map(|name| self.mcp_servers(name.as_ref()).to_vec());
+        let wanted = wanted.collect();
+        mcp::start(self, wanted, cwd, environment).await
+    }
+
+    /// As [`AgentFile::start_mcp`], for an agent that an earlier version of this file may have defined.
+    ///
+    /// # Errors
+    ///
+    /// As [`AgentFile::start_mcp`].
+    pub async fn start_mcp_for(
+        &mut self,
+        agent: &AgentSpec,
+        cwd: &Path,
+        environment: &dyn Environment,
+    ) -> Result<McpServers, AgentFileError> {
+        let tools = agent.request.tools.iter();
+        let servers = tools.filter_map(|tool| mcp::server_of(&tool.name));
+        let wanted = servers.map(ToOwned::to_owned).collect();
+        mcp::start(self, wanted, cwd, environment).await
+    }
+
+    /// The MCP servers that an agent uses. Empty if there is no such agent.
+    #[must_use]
+    pub fn mcp_servers(&self, agent: &str) -> &[String] {
+        let agent = self.agents.get(agent);
+        agent.map_or(&[], |agent| agent.mcp.as_slice())
+    }
+
+    /// The names of all MCP servers of the file, sorted.
+    pub fn all_mcp_servers(&self) -> impl Iterator<Item = &str> {
+        self.mcp.keys().map(String::as_str)
+    }
+
+    /// What it takes to start one MCP server, by its name in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFileError::UnknownMcpServer`] and [`AgentFileError::McpVariable`].
+    pub fn mcp_server(
+        &self,
+        name: &str,
+        environment: &dyn Environment,
+    ) -> Result<McpServerSpec, AgentFileError> {
+        mcp::one(self, name, environment)
     }
 
     /// An agent, as a run of it carries it.
     ///
     /// # Errors
     ///
-    /// [`AgentFileError::UnknownAgent`], which names the agents that there are.
+    /// [`AgentFileError::UnknownAgent`], which names the agents that there are, and
+    /// [`AgentFileError::McpNotStarted`].
     pub fn agent(&self, name: &str) -> Result<AgentSpec, AgentFileError> {
         match self.agents.get(name) {
-            Some(agent) => Ok(agent.spec.clone()),
+            Some(agent) => {
+                mcp::require_started(self, name, &agent.mcp)?;
+                Ok(agent.spec.clone())
+            }
             None => Err(AgentFileError::UnknownAgent {
                 name: name.to_owned(),
                 known: self.agents.keys().cloned().collect(),
@@ -230,7 +327,7 @@ impl AgentFile {
         }
     }
 
-    /// All agents, in the order of their names.
+    /// All agents, in the order of their names. Without the tools of MCP servers that were not started.
     pub fn agents(&self) -> impl Iterator<Item = &AgentSpec> {
         self.agents.values().map(|agent| &agent.spec)
     }
@@ -249,8 +346,8 @@ impl AgentFile {
     ///
     /// # Errors
     ///
-    /// A provider or tool of the agent is not there any more, its key is not set, or its script cannot be
-    /// read.
+    /// A provider or tool of the agent is not there any more, its key is not set, its script cannot be read,
+    /// or an MCP server of one of its tools was not started.
     pub fn executor(
         &self,
         agent: &AgentSpec,

@@ -21,11 +21,12 @@ use self::{
     hooks::{Hooks, ToolVerdict},
     tool_result::{bound, settle, unknown_outcome},
 };
-use crate::{Prices, StepScope};
+use crate::{EventSink, Prices, StepScope};
 
 mod attempt;
 mod builder;
 mod hooks;
+mod tokens;
 mod tool_result;
 
 pub use builder::ExecutorBuilder;
@@ -44,12 +45,16 @@ pub use builder::ExecutorBuilder;
 /// | says that its input can never be right | fails as `tool_input`, which ends the run |
 /// | is unavailable | fails as `unavailable` |
 /// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
+/// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
 /// | is cancelled | fails as `cancelled` |
 ///
-/// Arguments are checked against the tool's schema before it is called.
+/// Arguments are checked against the tool's schema before it is called, unless the tool says that it checks
+/// them itself.
 #[derive(Clone)]
 pub struct Executor {
     inner: Arc<Inner>,
+    /// Who is told answers while they come.
+    watcher: Option<Arc<dyn EventSink>>,
 }
 
 struct Inner {
@@ -68,6 +73,18 @@ impl Executor {
         ExecutorBuilder::default()
     }
 
+    /// Has this executor, and its clones from now on, tell a sink the answers of models while they come. A sink
+    /// that does not [want tokens](EventSink::wants_tokens) changes nothing.
+    ///
+    /// The doors of this crate and Temporal's worker do this with their own sink.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        if sink.wants_tokens() {
+            self.watcher = Some(sink);
+        }
+        self
+    }
+
     /// The registered tools.
     #[must_use]
     pub fn tools(&self) -> &ToolRegistry {
@@ -76,7 +93,9 @@ impl Executor {
 
     /// Calls the model: one attempt.
     ///
-    /// The answer's `cost_usd` is filled in from the prices, unless the provider did.
+    /// The answer's `cost_usd` is filled in from the prices, unless the provider did. If a
+    /// [sink](Self::with_sink) watches, the model is asked for a stream, and the sink is told its pieces; what
+    /// is answered is the same.
     ///
     /// # Errors
     ///
@@ -133,20 +152,27 @@ impl Executor {
         self.tell(&attempt, &HookEvent::PreLlmCall { request })
             .await?;
         let mut response = attempt
-            .part(async { provider.complete_dyn(request).await })
+            .part(async {
+                match self.watcher(scope) {
+                    Some(sink) => tokens::watched(sink, scope, provider, request).await,
+                    None => provider.complete_dyn(request).await,
+                }
+            })
             .await
             .map_err(|cut| cut.into_failure(what))??;
         if response.cost_usd.is_none() {
-            response.cost_usd = self
-                .inner
-                .prices
-                .cost(name, &request.model, &response.usage);
+            response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
         }
         let event = HookEvent::PostLlmCall {
             response: &response,
         };
         self.tell_after(&attempt, &event).await?;
         Ok(response)
+    }
+
+    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.
+    fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
+        self.watcher.as_deref().filter(|_| scope.step.position == 0)
     }
 
     fn provider(

@@ -9,6 +9,7 @@
 //! | read `neuron.toml` | [`AgentFile`] |
 //! | do without a model | [`DemoModel`], [`ScriptModel`] |
 //! | see what is going on | [`EventSink`], `tracing` spans |
+//! | show answers while they come | [`LocalAgent::run_stream`], [`EventSink::token`] |
 //!
 //! The executor acts and never retries: it makes one attempt a call. The doors here retry, as
 //! [`next_delay`] says.
@@ -41,22 +42,26 @@
 //! attempt. They hold no content and no key.
 
 mod agent_file;
+mod agent_stream;
 mod attempts;
 mod demo;
 mod executor;
 mod journal;
 mod local;
 mod local_agent;
+mod price_list;
 mod prices;
 mod retry;
 mod scope;
 pub mod script;
 mod sink;
 mod stop;
+mod token;
 
 pub use agent_file::{
     AgentFile, AgentFileError, DEFAULT_AGENT, Environment, Problem, ProcessEnvironment,
 };
+pub use agent_stream::AgentEvent;
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use executor::{Executor, ExecutorBuilder};
 pub use journal::{
@@ -64,8 +69,10 @@ pub use journal::{
 };
 pub use local::{LocalDurableContext, LocalHandle};
 pub use local_agent::LocalAgent;
-pub use prices::{ModelPrice, Prices};
+pub use price_list::PriceList;
+pub use prices::{LongPrompt, ModelPrice, Prices};
 pub use retry::{lost_write, next_delay};
 pub use scope::StepScope;
 pub use script::{ScriptError, ScriptModel};
 pub use sink::{EventSink, NoSink, RetryNotice};
+pub use token::{Delta, TokenDelta};

@@ -11,8 +11,8 @@ use chrono::{DateTime, Utc};
 use futures::future::join_all;
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, Decision, DurableContext, DurableError,
-    FailureKind, RecordedEvent, RunEvent, RunId, StepFailure, ToolCall, ToolOutput, UserMessage,
-    signal,
+    FailureKind, RecordedEvent, RunEvent, RunId, RunState, StepFailure, ToolCall, ToolOutput,
+    UserMessage, signal,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -75,6 +75,7 @@ impl LocalDurableContext {
     /// Sets who watches the run. Default is nobody.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.executor = self.executor.with_sink(Arc::clone(&sink));
         self.sink = sink;
         self
     }
@@ -234,6 +235,15 @@ impl DurableContext for LocalDurableContext {
         };
         self.advance(Utc::now());
         read_signal(name, payload).map(Some)
+    }
+
+    /// Never: nothing is kept of the past.
+    fn should_continue_as_new(&self) -> bool {
+        false
+    }
+
+    async fn continue_as_new(&self, _state: &RunState) -> Result<(), DurableError> {
+        Ok(())
     }
 
     fn emit(&self, event: RunEvent) {

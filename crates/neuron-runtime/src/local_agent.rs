@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use futures::Stream;
 use neuron_loop::AgentLoop;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
@@ -10,7 +11,10 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-use crate::{EventSink, Executor, LocalDurableContext, NoSink};
+use crate::{
+    AgentEvent, EventSink, Executor, LocalDurableContext, NoSink,
+    agent_stream::{self, Teller},
+};
 
 /// The name under which the executor knows the agent's only provider.
 const PROVIDER: &str = "local";
@@ -108,13 +112,65 @@ impl<C: ContextStrategy + Clone> LocalAgent<C> {
     ///
     /// What kept the run from going on: see [`AgentLoop::run`].
     pub async fn run(&mut self, prompt: &str) -> Result<RunOutput, DurableError> {
+        let sink = Arc::clone(&self.sink);
+        self.run_watched(Message::user(prompt), sink).await
+    }
+
+    /// As [`run`](Self::run), and hands out what happens while it happens: pieces of answers, events, retries.
+    /// [`AgentEvent::Ended`] is the last item.
+    ///
+    /// The run goes on only while the stream is polled, and is never ahead by more than what came at once. A
+    /// stream that is dropped before its end drops the run and closes the connections of its calls; the
+    /// conversation is then that of before. The agent's own sink is told too.
+    ///
+    /// ```
+    /// use futures::StreamExt;
+    /// use neuron_context::Strategy;
+    /// use neuron_runtime::{AgentEvent, DEMO_MODEL, Delta, DemoModel, LocalAgent};
+    /// use neuron_tool::{ToolRegistry, builtin::{BuiltinOptions, builtin_tools}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut tools = ToolRegistry::new();
+    /// for tool in builtin_tools(&BuiltinOptions::default()) {
+    ///     tools.register_dyn(tool);
+    /// }
+    /// let mut agent = LocalAgent::new(DemoModel::default(), tools, Strategy::keep_everything())
+    ///     .model(DEMO_MODEL);
+    ///
+    /// let mut stream = agent.run_stream("list the files here");
+    /// while let Some(event) = stream.next().await {
+    ///     match event {
+    ///         AgentEvent::Token(token) => match token.delta {
+    ///             Delta::Text(text) => print!("{text}"),
+    ///             Delta::ToolUseStart { name, .. } => println!("\n[using {name}]"),
+    ///             _ => {}
+    ///         },
+    ///         AgentEvent::Retry(notice) => println!("\n[{}: the answer begins anew]", notice.failure),
+    ///         AgentEvent::Ended(output) => println!("\n[{} turns]", output?.turns),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run_stream(&mut self, prompt: &str) -> impl Stream<Item = AgentEvent> + Unpin {
+        let prompt = Message::user(prompt);
+        let (teller, told) = Teller::new(Arc::clone(&self.sink));
+        agent_stream::stream(told, self.run_watched(prompt, Arc::new(teller)))
+    }
+
+    async fn run_watched(
+        &mut self,
+        prompt: Message,
+        sink: Arc<dyn EventSink>,
+    ) -> Result<RunOutput, DurableError> {
         let id = Uuid::now_v7().to_string();
         let run_id = RunId::new(id).map_err(DurableError::engine)?;
-        let door = LocalDurableContext::new(self.executor.clone(), run_id)
-            .with_sink(Arc::clone(&self.sink));
+        let door = LocalDurableContext::new(self.executor.clone(), run_id).with_sink(sink);
         let input = RunInput {
             agent: self.spec.clone(),
-            prompt: Message::user(prompt),
+            prompt,
         };
         let mut agent_loop = AgentLoop::new(&door, self.strategy.clone(), input);
         let result = agent_loop.run().await;

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use neuron_types::TokenUsage;
+use neuron_types::{CompletionRequest, TokenUsage};
 use rust_decimal::Decimal;
+
+use crate::{PriceList, price_list};
 
 /// The price of one model, in US dollars for a million tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +18,28 @@ pub struct ModelPrice {
     pub cache_read: Option<Decimal>,
     /// Prompt tokens that were written to a cache. The price of `input` where `None`.
     pub cache_write: Option<Decimal>,
+    /// What a call with a long prompt costs, all of it. The same where `None`.
+    pub long_prompt: Option<LongPrompt>,
+}
+
+/// Another price for calls with a long prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongPrompt {
+    /// It holds for prompts of more tokens than this.
+    pub above: u64,
+    /// The price.
+    pub price: Box<ModelPrice>,
 }
 
 impl ModelPrice {
     /// What this usage costs, in US dollars. `None` where the sum does not fit a [`Decimal`].
     #[must_use]
     pub fn cost(&self, usage: &TokenUsage) -> Option<Decimal> {
+        if let Some(long) = &self.long_prompt
+            && usage.input_tokens > long.above
+        {
+            return long.price.cost(usage);
+        }
         // The cached parts are parts of `input_tokens` and have prices of their own.
         let read = usage.cache_read_tokens.unwrap_or(0);
         let written = usage.cache_creation_tokens.unwrap_or(0);
@@ -47,6 +65,7 @@ impl ModelPrice {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
     models: BTreeMap<String, BTreeMap<String, ModelPrice>>,
+    lists: BTreeMap<String, PriceList>,
 }
 
 impl Prices {
@@ -63,19 +82,48 @@ impl Prices {
             .insert(model.into(), price);
     }
 
-    /// The price of a model.
-    #[must_use]
-    pub fn get(&self, provider: &str, model: &str) -> Option<&ModelPrice> {
-        self.models.get(provider)?.get(model)
+    /// Says that a provider is this vendor itself, so that its published prices hold where none is set.
+    pub fn use_list(&mut self, provider: impl Into<String>, list: PriceList) {
+        self.lists.insert(provider.into(), list);
     }
 
-    /// What a call cost, in US dollars. `None` where the model has no price here and where the provider
-    /// reported no usage: never a guess.
+    /// Says that a provider turned out to be somebody else than the vendor whose list it used.
+    pub fn drop_list(&mut self, provider: &str) {
+        self.lists.remove(provider);
+    }
+
+    /// The price of a model: the one that was set, else the one of the provider's list.
     #[must_use]
-    pub fn cost(&self, provider: &str, model: &str, usage: &TokenUsage) -> Option<Decimal> {
+    pub fn get(&self, provider: &str, model: &str) -> Option<ModelPrice> {
+        self.set(provider, model)
+            .cloned()
+            .or_else(|| self.lists.get(provider)?.price(model))
+    }
+
+    /// What a call cost, in US dollars. `None` where the model has no price here, where the provider reported
+    /// no usage, and where the request asks for terms that the price list is not about: never a guess. A
+    /// price that was set holds for whatever terms.
+    #[must_use]
+    pub fn cost(
+        &self,
+        provider: &str,
+        request: &CompletionRequest,
+        usage: &TokenUsage,
+    ) -> Option<Decimal> {
         if usage.total() == 0 {
             return None;
         }
-        self.get(provider, model)?.cost(usage)
+        if let Some(price) = self.set(provider, &request.model) {
+            return price.cost(usage);
+        }
+        let list = self.lists.get(provider)?;
+        if !price_list::on_standard_terms(request) {
+            return None;
+        }
+        list.price(&request.model)?.cost(usage)
+    }
+
+    fn set(&self, provider: &str, model: &str) -> Option<&ModelPrice> {
+        self.models.get(provider)?.get(model)
     }
 }

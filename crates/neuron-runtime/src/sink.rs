@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use neuron_types::{RecordedEvent, RunId, StepFailure, StepId};
 
+use crate::TokenDelta;
+
 /// Is told what happens in a run as it happens, in the process that executes it.
 ///
 /// This is no log: what a sink missed it does not get again, and what it is told may not be journaled yet.
@@ -15,6 +17,16 @@ pub trait EventSink: Send + Sync {
 
     /// An attempt failed and another follows.
     fn retry(&self, notice: &RetryNotice);
+
+    /// Whether the sink is told answers while they come. It is asked once, when the sink is set. Default is
+    /// no: then models are asked for their answers in one piece.
+    fn wants_tokens(&self) -> bool {
+        false
+    }
+
+    /// More of an answer came. [`TokenDelta`] says in which order, and what a retry does. Default is to do
+    /// nothing.
+    fn token(&self, _delta: &TokenDelta) {}
 }
 
 /// An attempt that failed and is followed by another.

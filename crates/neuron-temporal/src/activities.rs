@@ -12,7 +12,8 @@ use crate::{
     Executors,
     attempt::attempt,
     history::transcript_before,
-    payload::{Delta, Ending, MODEL, ModelStep, OBSERVE, TOOL, ToolStep},
+    payload::{Delta, Ending, MODEL, ModelStep, OBSERVE, PART, TOOL, ToolStep},
+    size,
     transcript::Transcript,
     transcript_cache::TranscriptCache,
 };
@@ -43,6 +44,24 @@ impl AgentActivities {
         .await
     }
 
+    /// Takes in a part of a conversation that is too large for one input.
+    #[activity(name = PART)]
+    pub(crate) async fn part(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ModelStep,
+    ) -> Result<(), ActivityError> {
+        let executor = self.executors.get(&step.terms.agent);
+        let (terms, stopping) = (&step.terms, &self.stopping);
+        attempt(&ctx, executor, terms, stopping, async |_, _| {
+            let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
+            let transcript = self.transcript(&ctx, &run, &step.delta).await?;
+            self.transcripts.put(run, transcript);
+            Ok(())
+        })
+        .await
+    }
+
     /// Calls a tool.
     #[activity(name = TOOL)]
     pub(crate) async fn tool(
@@ -53,7 +72,8 @@ impl AgentActivities {
         let executor = self.executors.get(&step.terms.agent);
         let (terms, stopping) = (&step.terms, &self.stopping);
         attempt(&ctx, executor, terms, stopping, async |executor, scope| {
-            executor.call_tool(&scope, &step.call).await
+            let output = executor.call_tool(&scope, &step.call).await?;
+            Ok(size::fit(output, ctx.info().is_local))
         })
         .await
     }
@@ -84,6 +104,7 @@ impl AgentActivities {
         let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
         let mut transcript = self.transcript(ctx, &run, &step.delta).await?;
         let result = executor.call_model(scope, transcript.request()).await;
+        let result = result.and_then(size::check_answer);
         if step.delta.aside {
             return result;
         }

@@ -20,6 +20,10 @@ use crate::{
 /// How often a heartbeat is handed to the SDK, which sends them as seldom as the timeout allows.
 const BEAT: Duration = Duration::from_secs(1);
 
+/// How long a local call that is cancelled has to end by itself. The run hears of its cancellation only when
+/// its worker reports, so less is left than for others; and a local call is no write.
+const LOCAL_NOTICE: Duration = Duration::from_millis(500);
+
 /// Makes the attempt that Temporal asks for. `stopping` says that the worker shuts down.
 ///
 /// The executor's hooks are told what happened before the step, once for all of its attempts. Heartbeats go
@@ -58,7 +62,7 @@ where
             tokio::select! {
                 biased;
                 result = work => result,
-                never = pass_on(ctx, &cancellation) => match never {},
+                failure = pass_on(ctx, &cancellation) => Err(failure),
                 never = beat(ctx, info.heartbeat_timeout, &told) => match never {},
             }
         }
@@ -106,10 +110,16 @@ fn was_told(ctx: &ActivityContext) -> bool {
 
 enum Never {}
 
-async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> Never {
+/// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is
+/// dropped.
+async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> StepFailure {
     ctx.cancelled().await;
     cancellation.cancel();
-    std::future::pending().await
+    if !ctx.info().is_local {
+        return std::future::pending().await;
+    }
+    tokio::time::sleep(LOCAL_NOTICE).await;
+    StepFailure::new(FailureKind::Cancelled, "the call was cancelled")
 }
 
 /// Each heartbeat says whether the hooks have been told.

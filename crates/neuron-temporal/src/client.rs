@@ -4,20 +4,14 @@ use std::{fmt, future::Future, time::Duration};
 
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
-use neuron_types::{
-    Decision, Message, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage, Verdict,
-    signal,
-};
-use serde::{Serialize, de::DeserializeOwned};
+use neuron_types::{RunId, RunInput, RunOutput, signal};
+use serde::Serialize;
 use serde_json::{Value, json};
 use temporalio_client::{
     Client, ClientOptions, Connection, WorkflowExecutionStatus, WorkflowHandle,
     WorkflowIdReusePolicy, WorkflowListOptions, WorkflowStartOptions,
     envconfig::LoadClientConfigProfileOptions,
-    errors::{
-        WorkflowGetResultError, WorkflowInteractionError, WorkflowQueryError, WorkflowStartError,
-        WorkflowUpdateError,
-    },
+    errors::{WorkflowGetResultError, WorkflowInteractionError, WorkflowStartError},
     tonic::{Code, Request, Status},
 };
 use temporalio_common::protos::temporal::api::{
@@ -25,23 +19,31 @@ use temporalio_common::protos::temporal::api::{
 };
 
 use crate::{
-    AGENT_WORKFLOW, ClientError, export,
+    AGENT_WORKFLOW, ClientError,
+    carried::json_bytes,
+    export,
     host::AgentRun,
-    messages::{self, CancelReason, RunQuery, RunSignal, RunUpdate, Verdictless},
+    messages::{CancelReason, RunSignal},
+    size::{LARGEST_MESSAGE, LARGEST_PAYLOAD},
 };
 
 /// A worker that has taken up a run and is silent for so long is lost. It also bounds how long a call that is
 /// made in the run's own worker keeps signals waiting: it reports after four fifths of this.
-const TASK_TIMEOUT: Duration = Duration::from_secs(5);
+const TASK_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a worker may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a decision may take to be answered. A worker that was killed has the run for ten seconds more, and
+/// what another makes of it must not get lost.
+const DECISION_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Speaks with the runs on one Temporal namespace. Cheap to clone.
 #[derive(Clone)]
 pub struct AgentClient {
     client: Client,
     address: String,
+    pub(crate) decision_patience: Duration,
 }
 
 /// One run as Temporal lists it.
@@ -52,7 +54,7 @@ pub struct ListedRun {
     pub run_id: RunId,
     /// It has not ended.
     pub running: bool,
-    /// When it started.
+    /// When it started, or its newest history did.
     pub started_at: Option<DateTime<Utc>>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
@@ -83,7 +85,7 @@ impl AgentClient {
             .map_err(|source| unreachable(source.into()))?;
         let client =
             Client::new(connection, options).map_err(|source| unreachable(source.into()))?;
-        Ok(Self { client, address })
+        Ok(Self::new(client, address))
     }
 
     /// A client over a connection that is there already.
@@ -92,7 +94,15 @@ impl AgentClient {
         Self {
             client,
             address: address.into(),
+            decision_patience: DECISION_PATIENCE,
         }
+    }
+
+    /// Sets how long [`decide`](Self::decide) waits for a worker. Default is 60 seconds.
+    #[must_use]
+    pub const fn with_decision_patience(mut self, patience: Duration) -> Self {
+        self.decision_patience = patience;
+        self
     }
 
     /// The SDK's client, for what this one does not offer.
@@ -133,13 +143,15 @@ impl AgentClient {
     ///
     /// # Errors
     ///
-    /// [`ClientError::RunExists`], also for a run that is over, or [`ClientError::Temporal`].
+    /// [`ClientError::RunExists`], also for a run that is over, [`ClientError::TooLarge`] or
+    /// [`ClientError::Temporal`].
     pub async fn start(
         &self,
         run_id: &RunId,
         input: RunInput,
         task_queue: &str,
     ) -> Result<(), ClientError> {
+        fits("the agent with its prompt", &input, LARGEST_PAYLOAD)?;
         let workflow = AgentRun {
             name: AGENT_WORKFLOW.to_owned(),
         };
@@ -148,7 +160,11 @@ impl AgentClient {
             .task_timeout(TASK_TIMEOUT)
             .static_summary(format!("agent {}", input.agent.name))
             .build();
-        match self.client.start_workflow(workflow, input, options).await {
+        match self
+            .client
+            .start_workflow(workflow, input.into(), options)
+            .await
+        {
             Ok(_) => Ok(()),
             Err(WorkflowStartError::AlreadyStarted { .. }) => Err(ClientError::RunExists {
                 run_id: run_id.clone(),
@@ -179,83 +195,18 @@ impl AgentClient {
         })
     }
 
-    /// The run's status. A worker must be there to answer.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::NotThere`], [`ClientError::NoWorker`] or [`ClientError::Temporal`].
-    pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, ClientError> {
-        self.query(run_id, messages::STATUS).await
-    }
-
-    /// The run's events so far. A worker must be there to answer.
-    ///
-    /// # Errors
-    ///
-    /// As [`status`](Self::status).
-    pub async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, ClientError> {
-        self.query(run_id, messages::EVENTS).await
-    }
-
-    /// The conversation as the newest model call knows it. A worker must be there to answer.
-    ///
-    /// # Errors
-    ///
-    /// As [`status`](Self::status).
-    pub async fn transcript(&self, run_id: &RunId) -> Result<Vec<Message>, ClientError> {
-        self.query(run_id, messages::TRANSCRIPT).await
-    }
-
-    /// Answers a ticket.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] for an unknown, expired or used ticket and for a wrong digest: the run is
-    /// none the worse. [`ClientError::NotThere`], [`ClientError::NoWorker`] or [`ClientError::Temporal`].
-    pub async fn decide(&self, run_id: &RunId, decision: Decision) -> Result<(), ClientError> {
-        let Decision {
-            ticket,
-            digest,
-            verdict,
-            args,
-            comment,
-            approver,
-        } = decision;
-        let name = match verdict {
-            Verdict::Approve => messages::APPROVE,
-            Verdict::Deny => messages::DENY,
-        };
-        let asked = Verdictless {
-            ticket,
-            digest,
-            args,
-            comment,
-            approver,
-        };
-        self.update(run_id, name, &asked).await
-    }
-
-    /// Queues a message, which the run takes up at the next turn boundary.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`], [`ClientError::NotThere`], [`ClientError::NoWorker`] or
-    /// [`ClientError::Temporal`].
-    pub async fn send(&self, run_id: &RunId, message: UserMessage) -> Result<(), ClientError> {
-        self.update(run_id, messages::SEND, &message).await
-    }
-
     /// Sends any signal. No worker is needed, and nobody says whether the run has a use for it.
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
+    /// [`ClientError::NotThere`], [`ClientError::TooLarge`] or [`ClientError::Temporal`].
     pub async fn signal(
         &self,
         run_id: &RunId,
         name: &str,
         payload: Value,
     ) -> Result<(), ClientError> {
+        fits("the signal", &payload, LARGEST_MESSAGE)?;
         self.handle(run_id)
             .signal(RunSignal(name.to_owned()), payload, Default::default())
             .await
@@ -278,7 +229,9 @@ impl AgentClient {
     ///
     /// [`ClientError::Temporal`].
     pub async fn list(&self, limit: usize) -> Result<Vec<ListedRun>, ClientError> {
-        let query = format!("WorkflowType = '{AGENT_WORKFLOW}'");
+        // A run that was rolled over has several histories. The newest stands for it.
+        let query =
+            format!("WorkflowType = '{AGENT_WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'");
         let options = WorkflowListOptions::builder().limit(limit).build();
         let listed: Vec<_> = self
             .client
@@ -298,61 +251,45 @@ impl AgentClient {
         Ok(runs.collect())
     }
 
-    /// The run's history as JSON, in the form in which Temporal's own command and UI export it.
+    /// The run's newest history as JSON, in the form in which Temporal's own command and UI export it.
     /// [`Replay`](crate::Replay) reads it.
     ///
     /// # Errors
     ///
     /// [`ClientError::NotThere`] or [`ClientError::Temporal`].
     pub async fn export(&self, run_id: &RunId) -> Result<String, ClientError> {
-        let history = self.handle(run_id).fetch_history(Default::default());
-        let events = history
-            .into_events()
-            .await
-            .map_err(|error| interaction(run_id, error))?;
-        export::to_json(&History { events }).map_err(ClientError::temporal)
+        export(run_id, &self.handle(run_id)).await
     }
 
-    fn handle(&self, run_id: &RunId) -> WorkflowHandle<Client, AgentRun> {
+    /// As [`export`](Self::export), for one history of a run that was rolled over, by the run id that Temporal
+    /// gave it.
+    ///
+    /// # Errors
+    ///
+    /// As [`export`](Self::export).
+    pub async fn export_history(
+        &self,
+        run_id: &RunId,
+        history: &str,
+    ) -> Result<String, ClientError> {
+        export(run_id, &self.history(run_id, history.to_owned())).await
+    }
+
+    pub(crate) fn handle(&self, run_id: &RunId) -> WorkflowHandle<Client, AgentRun> {
         self.client.get_workflow_handle::<AgentRun>(run_id.as_str())
     }
+}
 
-    async fn query<T: Serialize + DeserializeOwned + 'static>(
-        &self,
-        run_id: &RunId,
-        name: &'static str,
-    ) -> Result<T, ClientError> {
-        let handle = self.handle(run_id);
-        let asked = handle.query(RunQuery::<T>::new(name), (), Default::default());
-        let answer = answered(run_id, asked).await?;
-        answer.map_err(|error| match error {
-            WorkflowQueryError::NotFound(_) => not_there(run_id),
-            WorkflowQueryError::Rpc(status) if says_no_worker(&status) => no_worker(run_id),
-            error => ClientError::temporal(error),
-        })
-    }
-
-    async fn update<T: Serialize>(
-        &self,
-        run_id: &RunId,
-        name: &'static str,
-        asked: &T,
-    ) -> Result<(), ClientError> {
-        let asked = serde_json::to_value(asked).map_err(ClientError::temporal)?;
-        let handle = self.handle(run_id);
-        let asked = handle.execute_update(RunUpdate(name), asked, Default::default());
-        match answered(run_id, asked).await? {
-            Ok(_) => Ok(()),
-            Err(WorkflowUpdateError::NotFound(_)) => Err(not_there(run_id)),
-            Err(WorkflowUpdateError::Rpc(status)) if says_no_worker(&status) => {
-                Err(no_worker(run_id))
-            }
-            Err(WorkflowUpdateError::Failed(failure)) => Err(ClientError::Refused {
-                reason: failure.message,
-            }),
-            Err(error) => Err(ClientError::temporal(error)),
-        }
-    }
+async fn export(
+    run_id: &RunId,
+    handle: &WorkflowHandle<Client, AgentRun>,
+) -> Result<String, ClientError> {
+    let history = handle.fetch_history(Default::default());
+    let events = history
+        .into_events()
+        .await
+        .map_err(|error| interaction(run_id, error))?;
+    export::to_json(&History { events }).map_err(ClientError::temporal)
 }
 
 impl fmt::Debug for AgentClient {
@@ -363,20 +300,20 @@ impl fmt::Debug for AgentClient {
     }
 }
 
-fn not_there(run_id: &RunId) -> ClientError {
+pub(crate) fn not_there(run_id: &RunId) -> ClientError {
     ClientError::NotThere {
         run_id: run_id.clone(),
     }
 }
 
-fn no_worker(run_id: &RunId) -> ClientError {
+pub(crate) fn no_worker(run_id: &RunId) -> ClientError {
     ClientError::NoWorker {
         run_id: run_id.clone(),
     }
 }
 
 /// What the server answers when it has waited for a worker, or knows that there is none.
-fn says_no_worker(status: &Status) -> bool {
+pub(crate) fn says_no_worker(status: &Status) -> bool {
     matches!(
         status.code(),
         Code::DeadlineExceeded | Code::FailedPrecondition
@@ -384,10 +321,26 @@ fn says_no_worker(status: &Status) -> bool {
 }
 
 /// Waits for a worker's answer as long as a person would.
-async fn answered<T>(run_id: &RunId, asked: impl Future<Output = T>) -> Result<T, ClientError> {
+pub(crate) async fn answered<T>(
+    run_id: &RunId,
+    asked: impl Future<Output = T>,
+) -> Result<T, ClientError> {
     tokio::time::timeout(PATIENCE, asked)
         .await
         .map_err(|_| no_worker(run_id))
+}
+
+/// Refuses what Temporal would not take.
+pub(crate) fn fits(
+    what: &'static str,
+    payload: &impl Serialize,
+    most: usize,
+) -> Result<(), ClientError> {
+    let bytes = json_bytes(payload).map_err(ClientError::temporal)?;
+    if bytes > most {
+        return Err(ClientError::TooLarge { what, bytes, most });
+    }
+    Ok(())
 }
 
 fn interaction(run_id: &RunId, error: WorkflowInteractionError) -> ClientError {

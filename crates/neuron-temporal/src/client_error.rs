@@ -43,6 +43,18 @@ pub enum ClientError {
         /// The run.
         run_id: RunId,
     },
+    /// Temporal takes no payload of this size.
+    #[error(
+        "{what} has {bytes} bytes and Temporal takes {most}: make it shorter, or let the agent read it from a file"
+    )]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size as JSON.
+        bytes: usize,
+        /// The largest size.
+        most: usize,
+    },
     /// The run refuses what it is asked.
     #[error("{reason}")]
     Refused {

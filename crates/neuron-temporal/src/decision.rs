@@ -1,147 +1,119 @@
-//! Refusing decisions that fit no open ticket, before they reach the run.
+//! A person's decision, at the workflow and on its way there.
 
 use chrono::{DateTime, Utc};
-use neuron_types::{ApprovalTicket, Decision, RunEvent, RunStatus, Verdict};
+use neuron_types::{Decision, Refusal, RunId};
+use uuid::Uuid;
 
 use crate::board::Board;
 
-/// Says why a decision is refused: one sentence for the person who made it.
-pub(crate) fn check(board: &Board, decision: &Decision, now: DateTime<Utc>) -> Result<(), String> {
-    let name = &decision.ticket;
+/// What update ids are made in.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6f0c_9b55_1a83_4f0e_9d07_2c4e_b1a6_53d8);
+
+/// Whether the run takes a decision.
+pub(crate) fn check(
+    board: &Board,
+    run_id: RunId,
+    decision: &Decision,
+    now: DateTime<Utc>,
+) -> Result<(), Refusal> {
+    let ticket = decision.ticket.clone();
     let Some(status) = board.status() else {
-        return Err(format!(
-            "the run has no ticket {name} yet: ask for its status"
-        ));
+        return Err(Refusal::UnknownTicket { run_id, ticket });
     };
-    let run_id = &status.run_id;
-    if status.state.is_final() {
-        return Err(format!(
-            "run {run_id} is over ({}): nothing is to be decided",
-            status.state
-        ));
-    }
-    let Some(ticket) = open_ticket(status, name) else {
-        return Err(not_open(board, status, name));
-    };
-    if board.decision_is_queued(name) {
-        return Err(format!("ticket {name} of run {run_id} is decided already"));
-    }
-    if ticket.expires_at.is_some_and(|at| at <= now) {
-        return Err(format!(
-            "ticket {name} of run {run_id} has expired: the call is not made"
-        ));
-    }
-    if ticket.digest != decision.digest {
-        return Err(format!(
-            "the digest is not that of ticket {name}: look again at what it asks in the run's status"
-        ));
-    }
-    if decision.verdict == Verdict::Deny && decision.args.is_some() {
-        return Err(format!(
-            "a denial of ticket {name} has no use for arguments: leave them out, or approve"
-        ));
+    let checked = status.check_decision(decision, now);
+    checked.map_err(|refusal| refusal.with_events(board.events()))?;
+    if board.decision_is_queued(&ticket) {
+        return Err(Refusal::AlreadyDecided { run_id, ticket });
     }
     Ok(())
 }
 
-fn open_ticket<'a>(status: &'a RunStatus, name: &str) -> Option<&'a ApprovalTicket> {
-    status.approvals.iter().find(|open| open.ticket == name)
-}
-
-fn not_open(board: &Board, status: &RunStatus, name: &str) -> String {
-    let run_id = &status.run_id;
-    let told = board.events().iter().find_map(|event| match &event.event {
-        RunEvent::ApprovalDecided { ticket, .. } if ticket == name => {
-            Some(format!("ticket {name} of run {run_id} is decided already"))
-        }
-        RunEvent::ApprovalExpired { ticket } if ticket == name => Some(format!(
-            "ticket {name} of run {run_id} has expired: the call is not made"
-        )),
-        _ => None,
-    });
-    told.unwrap_or_else(|| {
-        format!("run {run_id} has no ticket {name}: look at its open tickets in its status")
-    })
+/// The id of the update that carries a decision, the same for the same decision: a call that is made again
+/// because nobody answered reaches the run once.
+pub(crate) fn update_id(run_id: &RunId, decision: &Decision) -> Result<String, serde_json::Error> {
+    let named = serde_json::to_vec(&(run_id, decision))?;
+    Ok(format!("decision-{}", Uuid::new_v5(&NAMESPACE, &named)))
 }
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::RunId;
+    use neuron_types::{ApprovalTicket, RunEvent};
     use serde_json::{Value, json};
 
     use super::*;
 
+    fn run_id() -> RunId {
+        RunId::new("r1").unwrap()
+    }
+
     fn board() -> Board {
         let mut board = Board::default();
-        board.start(
-            RunId::new("r1").unwrap(),
-            "temporal",
-            "a",
-            DateTime::UNIX_EPOCH,
-        );
-        for (name, expires_at) in [("t1", None), ("t2", Some(DateTime::UNIX_EPOCH))] {
-            let ticket = ApprovalTicket {
-                ticket: name.into(),
-                tool: "bash".into(),
-                args: Value::Null,
-                digest: "d".into(),
-                reason: String::new(),
-                expires_at,
-            };
-            let event = RunEvent::ApprovalRequested { turn: 1, ticket };
-            board.record(event, DateTime::UNIX_EPOCH);
-        }
+        board.start(run_id(), "temporal", "a", DateTime::UNIX_EPOCH);
+        let ticket = ApprovalTicket {
+            ticket: "t1".into(),
+            tool: "bash".into(),
+            args: Value::Null,
+            digest: "d".into(),
+            reason: String::new(),
+            expires_at: None,
+        };
+        let event = RunEvent::ApprovalRequested { turn: 1, ticket };
+        board.record(event, DateTime::UNIX_EPOCH);
         board
     }
 
-    fn decision(ticket: &str, digest: &str) -> Decision {
-        serde_json::from_value(json!({"ticket": ticket, "digest": digest, "verdict": "approve"}))
+    fn decision(ticket: &str) -> Decision {
+        serde_json::from_value(json!({"ticket": ticket, "digest": "d", "verdict": "approve"}))
             .unwrap()
     }
 
-    fn refusal(board: &Board, decision: &Decision) -> String {
-        check(board, decision, DateTime::UNIX_EPOCH).unwrap_err()
+    fn checked(board: &Board, ticket: &str) -> Result<(), Refusal> {
+        check(board, run_id(), &decision(ticket), DateTime::UNIX_EPOCH)
     }
 
     #[test]
-    fn takes_what_fits_and_says_what_does_not() {
+    fn takes_one_decision_a_ticket_taken_up_or_not() {
         let mut board = board();
-        assert_eq!(
-            check(&board, &decision("t1", "d"), DateTime::UNIX_EPOCH),
-            Ok(())
-        );
-        assert_eq!(
-            refusal(&board, &decision("t1", "x")),
-            "the digest is not that of ticket t1: look again at what it asks in the run's status"
-        );
-        assert_eq!(
-            refusal(&board, &decision("t9", "d")),
-            "run r1 has no ticket t9: look at its open tickets in its status"
-        );
-        assert_eq!(
-            refusal(&board, &decision("t2", "d")),
-            "ticket t2 of run r1 has expired: the call is not made"
-        );
-        board.put(
-            "decision".into(),
-            serde_json::to_value(decision("t1", "d")).unwrap(),
-        );
-        assert_eq!(
-            refusal(&board, &decision("t1", "d")),
-            "ticket t1 of run r1 is decided already"
+        assert_eq!(checked(&board, "t1"), Ok(()));
+        let refused = Err(Refusal::AlreadyDecided {
+            run_id: run_id(),
+            ticket: "t1".into(),
+        });
+        let decided = RunEvent::ApprovalDecided {
+            ticket: "t1".into(),
+            verdict: neuron_types::Verdict::Approve,
+            approver: None,
+            comment: None,
+            args: None,
+        };
+        board.put("decision".into(), json!(decision("t1")));
+        assert_eq!(checked(&board, "t1"), refused);
+        board.take("decision");
+        board.record(decided, DateTime::UNIX_EPOCH);
+        assert_eq!(checked(&board, "t1"), refused);
+    }
+
+    #[test]
+    fn a_run_that_has_not_started_has_no_ticket() {
+        let refused = checked(&Board::default(), "t1");
+        assert!(
+            matches!(refused, Err(Refusal::UnknownTicket { .. })),
+            "{refused:?}"
         );
     }
 
     #[test]
-    fn a_denial_has_no_arguments() {
-        let denial = Decision {
-            verdict: Verdict::Deny,
-            args: Some(json!({})),
-            ..decision("t1", "d")
+    fn the_same_decision_has_the_same_update_id_and_any_other_another() {
+        let id = |decision: &Decision| update_id(&run_id(), decision).unwrap();
+        let one = decision("t1");
+        let commented = Decision {
+            comment: Some("yes".into()),
+            ..one.clone()
         };
-        assert_eq!(
-            refusal(&board(), &denial),
-            "a denial of ticket t1 has no use for arguments: leave them out, or approve"
-        );
+        assert_eq!(id(&one), id(&one.clone()));
+        assert_ne!(id(&one), id(&commented));
+        assert_ne!(id(&one), id(&decision("t2")));
+        let elsewhere = update_id(&RunId::new("r2").unwrap(), &one).unwrap();
+        assert_ne!(id(&one), elsewhere);
     }
 }

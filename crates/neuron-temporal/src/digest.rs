@@ -19,6 +19,10 @@ struct Link {
 }
 
 impl Chain {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn truncate(&mut self, length: usize) {
         self.0.truncate(length);
     }

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, pin::Pin, time::Duration};
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError,
-    FailureKind, RunEvent, RunId, StepFailure, ToolCall, ToolEffects, ToolOutput,
+    FailureKind, RunEvent, RunId, RunState, StepFailure, ToolCall, ToolEffects, ToolOutput,
 };
 use serde::de::DeserializeOwned;
 use temporalio_common::error::ActivityExecutionError;
@@ -20,10 +20,12 @@ use uuid::Uuid;
 use crate::{
     AgentHost, AgentWorkflow,
     activities::AgentActivities,
+    carried::json_bytes,
     failure::step_failure,
     line::aside,
     options,
     payload::{ModelStep, Terms, ToolStep},
+    size,
 };
 
 /// The engine's name in outputs.
@@ -35,15 +37,15 @@ const LONGEST_TIMER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// The door of one run: its steps are activities, its waits are timers, its signals are the workflow's.
 ///
 /// The clock is that of the workflow's history, ids come from the workflow's own random numbers. Tool calls
-/// that change nothing, or harmlessly again, and may take five seconds at most, are local activities; all
-/// others and model calls are normal ones.
+/// that change nothing, or harmlessly again, and may take five seconds at most, are local activities, unless
+/// their options place them otherwise; all others and model calls are normal ones. A write is never local.
 ///
 /// Cancelling, by Temporal or by the `cancel` signal, cancels the activities in flight and waits for them.
 pub struct TemporalDurableContext<W: AgentWorkflow> {
-    ctx: WorkflowContext<AgentHost<W>>,
+    pub(crate) ctx: WorkflowContext<AgentHost<W>>,
     run_id: RunId,
-    agent: String,
-    stop: WorkflowCancellationToken,
+    pub(crate) agent: String,
+    pub(crate) stop: WorkflowCancellationToken,
     random: WorkflowRandomStream,
 }
 
@@ -72,7 +74,7 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
         &self.ctx
     }
 
-    fn check(&self) -> Result<(), DurableError> {
+    pub(crate) fn check(&self) -> Result<(), DurableError> {
         if self.stop.is_cancelled() {
             Err(self.cancelled())
         } else {
@@ -85,7 +87,24 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
         DurableError::Cancelled { reason }
     }
 
-    fn error(&self, error: &ActivityExecutionError, effects: ToolEffects) -> DurableError {
+    /// The loop calls the door.
+    fn called(&self) {
+        self.ctx.state_mut(|host| host.board.fill.call());
+    }
+
+    /// Counts what goes into the history.
+    pub(crate) fn count(&self, payload: &impl serde::Serialize) -> usize {
+        // What cannot be written as JSON fails where it is written.
+        let bytes = json_bytes(payload).unwrap_or_default();
+        self.ctx.state_mut(|host| host.board.fill.add(bytes));
+        bytes
+    }
+
+    pub(crate) fn error(
+        &self,
+        error: &ActivityExecutionError,
+        effects: ToolEffects,
+    ) -> DurableError {
         if self.stop.is_cancelled() {
             self.cancelled()
         } else {
@@ -119,14 +138,46 @@ impl<W: AgentWorkflow> TemporalDurableContext<W> {
             let done = self
                 .ctx
                 .execute_local_activity(AgentActivities::tool, step, options);
-            Box::pin(async move { done.await.map_err(|error| self.error(&error, effects)) })
+            Box::pin(async move { self.tool_answer(done.await, effects, true) })
         } else {
             let options = options::normal(options, &call.name, &self.stop);
+            let bytes = self.count(&step);
+            if let Err(failure) = size::check_call(bytes) {
+                return Box::pin(async { Err(failure.into()) });
+            }
             let done = self
                 .ctx
                 .execute_activity(AgentActivities::tool, step, options);
-            Box::pin(async move { done.await.map_err(|error| self.error(&error, effects)) })
+            Box::pin(async move { self.tool_answer(done.await, effects, false) })
         }
+    }
+
+    fn tool_answer(
+        &self,
+        answer: Result<ToolOutput, ActivityExecutionError>,
+        effects: ToolEffects,
+        is_local: bool,
+    ) -> Result<ToolOutput, DurableError> {
+        if !is_local {
+            self.has_told();
+        }
+        let output = answer.map_err(|error| self.error(&error, effects))?;
+        let bytes = self.count(&output);
+        if is_local {
+            self.ctx.state_mut(|host| host.board.local_bytes += bytes);
+        }
+        Ok(output)
+    }
+
+    /// Whether so many calls may be made in the worker, as far as the size of their results goes.
+    fn has_room_for(&self, calls: usize) -> bool {
+        let written = self.ctx.state(|host| host.board.local_bytes);
+        size::fit_together(calls, written)
+    }
+
+    /// The server answered, so it has been told of the local calls before.
+    fn has_told(&self) {
+        self.ctx.state_mut(|host| host.board.local_bytes = 0);
     }
 
     fn timer(&self, duration: Duration) -> TimerOptions {
@@ -183,24 +234,35 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         request: &CompletionRequest,
         options: &ActivityOptions,
     ) -> Result<CompletionResponse, DurableError> {
+        self.called();
         self.check()?;
         // The calls of a context strategy are beside the conversation.
-        let delta = if options.step.position == 0 {
-            self.ctx.state_mut(|host| host.board.line.next(request))
+        let is_aside = options.step.position != 0;
+        let deltas = if is_aside {
+            aside(request).map(|delta| vec![delta])
         } else {
-            aside(request)
+            self.ctx.state_mut(|host| host.board.line.next(request))
         };
+        let mut deltas = deltas.map_err(unwritable)?;
+        let Some(last) = deltas.pop() else {
+            return Err(no_options().into());
+        };
+        for delta in deltas {
+            self.tell_part(delta, request, options).await?;
+        }
         let step = ModelStep {
             terms: self.terms(options),
-            delta: delta.map_err(unwritable)?,
+            delta: last,
         };
-        let is_aside = step.delta.aside;
+        self.count_conversation(&step)?;
         let activity = options::normal(options, &request.model, &self.stop);
         let response = self
             .ctx
             .execute_activity(AgentActivities::model, step, activity)
-            .await
-            .map_err(|error| self.error(&error, options.effects))?;
+            .await;
+        self.has_told();
+        let response = response.map_err(|error| self.error(&error, options.effects))?;
+        self.count(&response);
         if !is_aside {
             self.ctx
                 .state_mut(|host| host.board.line.answer(&response.message))
@@ -214,8 +276,9 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         call: &ToolCall,
         options: &ActivityOptions,
     ) -> Result<ToolOutput, DurableError> {
-        self.start_tool(call, options, options::is_local(options))
-            .await
+        self.called();
+        let is_local = options::is_local(options) && self.has_room_for(1);
+        self.start_tool(call, options, is_local).await
     }
 
     async fn execute_tools(
@@ -223,9 +286,10 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         calls: &[ToolCall],
         options: &[ActivityOptions],
     ) -> Vec<Result<ToolOutput, DurableError>> {
+        self.called();
         // The server hears of normal calls when the worker is done with the local ones, so beside a normal
         // call none is local.
-        let are_local = options.iter().all(options::is_local);
+        let are_local = options.iter().all(options::is_local) && self.has_room_for(calls.len());
         let started = calls.iter().enumerate().map(|(index, call)| {
             options.get(index).map_or_else(
                 || -> Answer<'_, ToolOutput> { Box::pin(async { Err(no_options().into()) }) },
@@ -238,6 +302,7 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
     }
 
     async fn sleep(&self, duration: Duration) -> Result<(), DurableError> {
+        self.called();
         self.check()?;
         if duration.is_zero() {
             return Ok(());
@@ -253,6 +318,7 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
         name: &str,
         timeout: Option<Duration>,
     ) -> Result<Option<T>, DurableError> {
+        self.called();
         self.check()?;
         let is_here = self.ctx.state(|host| host.board.has(name));
         if !is_here && timeout != Some(Duration::ZERO) {
@@ -269,13 +335,23 @@ impl<W: AgentWorkflow> DurableContext for TemporalDurableContext<W> {
             })
     }
 
+    fn should_continue_as_new(&self) -> bool {
+        self.is_history_long()
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.leave_history(state)
+    }
+
     fn emit(&self, event: RunEvent) {
+        self.called();
         let at = self.now();
         let (recorded, details, sink) = self.ctx.state_mut(|host| {
             let recorded = host.board.record(event, at);
             (recorded, host.board.details(), host.sink.clone())
         });
         self.ctx.set_current_details(details);
+        AgentHost::show(&self.ctx);
         if !self.ctx.is_replaying() {
             sink.event(&recorded);
         }
@@ -304,6 +380,6 @@ fn no_options() -> StepFailure {
     )
 }
 
-fn unwritable(error: serde_json::Error) -> DurableError {
+pub(crate) fn unwritable(error: serde_json::Error) -> DurableError {
     DurableError::engine(error)
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use neuron_runtime::Executor;
+use neuron_runtime::{EventSink, Executor};
 use neuron_types::{FailureKind, StepFailure};
 
 /// The executors of a worker. Cheap to clone.
@@ -25,6 +25,20 @@ impl Executors {
     /// An executor for each of these agents, by name. Steps of other agents fail.
     pub fn by_agent(executors: impl IntoIterator<Item = (String, Executor)>) -> Self {
         Self(Kind::ByAgent(Arc::new(executors.into_iter().collect())))
+    }
+
+    /// Has every executor tell the sink answers while they come.
+    pub(crate) fn with_sink(self, sink: &Arc<dyn EventSink>) -> Self {
+        let watched = |executor: Executor| executor.with_sink(Arc::clone(sink));
+        Self(match self.0 {
+            Kind::Single(executor) => Kind::Single(watched(executor)),
+            Kind::ByAgent(executors) => Kind::ByAgent(Arc::new(
+                executors
+                    .iter()
+                    .map(|(name, executor)| (name.clone(), watched(executor.clone())))
+                    .collect(),
+            )),
+        })
     }
 
     pub(crate) fn get(&self, agent: &str) -> Result<&Executor, StepFailure> {

@@ -15,7 +15,8 @@ use temporalio_common::{
 use temporalio_sdk::activities::ActivityContext;
 
 use crate::{
-    payload::{MODEL, ModelStep},
+    carried::HistoryInput,
+    payload::{MODEL, ModelStep, PART},
     transcript::Transcript,
 };
 
@@ -31,12 +32,23 @@ pub(crate) async fn transcript_before(ctx: &ActivityContext) -> Result<Transcrip
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| unreadable(&error))?;
         match event.attributes {
+            Some(Attributes::WorkflowExecutionStartedEventAttributes(started))
+                if !started.continued_execution_run_id.is_empty() =>
+            {
+                let input: HistoryInput = decode(converter, started.input).await?;
+                transcript = Transcript::beginning_with(input.conversation())
+                    .map_err(|error| unreadable(&error))?;
+            }
             Some(Attributes::ActivityTaskScheduledEventAttributes(scheduled))
                 if scheduled
                     .activity_type
                     .as_ref()
-                    .is_some_and(|activity| activity.name == MODEL) =>
+                    .is_some_and(|activity| activity.name == MODEL || activity.name == PART) =>
             {
+                let is_call = scheduled
+                    .activity_type
+                    .as_ref()
+                    .is_some_and(|activity| activity.name == MODEL);
                 if scheduled.activity_id == ctx.info().activity_id {
                     break;
                 }
@@ -45,7 +57,9 @@ pub(crate) async fn transcript_before(ctx: &ActivityContext) -> Result<Transcrip
                     transcript
                         .apply(&step.delta)
                         .map_err(|error| unreadable(&error))?;
-                    asked.insert(event.event_id);
+                    if is_call {
+                        asked.insert(event.event_id);
+                    }
                 }
             }
             Some(Attributes::ActivityTaskCompletedEventAttributes(completed))

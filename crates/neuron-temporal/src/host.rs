@@ -5,7 +5,7 @@ use std::{any::Any, fmt, future::Future, marker::PhantomData, sync::Arc};
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
 use neuron_runtime::{EventSink, NoSink};
-use neuron_types::{DurableError, RunId, RunInput, RunOutput, UserMessage, signal};
+use neuron_types::{DurableError, RunId, RunOutput, RunStart, RunStatus, UserMessage, signal};
 use serde_json::{Value, json};
 use temporalio_common::{
     HasWorkflowDefinition, WorkflowDefinition, data_converters::PayloadConverter,
@@ -27,11 +27,14 @@ use crate::{
     TemporalDurableContext,
     activities::AgentActivities,
     board::Board,
+    carried::{HistoryInput, json_bytes},
     decision,
-    door::{ENGINE, time_of},
     messages::{self, AnySignal, Asked, HostSignal, HostUpdate},
     options,
+    pages::{EventsPage, MessagesPage},
     payload::Ending,
+    roll_over::RollOver,
+    search_attributes::{self, Registered},
 };
 
 /// A workflow function and its name: what a worker serves.
@@ -41,10 +44,12 @@ pub trait AgentWorkflow: Sized + 'static {
     /// The workflow type that runs are started with.
     const NAME: &'static str;
 
-    /// Runs one run to its end. Signals, updates, queries and cancellation are the host's.
+    /// Runs one run to its end, from its start or from where an earlier history of it left off. Signals,
+    /// updates, queries, cancellation and the handing over to a fresh history are the host's:
+    /// [`DurableError::ContinuedAsNew`] is to be returned as it is.
     fn run(
         door: TemporalDurableContext<Self>,
-        input: RunInput,
+        start: RunStart,
     ) -> impl Future<Output = Result<RunOutput, DurableError>> + 'static;
 }
 
@@ -56,7 +61,7 @@ pub struct AgentRun {
 }
 
 impl WorkflowDefinition for AgentRun {
-    type Input = RunInput;
+    type Input = HistoryInput;
     type Output = RunOutput;
 
     fn name(&self) -> &str {
@@ -72,6 +77,8 @@ impl HasWorkflowDefinition for AgentRun {
 pub struct AgentHost<W> {
     pub(crate) board: Board,
     pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) roll_over: Arc<RollOver>,
+    registered: Arc<Registered>,
     workflow: PhantomData<W>,
 }
 
@@ -82,25 +89,30 @@ impl<W> fmt::Debug for AgentHost<W> {
 }
 
 impl<W: AgentWorkflow> AgentHost<W> {
-    pub(crate) fn new(sink: Arc<dyn EventSink>) -> Self {
+    pub(crate) fn new(
+        sink: Arc<dyn EventSink>,
+        roll_over: Arc<RollOver>,
+        registered: Arc<Registered>,
+    ) -> Self {
         Self {
             board: Board::default(),
             sink,
+            roll_over,
+            registered,
             workflow: PhantomData,
         }
     }
 
     async fn host(
         ctx: WorkflowContext<Self>,
-        input: RunInput,
+        run_id: RunId,
+        input: HistoryInput,
     ) -> Result<RunOutput, WorkflowTermination> {
-        let run_id = RunId::new(ctx.workflow_id()).map_err(|error| failed(&error))?;
-        let agent = input.agent.name.clone();
-        let now = time_of(&ctx);
-        ctx.state_mut(|host| host.board.start(run_id.clone(), ENGINE, &agent, now));
+        Self::begin_to_show(&ctx);
+        let agent = input.agent().name.clone();
         let stop = stop_of(&ctx);
         let door = TemporalDurableContext::new(ctx.clone(), run_id, agent.clone(), stop.clone());
-        let mut run = std::pin::pin!(W::run(door, input).fuse());
+        let mut run = std::pin::pin!(W::run(door, input.into_start()).fuse());
         let output = select! {
             output = run => output,
             reason = ctx.cancelled() => {
@@ -108,9 +120,32 @@ impl<W: AgentWorkflow> AgentHost<W> {
                 run.await
             }
         };
-        let output = output.map_err(|error| failed(&error))?;
+        let output = match output {
+            Err(DurableError::ContinuedAsNew) => return Err(Self::leave(&ctx)),
+            output => output.map_err(|error| failed(&error))?,
+        };
         Self::tell_hooks(&ctx, agent).await;
         Ok(output)
+    }
+
+    /// Has this history set search attributes if the worker's namespace has them. A replay goes by what is in
+    /// the history.
+    fn begin_to_show(ctx: &WorkflowContext<Self>) {
+        let may_show = ctx.is_replaying() || ctx.state(|host| host.registered.get());
+        if may_show && ctx.patched(search_attributes::MARK) {
+            ctx.state_mut(|host| host.board.shown.turn_on());
+            Self::show(ctx);
+        }
+    }
+
+    /// Sets the search attributes, if the run's state is another than they say.
+    pub(crate) fn show(ctx: &WorkflowContext<Self>) {
+        let updates = ctx.state_mut(|host| host.board.search_attributes());
+        match updates {
+            Ok(updates) if !updates.is_empty() => ctx.upsert_search_attributes(updates),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the run's search attributes were not set"),
+        }
     }
 
     /// Tells the hooks what they have not been told yet, the run's end above all.
@@ -125,13 +160,20 @@ impl<W: AgentWorkflow> AgentHost<W> {
         drop(told.await);
     }
 
-    fn query(&self, name: &str) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
+    fn query(
+        &self,
+        name: &str,
+        history: &str,
+        after: u64,
+    ) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
         let not_started = || WorkflowError::Execution("the run has not started yet".into());
         let status = || self.board.status().cloned().ok_or_else(not_started);
         Ok(match name {
             messages::STATUS => Box::new(status()?),
-            messages::EVENTS => Box::new(self.board.events().to_vec()),
+            messages::EVENTS => Box::new(self.board.own_events().to_vec()),
             messages::TRANSCRIPT => Box::new(self.board.line.messages().to_vec()),
+            messages::EVENTS_AFTER => Box::new(EventsPage::of(&self.board, history, after)),
+            messages::TRANSCRIPT_AFTER => Box::new(MessagesPage::of(&self.board, history, after)),
             other => {
                 let text = format!(
                     "there is no query {other}: ask for {}",
@@ -153,7 +195,7 @@ fn stop_of<W: AgentWorkflow>(ctx: &WorkflowContext<AgentHost<W>>) -> WorkflowCan
     })
 }
 
-fn failed(error: &dyn std::error::Error) -> WorkflowTermination {
+pub(crate) fn failed(error: &dyn std::error::Error) -> WorkflowTermination {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -188,17 +230,21 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
         }
     }
 
-    fn init(_: WorkflowContextView, _: Option<RunInput>) -> Self {
-        Self::new(Arc::new(NoSink))
+    fn init(_: WorkflowContextView, _: Option<HistoryInput>) -> Self {
+        Self::new(Arc::new(NoSink), Arc::default(), Arc::default())
     }
 
     fn run(
         ctx: WorkflowContext<Self>,
-        input: Option<RunInput>,
+        input: Option<HistoryInput>,
     ) -> LocalBoxFuture<'static, Result<Box<dyn WorkflowOutputValue>, WorkflowTermination>> {
+        let opened = input.ok_or_else(|| failed(&NoInput)).and_then(|mut input| {
+            let run_id = Self::open(&ctx, &mut input)?;
+            Ok((run_id, input))
+        });
         async move {
-            let input = input.ok_or_else(|| failed(&NoInput))?;
-            let output = Self::host(ctx, input).await?;
+            let (run_id, input) = opened?;
+            let output = Self::host(ctx, run_id, input).await?;
             Ok(Box::new(output) as Box<dyn WorkflowOutputValue>)
         }
         .boxed_local()
@@ -222,19 +268,20 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
 
     fn decode_query_input(
         _: &str,
-        _: &Payloads,
+        payloads: &Payloads,
         _: &PayloadConverter,
     ) -> Result<Option<Box<dyn Any>>, WorkflowError> {
-        Ok(Some(Box::new(())))
+        Ok(Some(Box::new(messages::known_already(payloads))))
     }
 
     fn dispatch_query(
         &self,
-        _: WorkflowContextView,
+        ctx: WorkflowContextView,
         name: &str,
-        _: Box<dyn Any>,
+        known: Box<dyn Any>,
     ) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
-        self.query(name)
+        let after = known.downcast::<u64>().map_or(0, |known| *known);
+        self.query(name, ctx.run_id(), after)
     }
 
     fn decode_update_input(
@@ -271,6 +318,9 @@ struct NoInput;
 impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
     fn handle(&mut self, _: &mut SyncWorkflowContext<Self>, signal: AnySignal) {
         let AnySignal { name, payload } = signal;
+        self.board
+            .fill
+            .add(json_bytes(&payload).unwrap_or_default());
         if name == signal::CANCEL {
             self.cancel(payload.get("reason").and_then(Value::as_str));
         } else {
@@ -282,13 +332,20 @@ impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
 impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
     fn handle(
         &mut self,
-        _: &mut SyncWorkflowContext<Self>,
+        ctx: &mut SyncWorkflowContext<Self>,
         asked: Asked,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.board.fill.add(json_bytes(&asked)?);
+        self.board.updated_at = Some(ctx.history_length());
         match asked {
-            Asked::Decide(decision) => self
-                .board
-                .put(signal::DECISION.to_owned(), serde_json::to_value(decision)?),
+            Asked::Decide(decision) => {
+                let update = decision::update_id(&RunId::new(ctx.workflow_id())?, &decision)?;
+                if !self.board.was_decided_before(&update) {
+                    self.board.decided(update);
+                    self.board
+                        .put(signal::DECISION.to_owned(), serde_json::to_value(decision)?);
+                }
+            }
             Asked::Send(UserMessage { text }) => self
                 .board
                 .put(signal::USER_MESSAGE.to_owned(), json!({ "text": text })),
@@ -299,19 +356,27 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
 
     fn validate(
         &self,
-        _: &WorkflowContextView,
+        ctx: &WorkflowContextView,
         asked: &Asked,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         match asked {
             // A validator is not replayed, so it may look at the clock.
-            Asked::Decide(decision) => Ok(decision::check(&self.board, decision, Utc::now())?),
-            Asked::Send(_) | Asked::Cancel { .. } => match self.board.status() {
-                Some(status) if status.state.is_final() => {
-                    Err(format!("run {} is over ({})", status.run_id, status.state).into())
+            Asked::Decide(decision) => {
+                let run_id = RunId::new(ctx.workflow_id())?;
+                // Who was not told what an earlier history made of it makes it again, and gets the same answer.
+                if self
+                    .board
+                    .was_decided_before(&decision::update_id(&run_id, decision)?)
+                {
+                    return Ok(());
                 }
-                _ => Ok(()),
-            },
+                decision::check(&self.board, run_id, decision, Utc::now())?;
+            }
+            Asked::Send(_) | Asked::Cancel { .. } => {
+                self.board.status().map_or(Ok(()), RunStatus::check_open)?;
+            }
         }
+        Ok(())
     }
 }
 

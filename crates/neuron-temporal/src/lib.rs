@@ -12,7 +12,7 @@
 //! use neuron_temporal::{
 //!     AgentClient, AgentWorker, AgentWorkflow, Executors, TemporalDurableContext,
 //! };
-//! use neuron_types::{DurableError, RunInput, RunOutput};
+//! use neuron_types::{DurableError, RunOutput, RunStart};
 //!
 //! struct Agent;
 //!
@@ -21,9 +21,9 @@
 //!
 //!     async fn run(
 //!         door: TemporalDurableContext<Self>,
-//!         input: RunInput,
+//!         start: RunStart,
 //!     ) -> Result<RunOutput, DurableError> {
-//!         neuron_workflows::agent(door, input).await
+//!         neuron_workflows::agent(door, start).await
 //!     }
 //! }
 //!
@@ -50,6 +50,23 @@
 //! | signal | any other name | any JSON, for workflows that wait for it |
 //! | query | `status`, `events`, `transcript` | none |
 //!
+//! # What lists of runs can be filtered by
+//!
+//! The search attributes `NeuronAgent` and `NeuronState` (Keyword) and `NeuronCostUsd` (Double), if the worker
+//! finds all three on its namespace when it starts to run. A history keeps to what it began with, whatever
+//! worker goes on with it.
+//!
+//! # How a run goes on in a fresh history
+//!
+//! A run whose history became long, by the server's judgement or by
+//! [a mark of the worker](AgentWorkerBuilder::roll_over_after), continues as new between two steps: its state,
+//! its status, signals that nobody has taken and the number of its next event go along. The decision depends on
+//! the worker's settings and on what the worker has seen, so it is made only where something happens for the
+//! first time, and a version marker in the history tells replays of it. [`AgentClient`] shows one run: it
+//! follows the chain of histories, and asks each for its own events. The queries `events_after` and
+//! `transcript_after` answer in parts, with how much is known already as their argument; `events` and
+//! `transcript` answer with those of the newest history at once, which Temporal refuses beyond 2 MB.
+//!
 //! # How a history grows
 //!
 //! With the conversation, not with its square: a model activity is told how many leading messages it knows
@@ -60,6 +77,7 @@
 mod activities;
 mod attempt;
 mod board;
+mod carried;
 mod client;
 mod client_error;
 mod decision;
@@ -68,17 +86,27 @@ mod door;
 mod executors;
 mod export;
 mod failure;
+mod histories;
 mod history;
 mod host;
 mod line;
 mod messages;
 mod options;
+mod pages;
+mod parts;
 mod payload;
+mod queries;
 mod replay;
+mod roll_over;
+mod search_attributes;
+mod size;
+mod telling;
 mod transcript;
 mod transcript_cache;
+mod updates;
 mod worker;
 
+pub use carried::HistoryInput;
 pub use client::{AgentClient, ListedRun};
 pub use client_error::ClientError;
 pub use door::TemporalDurableContext;
@@ -89,6 +117,12 @@ pub use worker::{AgentWorker, AgentWorkerBuilder, WorkerError};
 
 /// The name of the workflow that runs one agent to completion.
 pub const AGENT_WORKFLOW: &str = "agent";
+
+/// How many events Temporal takes of one history where its server is not configured otherwise.
+pub const HISTORY_LIMIT_EVENTS: usize = 51_200;
+
+/// How many bytes Temporal takes of one history where its server is not configured otherwise.
+pub const HISTORY_LIMIT_BYTES: usize = 50 * 1024 * 1024;
 
 /// The task queue where nothing else is said.
 pub const DEFAULT_TASK_QUEUE: &str = "neuron";

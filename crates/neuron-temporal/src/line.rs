@@ -4,6 +4,7 @@ use neuron_types::{CompletionRequest, Message};
 
 use crate::{
     digest::{Chain, Digest, digest},
+    parts::Parts,
     payload::Delta,
 };
 
@@ -20,6 +21,8 @@ pub(crate) struct Line {
     answered: bool,
     /// Older messages may have changed.
     doubtful: bool,
+    /// How often they may have changed.
+    form: u64,
     head: Option<(CompletionRequest, Digest)>,
 }
 
@@ -29,31 +32,63 @@ impl Line {
         &self.messages
     }
 
+    /// Begins with a conversation that the model activities find in the history's input.
+    pub(crate) fn begin(&mut self, messages: &[Message]) -> Result<(), serde_json::Error> {
+        for message in messages {
+            self.chain.push(message)?;
+        }
+        self.messages = messages.to_vec();
+        self.doubtful = true;
+        Ok(())
+    }
+
+    /// The size of the conversation as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chain.bytes()
+    }
+
+    /// Another number where messages may have changed that were there before.
+    pub(crate) fn form(&self) -> u64 {
+        self.form
+    }
+
     /// Compares all messages with the next request's.
     pub(crate) fn doubt(&mut self) {
+        self.form += 1;
         self.doubtful = true;
     }
 
-    /// Takes in a request and says what is new in it.
-    pub(crate) fn next(&mut self, request: &CompletionRequest) -> Result<Delta, serde_json::Error> {
+    /// Takes in a request and says what is new in it, in parts where it is much. All but the last are told
+    /// without a call.
+    pub(crate) fn next(
+        &mut self,
+        request: &CompletionRequest,
+    ) -> Result<Vec<Delta>, serde_json::Error> {
         let keep = self.common_with(&request.messages);
         self.doubtful = false;
+        self.answered = false;
         let new = request.messages.get(keep..).unwrap_or_default();
         self.messages.truncate(keep);
         self.chain.truncate(keep);
-        for message in new {
-            self.chain.push(message)?;
-        }
-        self.messages.extend_from_slice(new);
-        self.answered = false;
         let (head, head_digest) = self.changed_head(request)?;
-        Ok(Delta {
-            keep,
-            messages: new.to_vec(),
-            head: head.map(Box::new),
-            aside: false,
-            checksum: self.chain.checksum(&head_digest),
-        })
+        let room = head.as_ref().map_or(0, |(_, bytes)| *bytes);
+        let head = head.map(|(head, _)| Box::new(head));
+        let mut parts = Parts::begin(&mut self.chain, head_digest, keep, head, room);
+        for message in new {
+            parts.add(message)?;
+        }
+        let deltas = parts.end();
+        self.messages.extend_from_slice(new);
+        Ok(deltas)
+    }
+
+    /// Takes back that anything was said: the next request is said whole.
+    pub(crate) fn forget(&mut self) {
+        let form = self.form + 1;
+        *self = Self {
+            form,
+            ..Self::default()
+        };
     }
 
     /// Takes in the answer to the request before.
@@ -89,26 +124,34 @@ impl Line {
     fn changed_head(
         &mut self,
         request: &CompletionRequest,
-    ) -> Result<(Option<CompletionRequest>, Digest), serde_json::Error> {
+    ) -> Result<(Option<(CompletionRequest, usize)>, Digest), serde_json::Error> {
         if let Some((head, digest)) = &self.head
             && same_head(head, request)
         {
             return Ok((None, *digest));
         }
         let head = head_of(request);
-        let (digest, _) = digest(&Digest::default(), &head)?;
+        let (digest, bytes) = digest(&Digest::default(), &head)?;
         self.head = Some((head.clone(), digest));
-        Ok((Some(head), digest))
+        Ok((Some((head, bytes)), digest))
     }
 }
 
 /// A request that stands for itself.
 pub(crate) fn aside(request: &CompletionRequest) -> Result<Delta, serde_json::Error> {
-    let mut line = Line::default();
-    let delta = line.next(request)?;
+    let mut chain = Chain::default();
+    for message in &request.messages {
+        chain.push(message)?;
+    }
+    let head = head_of(request);
+    let (head_digest, _) = digest(&Digest::default(), &head)?;
     Ok(Delta {
+        keep: 0,
+        more: None,
+        messages: request.messages.clone(),
+        head: Some(Box::new(head)),
         aside: true,
-        ..delta
+        checksum: chain.checksum(&head_digest),
     })
 }
 
@@ -126,6 +169,7 @@ fn head_of(request: &CompletionRequest) -> CompletionRequest {
         top_p,
         stop_sequences,
         tool_choice,
+        parallel_tool_calls,
         response_format,
         thinking,
         reasoning_effort,
@@ -143,6 +187,7 @@ fn head_of(request: &CompletionRequest) -> CompletionRequest {
         top_p: *top_p,
         stop_sequences: stop_sequences.clone(),
         tool_choice: tool_choice.clone(),
+        parallel_tool_calls: *parallel_tool_calls,
         response_format: response_format.clone(),
         thinking: *thinking,
         reasoning_effort: *reasoning_effort,
@@ -163,6 +208,7 @@ fn same_head(head: &CompletionRequest, request: &CompletionRequest) -> bool {
         top_p,
         stop_sequences,
         tool_choice,
+        parallel_tool_calls,
         response_format,
         thinking,
         reasoning_effort,
@@ -178,6 +224,7 @@ fn same_head(head: &CompletionRequest, request: &CompletionRequest) -> bool {
         && *top_p == request.top_p
         && *stop_sequences == request.stop_sequences
         && *tool_choice == request.tool_choice
+        && *parallel_tool_calls == request.parallel_tool_calls
         && *response_format == request.response_format
         && *thinking == request.thinking
         && *reasoning_effort == request.reasoning_effort
@@ -197,6 +244,12 @@ mod tests {
         }
     }
 
+    fn next(line: &mut Line, request: &CompletionRequest) -> Delta {
+        let mut deltas = line.next(request).unwrap();
+        assert_eq!(deltas.len(), 1);
+        deltas.remove(0)
+    }
+
     fn texts(delta: &Delta) -> Vec<String> {
         delta.messages.iter().map(Message::text).collect()
     }
@@ -204,11 +257,11 @@ mod tests {
     #[test]
     fn sends_each_message_once() {
         let mut line = Line::default();
-        let first = line.next(&request(&["a"])).unwrap();
+        let first = next(&mut line, &request(&["a"]));
         assert_eq!((first.keep, texts(&first)), (0, vec!["a".to_owned()]));
         assert!(first.head.is_some());
         line.answer(&Message::user("b")).unwrap();
-        let second = line.next(&request(&["a", "b", "c"])).unwrap();
+        let second = next(&mut line, &request(&["a", "b", "c"]));
         assert_eq!((second.keep, texts(&second)), (2, vec!["c".to_owned()]));
         assert!(second.head.is_none());
     }
@@ -216,18 +269,18 @@ mod tests {
     #[test]
     fn keeps_what_was_stated_where_the_loop_did_not_take_the_answer() {
         let mut line = Line::default();
-        line.next(&request(&["a", "b"])).unwrap();
+        next(&mut line, &request(&["a", "b"]));
         line.answer(&Message::user("c")).unwrap();
-        let next = line.next(&request(&["a", "b", "d"])).unwrap();
+        let next = next(&mut line, &request(&["a", "b", "d"]));
         assert_eq!((next.keep, texts(&next)), (2, vec!["d".to_owned()]));
     }
 
     #[test]
     fn compares_everything_after_a_compaction() {
         let mut line = Line::default();
-        line.next(&request(&["a", "b", "c"])).unwrap();
+        next(&mut line, &request(&["a", "b", "c"]));
         line.doubt();
-        let next = line.next(&request(&["a", "B", "c"])).unwrap();
+        let next = next(&mut line, &request(&["a", "B", "c"]));
         assert_eq!(
             (next.keep, texts(&next)),
             (1, vec!["B".to_owned(), "c".to_owned()])
@@ -237,8 +290,8 @@ mod tests {
     #[test]
     fn the_checksum_is_that_of_the_whole_request() {
         let mut line = Line::default();
-        line.next(&request(&["a"])).unwrap();
-        let grown = line.next(&request(&["a", "b"])).unwrap();
+        next(&mut line, &request(&["a"]));
+        let grown = next(&mut line, &request(&["a", "b"]));
         assert_eq!(
             grown.checksum,
             aside(&request(&["a", "b"])).unwrap().checksum

@@ -25,6 +25,9 @@ pub(crate) const CANCEL: &str = "cancel";
 pub(crate) const STATUS: &str = "status";
 pub(crate) const EVENTS: &str = "events";
 pub(crate) const TRANSCRIPT: &str = "transcript";
+/// As the two above, in parts, each with how many are known already.
+pub(crate) const EVENTS_AFTER: &str = "events_after";
+pub(crate) const TRANSCRIPT_AFTER: &str = "transcript_after";
 
 pub(crate) fn signal_names() -> Vec<String> {
     [signal::DECISION, signal::USER_MESSAGE, signal::CANCEL]
@@ -33,7 +36,9 @@ pub(crate) fn signal_names() -> Vec<String> {
 }
 
 pub(crate) fn query_names() -> Vec<String> {
-    [STATUS, EVENTS, TRANSCRIPT].map(ToOwned::to_owned).into()
+    [STATUS, EVENTS, EVENTS_AFTER, TRANSCRIPT, TRANSCRIPT_AFTER]
+        .map(ToOwned::to_owned)
+        .into()
 }
 
 pub(crate) fn update_descriptors() -> Vec<UpdateDefinitionDescriptor> {
@@ -64,6 +69,12 @@ impl AnySignal {
     }
 }
 
+/// How much the one who asks knows already: nothing, if it is not said.
+pub(crate) fn known_already(payloads: &Payloads) -> u64 {
+    let payload = payloads.payloads.first().map(value_of);
+    payload.and_then(|value| value.as_u64()).unwrap_or_default()
+}
+
 fn value_of(payload: &Payload) -> Value {
     if payload.data.is_empty() {
         return Value::Null;
@@ -92,6 +103,8 @@ pub(crate) struct Verdictless {
     pub(crate) comment: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approver: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) remember: bool,
 }
 
 impl Verdictless {
@@ -102,6 +115,7 @@ impl Verdictless {
             args,
             comment,
             approver,
+            remember,
         } = self;
         Asked::Decide(Decision {
             ticket,
@@ -110,6 +124,7 @@ impl Verdictless {
             args,
             comment,
             approver,
+            remember,
         })
     }
 }
@@ -219,7 +234,7 @@ impl<T> RunQuery<T> {
 
 impl<T: Serialize + DeserializeOwned + 'static> QueryDefinition for RunQuery<T> {
     type Workflow = AgentRun;
-    type Input = ();
+    type Input = u64;
     type Output = T;
 
     fn name(&self) -> &str {

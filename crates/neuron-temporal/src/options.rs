@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use neuron_types::{ActivityOptions, FailureKind, RetryPolicy, ToolEffects};
-use temporalio_common::RetryPolicy as TemporalRetryPolicy;
+use neuron_types::{
+    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, ToolEffects,
+};
+use temporalio_common::{Priority, RetryPolicy as TemporalRetryPolicy};
 use temporalio_sdk::{
     ActivityCancellationType, ActivityOptions as TemporalActivityOptions, LocalActivityOptions,
     WorkflowCancellationToken,
@@ -25,9 +27,15 @@ const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Temporal takes a zero for "not set".
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Whether a tool call may be made in the worker that has the run.
+/// Whether a tool call is to be made in the worker that has the run. A write never is: if that worker were lost,
+/// nothing would say that it was begun.
 pub(crate) fn is_local(options: &ActivityOptions) -> bool {
-    options.effects != ToolEffects::Write && options.start_to_close_timeout <= LOCAL_UP_TO
+    let is_short = options.start_to_close_timeout <= LOCAL_UP_TO;
+    options.effects != ToolEffects::Write
+        && match options.activity.placement {
+            Some(placement) => placement == Placement::Local,
+            None => is_short && options.activity.task_queue.is_none(),
+        }
 }
 
 pub(crate) fn normal(
@@ -36,8 +44,17 @@ pub(crate) fn normal(
     stop: &WorkflowCancellationToken,
 ) -> TemporalActivityOptions {
     let timeout = options.start_to_close_timeout.saturating_add(GRACE);
+    let ActivitySettings {
+        heartbeat_timeout,
+        task_queue,
+        priority,
+        placement: _,
+    } = &options.activity;
+    let priority = priority.map(|priority| Priority::builder().priority_key(priority).build());
     TemporalActivityOptions::with_start_to_close_timeout(timeout)
-        .heartbeat_timeout(options.heartbeat_timeout.unwrap_or(HEARTBEAT_TIMEOUT))
+        .heartbeat_timeout(heartbeat_timeout.unwrap_or(HEARTBEAT_TIMEOUT))
+        .maybe_task_queue(task_queue.clone())
+        .maybe_priority(priority)
         .retry_policy(retry_policy(options))
         .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
         .cancellation_token(stop.clone())
@@ -132,8 +149,8 @@ mod tests {
             step: StepId::default(),
             effects,
             start_to_close_timeout: Duration::from_secs(5),
-            heartbeat_timeout: None,
             retry_policy,
+            activity: ActivitySettings::default(),
         }
     }
 
@@ -159,5 +176,42 @@ mod tests {
             ToolEffects::ReadOnly,
             RetryPolicy::default()
         )));
+    }
+
+    #[test]
+    fn a_placement_goes_before_the_timeout_and_never_before_the_effects() {
+        let placed = |effects, seconds, placement, task_queue: Option<&str>| {
+            let mut options = options(effects, RetryPolicy::default());
+            options.start_to_close_timeout = Duration::from_secs(seconds);
+            options.activity.placement = placement;
+            options.activity.task_queue = task_queue.map(ToOwned::to_owned);
+            is_local(&options)
+        };
+        let (local, activity) = (Some(Placement::Local), Some(Placement::Activity));
+        assert!(!placed(ToolEffects::Idempotent, 6, None, None));
+        assert!(placed(ToolEffects::Idempotent, 6, local, None));
+        assert!(placed(ToolEffects::Idempotent, 6, local, Some("gpu")));
+        assert!(!placed(ToolEffects::ReadOnly, 1, activity, None));
+        assert!(!placed(ToolEffects::ReadOnly, 1, None, Some("gpu")));
+        assert!(!placed(ToolEffects::Write, 1, local, None));
+    }
+
+    #[test]
+    fn an_activity_has_its_queue_its_priority_and_its_heartbeat() {
+        let mut options = options(ToolEffects::Idempotent, RetryPolicy::default());
+        let stop = WorkflowCancellationToken::new();
+        let plain = normal(&options, "look", &stop);
+        assert_eq!(plain.heartbeat_timeout, Some(HEARTBEAT_TIMEOUT));
+        assert!(plain.task_queue.is_none() && plain.priority.is_none());
+        options.activity = ActivitySettings {
+            heartbeat_timeout: Some(Duration::from_secs(2)),
+            task_queue: Some("gpu".into()),
+            priority: Some(1),
+            placement: None,
+        };
+        let set = normal(&options, "look", &stop);
+        assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
+        assert_eq!(set.task_queue.as_deref(), Some("gpu"));
+        assert_eq!(set.priority.unwrap().priority_key, Some(1));
     }
 }

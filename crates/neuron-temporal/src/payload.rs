@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, CompletionRequest, Message, RunEvent, StepId, ToolCall, ToolEffects,
+    ActivityOptions, CompletionRequest, ContentBlock, Message, RunEvent, StepId, ToolCall,
+    ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 
 /// The name of the activity that calls the model.
 pub(crate) const MODEL: &str = "model";
+/// The name of the activity that takes in a part of a conversation and calls nothing.
+pub(crate) const PART: &str = "part";
 /// The name of the activity that calls a tool.
 pub(crate) const TOOL: &str = "tool";
 /// The name of the activity that tells the hooks how the run ended.
@@ -58,6 +61,9 @@ pub(crate) struct ModelStep {
 pub(crate) struct Delta {
     /// How many messages of the conversation so far stay: those of the request before, and its answer.
     pub(crate) keep: usize,
+    /// What is added to the last message that stays, where that is told in parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<More>,
     /// The messages after them.
     pub(crate) messages: Vec<Message>,
     /// The request without its messages, where it is another than that of the call before.
@@ -68,6 +74,14 @@ pub(crate) struct Delta {
     pub(crate) aside: bool,
     /// Of the whole request.
     pub(crate) checksum: String,
+}
+
+/// A further part of a message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct More {
+    /// How many blocks the message has without it.
+    pub(crate) after: usize,
+    pub(crate) blocks: Vec<ContentBlock>,
 }
 
 /// One tool call.

@@ -45,7 +45,7 @@ impl Replay {
         // Refused only where there is one of this name, and there is none.
         drop(
             options.register_workflow_with_factory::<AgentHost<W>, _>(|| {
-                AgentHost::new(Arc::new(NoSink))
+                AgentHost::new(Arc::new(NoSink), Arc::default(), Arc::default())
             }),
         );
         Ok(Self {

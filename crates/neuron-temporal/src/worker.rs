@@ -12,11 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentClient, AgentHost, AgentWorkflow, DEFAULT_TASK_QUEUE, Executors,
-    activities::AgentActivities, transcript_cache::TranscriptCache,
+    activities::AgentActivities,
+    roll_over::{RollOver, Size},
+    search_attributes::Registered,
+    transcript_cache::TranscriptCache,
 };
 
 /// How often heartbeats go out at most: cancelling a run reaches a call within this.
-const HEARTBEATS: Duration = Duration::from_secs(2);
+const HEARTBEATS: Duration = Duration::from_secs(1);
 
 const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(30);
@@ -42,18 +45,30 @@ fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
 /// Serves workflows on one task queue. Made by [`AgentWorker::builder`].
 pub struct AgentWorker {
     worker: Worker,
+    client: Client,
+    registered: Arc<Registered>,
     stopping: CancellationToken,
     // The worker reports to it for as long as it lives.
     _runtime: Runtime,
 }
 
-type Register = fn(&mut WorkerOptions, Arc<dyn EventSink>) -> Result<(), WorkflowRegistrationError>;
+type Register = fn(
+    &mut WorkerOptions,
+    Arc<dyn EventSink>,
+    Arc<RollOver>,
+    Arc<Registered>,
+) -> Result<(), WorkflowRegistrationError>;
 
 fn register<W: AgentWorkflow>(
     options: &mut WorkerOptions,
     sink: Arc<dyn EventSink>,
+    roll_over: Arc<RollOver>,
+    registered: Arc<Registered>,
 ) -> Result<(), WorkflowRegistrationError> {
-    let host = move || AgentHost::new(Arc::clone(&sink));
+    let host = move || {
+        let (sink, roll_over) = (Arc::clone(&sink), Arc::clone(&roll_over));
+        AgentHost::new(sink, roll_over, Arc::clone(&registered))
+    };
     options.register_workflow_with_factory::<AgentHost<W>, _>(host)?;
     Ok(())
 }
@@ -67,6 +82,7 @@ pub struct AgentWorkerBuilder {
     workflows: Vec<Register>,
     transcript_cache_bytes: usize,
     sink: Arc<dyn EventSink>,
+    roll_over: RollOver,
     runtime: RuntimeOptions,
 }
 
@@ -85,6 +101,7 @@ impl AgentWorker {
             workflows: Vec::new(),
             transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
             sink: Arc::new(NoSink),
+            roll_over: RollOver::default(),
             runtime: RuntimeOptions::default(),
         }
     }
@@ -106,6 +123,7 @@ impl AgentWorker {
     ///
     /// [`WorkerError`] if the server does not accept the worker or the worker breaks.
     pub async fn run(&mut self, stop: impl Future<Output = ()>) -> Result<(), WorkerError> {
+        self.registered.ask(&self.client).await;
         let shut_down = self.worker.shutdown_handle();
         let mut run = std::pin::pin!(self.worker.run());
         let ended = tokio::select! {
@@ -133,7 +151,9 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets who is told the events of runs as they happen here; a replay tells none. Default is nobody.
+    /// Sets who is told the events of runs as they happen here; a replay tells none. A sink that
+    /// [wants tokens](EventSink::wants_tokens) is told answers while they come, by the worker that asks the model.
+    /// Default is nobody.
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = sink;
         self
@@ -143,6 +163,35 @@ impl AgentWorkerBuilder {
     /// history. Default is 64 MiB.
     pub fn transcript_cache_bytes(mut self, bytes: usize) -> Self {
         self.transcript_cache_bytes = bytes;
+        self
+    }
+
+    /// Has a run go on in a fresh history before its history has more than so many events. Default is what the
+    /// server suggests, at about 4,000 events or 4 MB.
+    ///
+    /// A step that makes more events than any before it in the same history may pass the mark. Workers of one
+    /// task queue may have other marks: a replay goes by what the history tells.
+    pub fn roll_over_after(mut self, events: usize) -> Self {
+        self.roll_over.after.events = events;
+        self
+    }
+
+    /// As [`roll_over_after`](Self::roll_over_after), by the bytes of the history, which the workflow knows to
+    /// about a tenth. A history that begins with a large state may have three times the bytes of that.
+    pub fn roll_over_after_bytes(mut self, bytes: usize) -> Self {
+        self.roll_over.after.bytes = bytes;
+        self
+    }
+
+    /// Says how many events and bytes the server takes of one history: its `limit.historyCount.error` and
+    /// `limit.historySize.error`. Defaults are
+    /// [`HISTORY_LIMIT_EVENTS`](crate::HISTORY_LIMIT_EVENTS) and
+    /// [`HISTORY_LIMIT_BYTES`](crate::HISTORY_LIMIT_BYTES).
+    ///
+    /// A run whose state is too large to be handed to a fresh history goes on until four fifths of this, and
+    /// then fails with an error that says what to configure.
+    pub fn history_limits(mut self, events: usize, bytes: usize) -> Self {
+        self.roll_over.limit = Size { events, bytes };
         self
     }
 
@@ -173,20 +222,29 @@ impl AgentWorkerBuilder {
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
         let runtime =
             Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
+        let roll_over = Arc::new(self.roll_over);
+        let registered = Arc::new(Registered::default());
         for register in self.workflows {
-            register(&mut self.options, Arc::clone(&self.sink))
-                .map_err(failed("cannot serve its workflows"))?;
+            register(
+                &mut self.options,
+                Arc::clone(&self.sink),
+                Arc::clone(&roll_over),
+                Arc::clone(&registered),
+            )
+            .map_err(failed("cannot serve its workflows"))?;
         }
         let stopping = CancellationToken::new();
         self.options.register_activities(AgentActivities {
-            executors: self.executors,
+            executors: self.executors.with_sink(&self.sink),
             transcripts: TranscriptCache::new(self.transcript_cache_bytes),
             stopping: stopping.clone(),
         });
-        let worker = Worker::new(&runtime, self.client, self.options)
+        let worker = Worker::new(&runtime, self.client.clone(), self.options)
             .map_err(failed("cannot be started"))?;
         Ok(AgentWorker {
             worker,
+            client: self.client,
+            registered,
             stopping,
             _runtime: runtime,
         })

@@ -12,10 +12,10 @@ use crate::{
     tools::TestTool,
 };
 
-const TURNS: usize = 12;
+pub(crate) const TURNS: usize = 12;
 
 /// Turns with a read alone, a write alone, and three calls beside each other.
-fn script() -> Value {
+pub(crate) fn script() -> Value {
     let mut turns: Vec<Value> = (1..TURNS)
         .map(|turn| {
             let call = |name: &str, n: usize| {
@@ -33,7 +33,7 @@ fn script() -> Value {
     json!({ "turns": turns })
 }
 
-fn tools() -> [TestTool; 2] {
+pub(crate) fn tools() -> [TestTool; 2] {
     let slow = |name, effects| {
         TestTool::new(name, effects, |input: Value| async move {
             tokio::time::sleep(Duration::from_millis(15)).await;
@@ -47,7 +47,7 @@ fn tools() -> [TestTool; 2] {
 }
 
 /// Events without what differs when a write's outcome is unknown.
-fn course(events: &[RunEvent]) -> Vec<Value> {
+pub(crate) fn course(events: &[RunEvent]) -> Vec<Value> {
     let values = events
         .iter()
         .map(|event| serde_json::to_value(event).unwrap());

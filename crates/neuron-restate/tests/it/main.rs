@@ -9,6 +9,8 @@
 
 mod cancelling;
 mod clients;
+mod journals;
+mod large;
 mod long_run;
 mod lost_server;
 mod lost_workers;
@@ -16,6 +18,8 @@ mod many_runs;
 mod model;
 mod parallel_tools;
 mod retries;
+mod rolled_over;
+mod rolled_over_lost;
 mod same_as_local;
 mod server;
 mod signals;

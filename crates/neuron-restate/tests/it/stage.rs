@@ -226,5 +226,6 @@ pub(crate) fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
         args: None,
         comment: Some("because".into()),
         approver: Some("ann".into()),
+        remember: false,
     }
 }

@@ -168,7 +168,7 @@ async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
                 (status, message.as_str()),
                 (
                     410,
-                    "ticket t1-1 of run lapsed has expired: the call is not made"
+                    "ticket t1-1 of run lapsed has expired, its call is not made: see `neuron events lapsed` for what came of it"
                 )
             );
         }

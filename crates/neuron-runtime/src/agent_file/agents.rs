@@ -1,13 +1,14 @@
 //! The `[agents.NAME]` tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     AgentSpec, ApprovalRules, CompletionRequest, Limits, OnExpiry, OnUnknownOutcome, SystemPrompt,
 };
 
 use super::{
-    context,
+    activity, context,
+    mcp::{self, McpSettings},
     models::{self, Known},
     steps,
     table::Table,
@@ -19,12 +20,15 @@ use super::{
 pub(super) struct Agent {
     pub(super) spec: AgentSpec,
     pub(super) workplace: Workplace,
+    /// The MCP servers whose tools it has.
+    pub(super) mcp: Vec<String>,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 27] = [
     "model",
     "instructions",
     "tools",
+    "allow",
     "approve",
     "deny",
     "approval_timeout",
@@ -41,8 +45,13 @@ const KEYS: [&str; 21] = [
     "effort",
     "model_timeout",
     "tool_timeout",
+    "heartbeat_timeout",
+    "task_queue",
+    "priority",
+    "placement",
     "tool_output_bytes",
     "allow_outside_cwd",
+    "extra",
 ];
 
 const EXPIRIES: [(&str, OnExpiry); 2] = [("deny", OnExpiry::Deny), ("fail", OnExpiry::Fail)];
@@ -53,7 +62,12 @@ const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
 ];
 
 /// Reads the tables.
-pub(super) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, Agent> {
+pub(super) fn read(
+    root: &Table<'_>,
+    known: &Known<'_>,
+    mcp: &BTreeMap<String, McpSettings>,
+) -> BTreeMap<String, Agent> {
+    let servers: Vec<&str> = mcp.keys().map(String::as_str).collect();
     const MISSING: &str =
         "the agent file defines no agent: add [agents.default] with model = \"provider/model\"";
     let agents = root.named_tables("agents");
@@ -62,19 +76,23 @@ pub(super) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, Agen
     }
     agents
         .into_iter()
-        .map(|(name, table)| (name.to_owned(), read_one(name, &table, known)))
+        .map(|(name, table)| (name.to_owned(), read_one(name, &table, known, &servers)))
         .collect()
 }
 
-fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>) -> Agent {
+fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) -> Agent {
     table.expect_keys(&KEYS);
     let default = AgentSpec::default();
     let model = models::read(table, "model", known);
     if !table.has("model") {
         table.missing("model = \"provider/model\"");
     }
-    let tool_names = tools::read_names(table);
+    let tool_names = tools::read_names(table, servers);
     let retry = steps::read_retry(table);
+    let timeout = |key| table.duration(key);
+    let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
+    let tool_timeout = timeout("tool_timeout").unwrap_or(default.tool_timeout);
+    let context = context::read(table, model, known);
     let mut spec = AgentSpec {
         name: name.to_owned(),
         request: CompletionRequest {
@@ -87,11 +105,15 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>) -> Agent {
             temperature: models::read_temperature(table),
             thinking: models::read_thinking(table),
             reasoning_effort: models::read_effort(table),
+            extra: table.json("extra"),
+            context_management: context.management,
             ..CompletionRequest::default()
         },
         approvals: ApprovalRules {
-            approve: tools::read_rules(table, "approve"),
-            deny: tools::read_rules(table, "deny"),
+            allow: tools::read_rules(table, "allow", servers),
+            approve: tools::read_rules(table, "approve", servers),
+            deny: tools::read_rules(table, "deny", servers),
+            ..ApprovalRules::default()
         },
         approval_timeout: table.duration("approval_timeout"),
         on_expiry: table.choice("on_expiry", &EXPIRIES).unwrap_or_default(),
@@ -102,15 +124,12 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>) -> Agent {
             .boolean("parallel_tools")
             .unwrap_or(default.parallel_tools),
         limits: read_limits(table),
-        context: context::read(table, known),
-        tool_settings: steps::read_tool_settings(table, &tool_names, &retry),
+        context: context.policy,
+        tool_settings: steps::read_tool_settings(table, &tool_names, &retry, tool_timeout),
         retry,
-        model_timeout: table
-            .duration("model_timeout")
-            .unwrap_or(default.model_timeout),
-        tool_timeout: table
-            .duration("tool_timeout")
-            .unwrap_or(default.tool_timeout),
+        model_timeout,
+        tool_timeout,
+        activity: activity::read(table, model_timeout.max(tool_timeout)),
     };
     if spec.limits.cost_usd.is_some() {
         models::require_price(table, model, known);
@@ -118,9 +137,17 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>) -> Agent {
             models::require_price(table, models::split(model), known);
         }
     }
+    context.persistent.add_to(&mut spec.request);
     let workplace = tools::read_workplace(table);
     spec.request.tools = tools::definitions(&tool_names, &spec, &workplace);
-    Agent { spec, workplace }
+    let names = tool_names.iter();
+    let servers = names.filter_map(|name| mcp::server_name(name.value));
+    let mcp: BTreeSet<String> = servers.map(ToOwned::to_owned).collect();
+    Agent {
+        spec,
+        workplace,
+        mcp: mcp.into_iter().collect(),
+    }
 }
 
 fn read_limits(agent: &Table<'_>) -> Limits {

@@ -2,15 +2,17 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use neuron_provider_anthropic::Anthropic;
-use neuron_provider_openai::{OpenAiChat, OpenAiResponses};
+use neuron_provider_ollama::base_url_of_host;
 use neuron_tool::BUILTIN_TOOLS;
-use neuron_types::{AgentSpec, DynProvider, ProviderError};
+use neuron_types::{AgentSpec, DynProvider, ProviderError, ToolDyn};
 
 use super::{
-    AgentFile, AgentFileError, Environment, context,
+    AgentFile, AgentFileError, Environment,
+    anthropic::Credential,
+    context,
     environment::set,
-    models,
+    mcp, models,
+    openai::Access,
     providers::{BEARER_VARIABLE, Kind, ProviderSettings},
     tools::{self, Workplace},
 };
@@ -33,10 +35,12 @@ pub(super) fn executor(
         .values()
         .flat_map(|settings| settings.key_variables.clone())
         .collect();
-    let mut builder = Executor::builder()
-        .tools(tools::registry(&tool_names(agent)?, &options))
-        .prices(file.prices.clone())
-        .cwd(cwd);
+    let mut prices = file.prices.clone();
+    let mut registry = tools::registry(&builtin_names(agent), &options);
+    for tool in other_tools(file, agent)? {
+        registry.register_dyn(tool);
+    }
+    let mut builder = Executor::builder().tools(registry).cwd(cwd);
     if let Some(bytes) = workplace.tool_output_bytes {
         builder = builder.max_result_bytes(bytes);
     }
@@ -49,30 +53,46 @@ pub(super) fn executor(
                 name: name.to_owned(),
                 known: file.providers.keys().cloned().collect(),
             })?;
-        builder = builder.shared_provider(
-            name,
-            provider(name, settings, agent.model_timeout, environment)?,
-        );
+        let base_url = base_url(settings, environment);
+        // The environment may lead to a server that is not the vendor.
+        if settings.price_list(base_url.as_deref()).is_none() {
+            prices.drop_list(name);
+        }
+        let timeout = agent.model_timeout;
+        let provider = provider(name, settings, base_url, timeout, environment)?;
+        builder = builder.shared_provider(name, provider);
     }
-    Ok(builder.build())
+    Ok(builder.prices(prices).build())
 }
 
-fn tool_names(agent: &AgentSpec) -> Result<Vec<&str>, AgentFileError> {
-    let mut names = Vec::new();
+fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
+    let names = agent.request.tools.iter().map(|tool| tool.name.as_str());
+    names.filter(|name| BUILTIN_TOOLS.contains(name)).collect()
+}
+
+/// The tools of MCP servers.
+fn other_tools(
+    file: &AgentFile,
+    agent: &AgentSpec,
+) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
+    let mut tools = Vec::new();
     for tool in &agent.request.tools {
-        if !BUILTIN_TOOLS.contains(&tool.name.as_str()) {
-            return Err(AgentFileError::UnknownTool {
+        if BUILTIN_TOOLS.contains(&tool.name.as_str()) {
+            continue;
+        }
+        let found = mcp::tool(file, agent, &tool.name)?;
+        tools.push(found.ok_or_else(|| {
+            AgentFileError::UnknownTool {
                 agent: agent.name.clone(),
                 name: tool.name.clone(),
                 known: BUILTIN_TOOLS
                     .iter()
                     .map(|name| (*name).to_owned())
                     .collect(),
-            });
-        }
-        names.push(tool.name.as_str());
+            }
+        })?);
     }
-    Ok(names)
+    Ok(tools)
 }
 
 /// The agent's own provider and those that summarise for it.
@@ -101,61 +121,65 @@ pub(super) fn key<'a>(
     })
 }
 
+/// Where the API is, if the file or the environment says so.
+fn base_url(settings: &ProviderSettings, environment: &dyn Environment) -> Option<String> {
+    settings.base_url.clone().or_else(|| {
+        let variable = settings.base_url_variable()?;
+        let value = set(environment, variable)?;
+        Some(match settings.kind {
+            Kind::Ollama => base_url_of_host(&value),
+            _ => value,
+        })
+    })
+}
+
 fn provider(
     name: &str,
     settings: &ProviderSettings,
+    base_url: Option<String>,
     timeout: Duration,
     environment: &dyn Environment,
 ) -> Result<Arc<dyn DynProvider>, AgentFileError> {
     let key = key(settings, environment);
-    if key.is_none() && !settings.key_variables.is_empty() {
+    if key.is_none() && !settings.key_variables.is_empty() && !settings.key_optional {
         return Err(AgentFileError::MissingKey {
             provider: name.to_owned(),
             variables: settings.key_variables.clone(),
         });
     }
-    let base_url = settings.base_url.clone().or_else(|| {
-        let variable = settings.base_url_variable()?;
-        set(environment, variable)
-    });
     let client = |source: ProviderError| AgentFileError::Client {
         provider: name.to_owned(),
         source: Box::new(source),
     };
     Ok(match settings.kind {
-        Kind::OpenAiResponses => {
-            let mut builder = OpenAiResponses::builder().timeout(timeout);
-            if let Some(key) = key {
-                builder = builder.api_key(key.value);
+        Kind::OpenAiResponses | Kind::OpenAiChat => {
+            let access = Access {
+                key: key.map(|key| key.value),
+                base_url,
+                timeout,
+            };
+            match settings.kind {
+                Kind::OpenAiChat => settings.openai.chat(access),
+                _ => settings.openai.responses(access),
             }
-            if let Some(url) = base_url {
-                builder = builder.base_url(url);
-            }
-            Arc::new(builder.build().map_err(client)?)
-        }
-        Kind::OpenAiChat => {
-            let mut builder = OpenAiChat::builder().timeout(timeout);
-            if let Some(key) = key {
-                builder = builder.api_key(key.value);
-            }
-            if let Some(url) = base_url {
-                builder = builder.base_url(url);
-            }
-            Arc::new(builder.build().map_err(client)?)
+            .map_err(client)?
         }
         Kind::Anthropic => {
-            let mut builder = Anthropic::builder().timeout(timeout);
-            if let Some(key) = key {
-                builder = if key.variable == BEARER_VARIABLE {
-                    builder.auth_token(key.value)
-                } else {
-                    builder.api_key(key.value)
-                };
-            }
-            if let Some(url) = base_url {
-                builder = builder.base_url(url);
-            }
-            Arc::new(builder.build().map_err(client)?)
+            let credential = key.map(|key| match key.variable {
+                BEARER_VARIABLE => Credential::Bearer(key.value),
+                _ => Credential::Key(key.value),
+            });
+            let anthropic = settings.anthropic.client(credential, base_url, timeout);
+            Arc::new(anthropic.map_err(client)?)
+        }
+        Kind::Ollama => {
+            let key = key.map(|key| key.value);
+            Arc::new(
+                settings
+                    .ollama
+                    .client(key, base_url, timeout)
+                    .map_err(client)?,
+            )
         }
         Kind::Script => {
             let path = settings.file.clone().unwrap_or_default();

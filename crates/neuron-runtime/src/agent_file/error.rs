@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, path::PathBuf};
 
+use neuron_mcp::McpError;
+
 use super::problem::{Meant, Problem};
 use crate::script::ScriptError;
 
@@ -67,6 +69,47 @@ pub enum AgentFileError {
         provider: String,
         /// The variables that may hold it.
         variables: Vec<String>,
+    },
+    /// An MCP server cannot be used.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// There is no such MCP server.
+    #[error("{}", unknown("MCP server", name, known))]
+    UnknownMcpServer {
+        /// The name that was asked for.
+        name: String,
+        /// The servers that there are.
+        known: Vec<String>,
+    },
+    /// An MCP server is to get a variable that is not set.
+    #[error("the MCP server {server} needs the variable {variable}: set it")]
+    McpVariable {
+        /// The server.
+        server: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The MCP servers of the agent were not started.
+    #[error(
+        "the agent {agent} uses the MCP server {server}, which was not started: start it first"
+    )]
+    McpNotStarted {
+        /// The agent.
+        agent: String,
+        /// The server.
+        server: String,
+    },
+    /// An MCP server does not offer a tool any more that a run was started with.
+    #[error(
+        "the agent {agent} was started with the tool {tool}, which the MCP server {server} does not offer any more: bring the tool back, or start a new run"
+    )]
+    McpToolGone {
+        /// The agent.
+        agent: String,
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
     },
     /// The provider replays a script that cannot be used.
     #[error("the provider {provider} cannot be used: {source}")]

@@ -8,7 +8,7 @@ use super::{
     providers::{Kind, ProviderSettings},
     table::{Table, Text},
 };
-use crate::{ModelPrice, Prices};
+use crate::{LongPrompt, ModelPrice, Prices};
 
 /// What the tables of agents refer to.
 pub(super) struct Known<'a> {
@@ -63,9 +63,10 @@ pub(super) fn read_temperature(agent: &Table<'_>) -> Option<f32> {
 }
 
 pub(super) fn read_thinking(agent: &Table<'_>) -> Option<ThinkingConfig> {
-    const WORDS: [(&str, ThinkingConfig); 2] = [
+    const WORDS: [(&str, ThinkingConfig); 3] = [
         ("adaptive", ThinkingConfig::Adaptive),
         ("disabled", ThinkingConfig::Disabled),
+        ("between_tools", ThinkingConfig::BetweenTools),
     ];
     if agent.is_integer("thinking") {
         let budget_tokens = agent.count("thinking")?;
@@ -94,16 +95,10 @@ pub(super) fn read_prices(
     root: &Table<'_>,
     providers: &BTreeMap<String, ProviderSettings>,
 ) -> Prices {
-    let mut prices = Prices::default();
+    let mut prices = listed_prices(providers);
     for (name, table) in root.named_tables("prices") {
-        table.expect_keys(&["input", "output", "cache_read", "cache_write"]);
-        for key in ["input", "output"] {
-            if !table.has(key) {
-                table.missing(&format!(
-                    "{key} = \"…\", the price of a million tokens in US dollars"
-                ));
-            }
-        }
+        let price = read_price(&table, &["long_prompt"]);
+        let long_prompt = read_long_prompt(&table);
         let model = split(name);
         match model {
             None => table.problems.add(
@@ -123,20 +118,61 @@ pub(super) fn read_prices(
             }
             Some(_) => {}
         }
-        let (input, output) = (table.decimal("input"), table.decimal("output"));
-        let cache_read = table.decimal("cache_read");
-        let cache_write = table.decimal("cache_write");
-        if let (Some(model), Some(input), Some(output)) = (model, input, output) {
+        if let (Some(model), Some(price)) = (model, price) {
             let price = ModelPrice {
-                input,
-                output,
-                cache_read,
-                cache_write,
+                long_prompt,
+                ..price
             };
             prices.insert(model.provider, model.name, price);
         }
     }
     prices
+}
+
+/// The published prices of the providers that are vendors themselves.
+pub(super) fn listed_prices(providers: &BTreeMap<String, ProviderSettings>) -> Prices {
+    let mut prices = Prices::default();
+    for (name, settings) in providers {
+        if let Some(list) = settings.price_list(settings.base_url.as_deref()) {
+            prices.use_list(name.as_str(), list);
+        }
+    }
+    prices
+}
+
+/// Reads a price without one for long prompts. The table may have `further` keys.
+fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
+    let keys = ["input", "output", "cache_read", "cache_write"];
+    table.expect_keys(&[&keys, further].concat());
+    for key in ["input", "output"] {
+        if !table.has(key) {
+            table.missing(&format!(
+                "{key} = \"…\", the price of a million tokens in US dollars"
+            ));
+        }
+    }
+    let (input, output) = (table.decimal("input"), table.decimal("output"));
+    let cache_read = table.decimal("cache_read");
+    let cache_write = table.decimal("cache_write");
+    Some(ModelPrice {
+        input: input?,
+        output: output?,
+        cache_read,
+        cache_write,
+        long_prompt: None,
+    })
+}
+
+fn read_long_prompt(price: &Table<'_>) -> Option<LongPrompt> {
+    let table = price.table("long_prompt")?;
+    if !table.has("above") {
+        table.missing("above = 200_000, the tokens of a prompt above which it holds");
+    }
+    let long = read_price(&table, &["above"]);
+    Some(LongPrompt {
+        above: table.count("above")?,
+        price: Box::new(long?),
+    })
 }
 
 /// Notes that a cost limit cannot be kept for a model without a price. A script states its own costs.

@@ -5,7 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::PriceList;
+
 use super::{
+    anthropic::{self, AnthropicSettings},
+    ollama::{self, OllamaSettings},
+    openai::{self, OpenAiSettings},
     problem::looks_like_a_key,
     table::{Table, Text},
 };
@@ -16,6 +21,7 @@ pub(super) enum Kind {
     OpenAiResponses,
     OpenAiChat,
     Anthropic,
+    Ollama,
     Script,
     Demo,
 }
@@ -23,10 +29,11 @@ pub(super) enum Kind {
 /// The variable whose value is sent as a bearer token, where Anthropic's key has a header of its own.
 pub(super) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
 
-const KINDS: [(&str, Kind); 5] = [
+const KINDS: [(&str, Kind); 6] = [
     ("openai-responses", Kind::OpenAiResponses),
     ("openai-chat", Kind::OpenAiChat),
     ("anthropic", Kind::Anthropic),
+    ("ollama", Kind::Ollama),
     ("script", Kind::Script),
     ("demo", Kind::Demo),
 ];
@@ -38,6 +45,11 @@ pub(super) struct ProviderSettings {
     pub(super) base_url: Option<String>,
     /// The variables that may hold the key; the first that is set is taken. Empty where no key is sent.
     pub(super) key_variables: Vec<String>,
+    /// A key is sent if there is one, and none is needed.
+    pub(super) key_optional: bool,
+    pub(super) anthropic: AnthropicSettings,
+    pub(super) ollama: OllamaSettings,
+    pub(super) openai: OpenAiSettings,
     /// The script, where that is the kind.
     pub(super) file: Option<PathBuf>,
 }
@@ -47,14 +59,34 @@ impl ProviderSettings {
         let variables: &[&str] = match kind {
             Kind::OpenAiResponses | Kind::OpenAiChat => &["OPENAI_API_KEY"],
             Kind::Anthropic => &["ANTHROPIC_API_KEY", BEARER_VARIABLE],
+            Kind::Ollama => &["OLLAMA_API_KEY"],
             Kind::Script | Kind::Demo => &[],
         };
         Self {
             kind,
+            key_optional: kind == Kind::Ollama,
+            anthropic: AnthropicSettings::default(),
+            ollama: OllamaSettings::default(),
+            openai: OpenAiSettings::default(),
             base_url: None,
             key_variables: variables.iter().map(|name| (*name).to_owned()).collect(),
             file: None,
         }
+    }
+
+    /// The price list that holds for the API at this address, `None` being the vendor's own.
+    pub(super) fn price_list(&self, base_url: Option<&str>) -> Option<PriceList> {
+        let (list, home) = match self.kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => (PriceList::OpenAi, "api.openai.com"),
+            Kind::Anthropic if self.anthropic.caches_for_an_hour() => return None,
+            Kind::Anthropic => (PriceList::Anthropic, "api.anthropic.com"),
+            Kind::Ollama | Kind::Script | Kind::Demo => return None,
+        };
+        let is_home = base_url.is_none_or(|url| {
+            let rest = url.trim().strip_prefix("https://").unwrap_or_default();
+            rest.split(['/', ':']).next() == Some(home)
+        });
+        is_home.then_some(list)
     }
 
     /// Where the environment may name the address, unless the file does.
@@ -62,6 +94,7 @@ impl ProviderSettings {
         match self.kind {
             Kind::OpenAiResponses | Kind::OpenAiChat => Some("OPENAI_BASE_URL"),
             Kind::Anthropic => Some("ANTHROPIC_BASE_URL"),
+            Kind::Ollama => Some("OLLAMA_HOST"),
             Kind::Script | Kind::Demo => None,
         }
     }
@@ -72,6 +105,7 @@ pub(super) fn defaults() -> BTreeMap<String, ProviderSettings> {
     [
         ("openai", Kind::OpenAiResponses),
         ("anthropic", Kind::Anthropic),
+        ("ollama", Kind::Ollama),
         ("demo", Kind::Demo),
     ]
     .map(|(name, kind)| (name.to_owned(), ProviderSettings::of_kind(kind)))
@@ -106,29 +140,37 @@ fn read_one(table: &Table<'_>, default: Option<Kind>, folder: &Path) -> Option<P
         return None;
     }
     let kind = match table.text("kind") {
-        Some(text) => kind_of(table, text)?,
+        Some(text) => table.choose("kind", text, &KINDS)?,
         None if table.has("kind") => return None,
         None => default.or_else(|| {
             table.missing("kind = \"openai-chat\", or another of the kinds");
             None
         })?,
     };
-    let keys: &[&str] = match kind {
-        Kind::OpenAiResponses | Kind::OpenAiChat | Kind::Anthropic => {
-            &["kind", "base_url", "api_key_env"]
-        }
-        Kind::Script => &["kind", "file"],
-        Kind::Demo => &["kind"],
-    };
-    table.expect_keys(keys);
+    const API: [&str; 3] = ["kind", "base_url", "api_key_env"];
+    match kind {
+        Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
+        Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
+        Kind::Anthropic => table.expect_keys(&[&API[..], &anthropic::KEYS].concat()),
+        Kind::Ollama => table.expect_keys(&[API, ollama::KEYS].concat()),
+        Kind::Script => table.expect_keys(&["kind", "file"]),
+        Kind::Demo => table.expect_keys(&["kind"]),
+    }
 
     let mut settings = ProviderSettings::of_kind(kind);
     settings.base_url = table.text("base_url").and_then(|url| base_url(table, url));
     if let Some(name) = table.text("api_key_env") {
         settings.key_variables = variable(table, name).into_iter().collect();
+        settings.key_optional = false;
     } else if default.is_none() && settings.base_url.is_some() {
         // A key for the vendor is not for whoever else answers at this address.
         settings.key_variables.clear();
+    }
+    match kind {
+        Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),
+        Kind::OpenAiResponses | Kind::OpenAiChat => settings.openai = OpenAiSettings::read(table),
+        Kind::Ollama => settings.ollama = OllamaSettings::read(table),
+        _ => {}
     }
     if kind == Kind::Script {
         settings.file = table.text("file").map(|file| folder.join(file.value));
@@ -137,16 +179,6 @@ fn read_one(table: &Table<'_>, default: Option<Kind>, folder: &Path) -> Option<P
         }
     }
     Some(settings)
-}
-
-fn kind_of(table: &Table<'_>, text: Text<'_>) -> Option<Kind> {
-    if text.value == "ollama" {
-        let message = "is \"ollama\", which is not in this build: use kind = \"openai-chat\" with \
-                       base_url = \"http://127.0.0.1:11434/v1\", which Ollama serves too";
-        table.problem("kind", text.offset, message);
-        return None;
-    }
-    table.choose("kind", text, &KINDS)
 }
 
 /// Notes keys that would hold a secret. Their values appear in no message.

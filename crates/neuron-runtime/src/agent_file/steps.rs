@@ -1,14 +1,27 @@
 //! How steps are retried and how long they may take: `[agents.NAME.retry]` and `[agents.NAME.tool.TOOL]`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use neuron_tool::BUILTIN_TOOLS;
 use neuron_types::{RetryPolicy, ToolSettings};
 
-use super::table::{Table, Text};
+use super::{
+    activity, mcp,
+    table::{Table, Text},
+};
 
 const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
-const TOOL_KEYS: [&str; 5] = ["attempts", "initial", "factor", "max", "timeout"];
+const TOOL_KEYS: [&str; 9] = [
+    "attempts",
+    "initial",
+    "factor",
+    "max",
+    "timeout",
+    "heartbeat_timeout",
+    "task_queue",
+    "priority",
+    "placement",
+];
 
 /// The agent's policy for its steps.
 pub(super) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
@@ -20,16 +33,26 @@ pub(super) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
     read_policy(&table, default)
 }
 
-/// What single tools do differently. Retry keys that a tool does not have are the agent's.
+/// What single tools do differently. Retry keys that a tool does not have are the agent's, and so is the
+/// `timeout`.
 pub(super) fn read_tool_settings(
     agent: &Table<'_>,
     tools: &[Text<'_>],
     retry: &RetryPolicy,
+    timeout: Duration,
 ) -> BTreeMap<String, ToolSettings> {
     let mut settings = BTreeMap::new();
     for (name, table) in agent.named_tables("tool") {
         table.expect_keys(&TOOL_KEYS);
-        if !BUILTIN_TOOLS.contains(&name) {
+        let server = mcp::server_of(name);
+        let of_server = |server| {
+            tools
+                .iter()
+                .any(|tool| mcp::server_name(tool.value) == Some(server))
+        };
+        if server.is_some_and(of_server) {
+            // Which tools the server has is not known here.
+        } else if !BUILTIN_TOOLS.contains(&name) {
             let tool = Text {
                 value: name,
                 offset: table.offset,
@@ -45,9 +68,11 @@ pub(super) fn read_tool_settings(
             );
         }
         let own_retry = RETRY_KEYS.iter().any(|key| table.has(key));
+        let own_timeout = table.duration("timeout");
         let tool = ToolSettings {
             retry: own_retry.then(|| read_policy(&table, retry.clone())),
-            timeout: table.duration("timeout"),
+            timeout: own_timeout,
+            activity: activity::read_tool(&table, name, own_timeout.unwrap_or(timeout)),
         };
         settings.insert(name.to_owned(), tool);
     }

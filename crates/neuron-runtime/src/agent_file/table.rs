@@ -3,12 +3,16 @@
 use std::{str::FromStr, time::Duration};
 
 use rust_decimal::Decimal;
+use serde_json::Value;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-use super::problem::{Meant, Problems, shown};
+use super::{
+    json,
+    problem::{Meant, Problems, shown},
+};
 
 /// One table of the file. A value that does not fit is noted as a problem and read as absent.
 pub(super) struct Table<'a> {
@@ -91,6 +95,12 @@ impl<'a> Table<'a> {
             .is_some_and(|value| value.get_ref().is_integer())
     }
 
+    pub(super) fn is_boolean(&self, key: &str) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|value| value.get_ref().is_bool())
+    }
+
     /// Where the value of a key stands; the table itself where there is none.
     pub(super) fn offset_of(&self, key: &str) -> usize {
         self.entries
@@ -124,6 +134,20 @@ impl<'a> Table<'a> {
                 Some((name, table.table(name)?))
             })
             .collect()
+    }
+
+    /// A table whose keys are another's business, as JSON.
+    pub(super) fn json(&self, key: &str) -> Option<Value> {
+        let table = self.table(key)?;
+        match json::object(table.entries) {
+            Ok(object) => Some(object),
+            Err(offset) => {
+                let message = "holds a value that JSON has none for: write a text, a number, true, \
+                               false, a list or a table";
+                self.problem(key, offset, message);
+                None
+            }
+        }
     }
 
     pub(super) fn text(&self, key: &str) -> Option<Text<'a>> {

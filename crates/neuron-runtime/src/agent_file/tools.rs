@@ -1,9 +1,13 @@
 //! The tools of an agent: which they are, whom they ask, and where they work.
 
 use neuron_tool::{BUILTIN_TOOLS, BuiltinOptions, ToolRegistry, builtin_tools};
-use neuron_types::{AgentSpec, ToolDefinition};
+use neuron_types::{AgentSpec, CallPattern, ToolDefinition};
 
-use super::table::{Table, Text};
+use super::{
+    mcp,
+    problem::shown,
+    table::{Table, Text},
+};
 
 /// What an agent's tools may do on this machine. A run does not carry it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,37 +24,105 @@ pub(super) fn read_workplace(agent: &Table<'_>) -> Workplace {
 }
 
 /// The tools that the agent has, those that exist.
-pub(super) fn read_names<'a>(agent: &Table<'a>) -> Vec<Text<'a>> {
+pub(super) fn read_names<'a>(agent: &Table<'a>, servers: &[&str]) -> Vec<Text<'a>> {
     let mut names = agent.texts("tools");
-    names.retain(|name| is_tool(agent, "tools", *name));
+    names.retain(|name| is_tool(agent, "tools", *name, servers));
     names
 }
 
-/// The entries of `approve` or `deny`: a tool, `*`, or `!tool`.
-pub(super) fn read_rules(agent: &Table<'_>, key: &str) -> Vec<String> {
+/// The entries of `allow`, `approve` or `deny`: patterns of calls, some after a `!`. Which tools an MCP server
+/// has is not known here.
+pub(super) fn read_rules(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String> {
     agent
         .texts(key)
         .into_iter()
         .filter(|entry| {
+            let text = entry.value.strip_prefix('!').unwrap_or(entry.value);
+            let Some(pattern) = CallPattern::parse(text) else {
+                let message = format!(
+                    "has {}, which is no pattern: write TOOL, or TOOL(ARGUMENT=VALUE)",
+                    shown(text)
+                );
+                agent.problem(key, entry.offset, &message);
+                return false;
+            };
             let name = Text {
-                value: entry.value.strip_prefix('!').unwrap_or(entry.value),
+                value: pattern.tool,
                 ..*entry
             };
-            entry.value == "*" || is_tool(agent, key, name)
+            let names_server = mcp::server_name(name.value).is_some();
+            if names_server && (pattern.argument.is_some() || !pattern.names_tool()) {
+                let message = format!(
+                    "has {}: mcp:SERVER stands for whole tools, write SERVER__TOOL(ARGUMENT=VALUE)",
+                    shown(text)
+                );
+                agent.problem(key, entry.offset, &message);
+                return false;
+            }
+            let server = mcp::server_of(name.value);
+            if server.is_some_and(|server| servers.contains(&server)) {
+                return true;
+            }
+            if pattern.names_tool() {
+                return is_tool(agent, key, name, servers)
+                    && has_argument(agent, key, *entry, pattern);
+            }
+            let fits = BUILTIN_TOOLS.iter().any(|tool| pattern.matches_tool(tool));
+            if !fits && servers.is_empty() {
+                let message = format!("has {}, which fits no tool", shown(name.value));
+                agent.problem(key, entry.offset, &message);
+            }
+            fits || !servers.is_empty()
         })
         .map(|entry| entry.value.to_owned())
         .collect()
 }
 
-fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>) -> bool {
+/// Whether the tool has the argument that a rule is about. A rule that never fits would protect nothing.
+fn has_argument(agent: &Table<'_>, key: &str, entry: Text<'_>, pattern: CallPattern<'_>) -> bool {
+    let Some((argument, _)) = pattern.argument.filter(|(name, _)| !name.starts_with('/')) else {
+        return true;
+    };
+    let registry = registry(&[pattern.tool], &BuiltinOptions::default());
+    let definitions = registry.definitions();
+    let known: Vec<&str> = definitions
+        .iter()
+        .filter_map(|tool| tool.input_schema.get("properties")?.as_object())
+        .flat_map(|properties| properties.keys().map(String::as_str))
+        .collect();
+    if known.is_empty() || known.contains(&argument) {
+        return true;
+    }
+    let message = format!(
+        "is about the argument {} of {}, which has {}",
+        shown(argument),
+        pattern.tool,
+        known.join(", ")
+    );
+    agent.problem(key, entry.offset, &message);
+    false
+}
+
+fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&str]) -> bool {
+    if let Some(server) = mcp::server_name(name.value) {
+        let server = Text {
+            value: server,
+            ..name
+        };
+        let known = servers.contains(&server.value);
+        if !known && servers.is_empty() {
+            let message = format!(
+                "names the MCP server {}, and there is none: add [mcp.NAME] with its command or url",
+                shown(server.value)
+            );
+            agent.problem(key, name.offset, &message);
+        } else if !known {
+            agent.unknown_value("MCP server", key, server, servers);
+        }
+        return known;
+    }
     let known = BUILTIN_TOOLS.contains(&name.value);
-    if name.value.starts_with("mcp:") {
-        let message = format!(
-            "names {:?}, and this build has no MCP client: remove it",
-            name.value
-        );
-        agent.problem(key, name.offset, &message);
-    } else if !known {
+    if !known {
         agent.unknown_value("tool", key, name, BUILTIN_TOOLS);
     }
     known

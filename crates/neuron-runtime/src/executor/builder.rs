@@ -102,6 +102,7 @@ impl ExecutorBuilder {
                 environment: self.environment,
                 max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
             }),
+            watcher: None,
         }
     }
 }

@@ -9,7 +9,7 @@ pub(crate) fn settle(error: ToolError, effects: ToolEffects) -> Result<ToolOutpu
         ToolError::NotFound(_) | ToolError::PermissionDenied(_) | ToolError::ExecutionFailed(_) => {
             Ok(ToolOutput::error(StepFailure::from(error).message))
         }
-        ToolError::Timeout(_) if effects == ToolEffects::Write => {
+        ToolError::Timeout(_) | ToolError::AnswerLost(_) if effects == ToolEffects::Write => {
             Err(unknown_outcome(&StepFailure::from(error).message))
         }
         other => Err(StepFailure::from(other)),
@@ -75,6 +75,22 @@ mod tests {
                 _ => "picture",
             })
             .collect()
+    }
+
+    #[test]
+    fn a_lost_answer_is_tried_again_unless_the_tool_writes() {
+        let lost = || ToolError::AnswerLost("the server went away".into());
+        let failure = settle(lost(), ToolEffects::Idempotent).unwrap_err();
+        assert_eq!(
+            (failure.kind, failure.retryable),
+            (FailureKind::Network, true)
+        );
+        let failure = settle(lost(), ToolEffects::Write).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::OutcomeUnknown);
+        assert_eq!(
+            failure.message,
+            "the answer is lost: the server went away: it may or may not have taken effect"
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::RunOver`], or what keeps the journal from being
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or what keeps the journal from being
     /// written.
     pub async fn cancel(
         &self,
@@ -71,12 +71,9 @@ fn end(
 ) -> Result<RunOutput, JournalError> {
     let (run, mut status) = match open_run(transaction, run_id) {
         // The executor was faster.
-        Err(JournalError::RunOver { state, .. }) => {
+        Err(JournalError::Refused(over)) => {
             let run = number(transaction, run_id)?;
-            return load_output(transaction, run)?.ok_or_else(|| JournalError::RunOver {
-                run_id: run_id.clone(),
-                state,
-            });
+            return load_output(transaction, run)?.ok_or(over.into());
         }
         other => other?,
     };

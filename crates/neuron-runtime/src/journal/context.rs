@@ -5,12 +5,12 @@ use std::{fmt, sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, RunEvent,
-    RunId, RunOutput, ToolCall, ToolOutput,
+    RunId, RunOutput, RunStart, RunState, ToolCall, ToolOutput,
 };
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::{Journal, JournalError, core::Core};
+use super::{Journal, JournalError, chapters::Longest, core::Core};
 use crate::{
     EventSink, Executor, NoSink,
     local::{no_options, read_signal, run_uuid},
@@ -44,6 +44,13 @@ pub enum ParkPolicy {
 /// call go on with their next attempt, under the same idempotency key, after what is left of its delay; a
 /// write fails with [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called.
 ///
+/// # Chapters
+///
+/// A run whose journal has become long goes on in a new chapter: the loop's state is written, and the steps
+/// that led to it are dropped, in one transaction. So a replay takes no longer however long the run is.
+/// Start the workflow with what [`start`](Self::start) gives: the run's input, or the state that the newest
+/// chapter began with. The run's id, status, events and signals are those of one run.
+///
 /// # Ending
 ///
 /// When the loop is done, [`finish`](Self::finish) writes the output. A context that is dropped before that
@@ -55,6 +62,7 @@ pub struct JournaledContext {
     pub(crate) executor: Executor,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) park: ParkPolicy,
+    longest: Longest,
 }
 
 impl JournaledContext {
@@ -63,7 +71,7 @@ impl JournaledContext {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::RunOver`], [`JournalError::Executing`] if another
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, [`JournalError::Executing`] if another
     /// process is at it, or what keeps the journal from being read.
     pub async fn open(
         journal: &Journal,
@@ -75,12 +83,14 @@ impl JournaledContext {
             executor,
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
+            longest: Longest::default(),
         })
     }
 
     /// Sets who watches the run. Default is nobody.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.executor = self.executor.with_sink(Arc::clone(&sink));
         self.sink = sink;
         self
     }
@@ -90,6 +100,33 @@ impl JournaledContext {
     pub fn with_park_policy(mut self, park: ParkPolicy) -> Self {
         self.park = park;
         self
+    }
+
+    /// Sets after how many operations the run goes on in a new chapter. Default is 4,000, which is one every
+    /// thousand turns with a tool call or so. 0 is one after each step.
+    #[must_use]
+    pub fn roll_over_after(mut self, operations: u64) -> Self {
+        self.longest.operations = operations;
+        self
+    }
+
+    /// Sets after how many bytes of results the run goes on in a new chapter, if the operations are not
+    /// enough before. Default is 32 MiB.
+    #[must_use]
+    pub fn roll_over_after_bytes(mut self, bytes: u64) -> Self {
+        self.longest.bytes = bytes;
+        self
+    }
+
+    /// What the workflow starts with: the run's input, or the state in which it began its newest chapter.
+    ///
+    /// A run begins no new chapter, and does not go on from one, before this was called.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the journal from being read.
+    pub async fn start(&self) -> Result<RunStart, JournalError> {
+        self.core.start().await
     }
 
     /// What puts the run away from outside, for example when Ctrl-C is pressed.
@@ -197,6 +234,24 @@ impl DurableContext for JournaledContext {
         payload
             .map(|payload| read_signal(name, payload))
             .transpose()
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        self.core.is_too_long(self.longest)
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.core.stop.check()?;
+        let op = self.core.last_op();
+        if self.core.is_behind(op) {
+            return Err(DurableError::NonDeterminism {
+                step: format!("the end of a chapter (operation {op})"),
+                recorded: "later steps or events".to_owned(),
+                requested: "a new chapter".to_owned(),
+            });
+        }
+        let state = serde_json::to_string(state).map_err(DurableError::engine)?;
+        Ok(self.core.begin_chapter(state).await?)
     }
 
     fn emit(&self, event: RunEvent) {

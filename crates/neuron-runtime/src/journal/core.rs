@@ -1,18 +1,24 @@
 //! What a run's executor has in memory, and how it gets into the journal.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RecordedEvent, RunEvent, RunId, RunOutput, RunStatus};
+use neuron_types::{RecordedEvent, RunEvent, RunId, RunOutput, RunStart};
 use rusqlite::{Connection, Transaction};
 
 use super::{
     Journal, JournalError, begin, blocking,
+    chapters::{self, Beginning, Longest},
     column::{Micros, wall_clock},
     events,
     lock::RunLock,
     runs::{open_run, save_output, save_status},
-    signals, steps,
+    signals,
+    state::{State, Unsaved},
+    steps,
     steps::{Asked, Recorded},
 };
 use crate::stop::Stop;
@@ -33,48 +39,9 @@ pub(crate) struct Core {
     journal: Journal,
     lock: RunLock,
     run: i64,
+    /// Whoever executes the run starts where its newest chapter does.
+    is_from_start: AtomicBool,
     state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    ops: i64,
-    uuids: u64,
-    now: DateTime<Utc>,
-    status: RunStatus,
-    /// How many events the loop has told, those of a replay included.
-    emitted: u64,
-    /// Events that are not in the journal yet.
-    pending: Vec<RecordedEvent>,
-    /// Events that the hooks have not been told yet.
-    unobserved: Vec<RunEvent>,
-    /// The number of the last event that the hooks were told.
-    observed: u64,
-    /// `status` or `observed` is not in the journal yet.
-    is_dirty: bool,
-}
-
-/// What the next commit writes beside the operation that it is made for.
-struct Unsaved {
-    events: Vec<RecordedEvent>,
-    status: Option<(RunStatus, u64)>,
-}
-
-impl State {
-    fn take_unsaved(&mut self) -> Unsaved {
-        let is_dirty = std::mem::take(&mut self.is_dirty);
-        Unsaved {
-            events: std::mem::take(&mut self.pending),
-            status: is_dirty.then(|| (self.status.clone(), self.observed)),
-        }
-    }
-
-    /// After a commit that failed: it is written with the next one.
-    fn put_back(&mut self, unsaved: Unsaved) {
-        let newer = std::mem::replace(&mut self.pending, unsaved.events);
-        self.pending.extend(newer);
-        self.is_dirty |= unsaved.status.is_some();
-    }
 }
 
 impl Core {
@@ -111,6 +78,8 @@ impl Core {
         )?;
         let observed = observed.unsigned_abs();
         let unobserved = events::load(connection, run, observed)?;
+        let beginning = chapters::load(connection, run)?;
+        let beginning = beginning.unwrap_or_else(|| Beginning::of_run(created_at));
         let stop = Stop::default();
         if let Some(reason) = signals::cancellation(connection, run)? {
             stop.cancel(reason);
@@ -118,18 +87,21 @@ impl Core {
         Ok(Self {
             engine: status.engine.clone(),
             stop: Arc::new(stop),
-            last_recorded: steps::last(connection, run)?,
+            last_recorded: steps::last(connection, run)?.max(beginning.op),
             replayed_events: events::last(connection, run)?,
             journal,
             lock,
             run,
             run_id,
+            is_from_start: AtomicBool::new(false),
             state: Mutex::new(State {
-                ops: 0,
-                uuids: 0,
-                now: created_at,
+                ops: beginning.op,
+                uuids: beginning.uuids,
+                now: beginning.now,
+                beginning,
+                bytes: 0,
                 status,
-                emitted: 0,
+                emitted: beginning.seq,
                 pending: Vec::new(),
                 unobserved: unobserved.into_iter().map(|event| event.event).collect(),
                 observed,
@@ -148,8 +120,14 @@ impl Core {
 
     /// Moves the clock to when a result was journaled.
     pub(crate) fn consumed(&self, at: DateTime<Utc>) {
+        self.consumed_result(at, 0);
+    }
+
+    /// As [`consumed`](Self::consumed), and counts the result's size.
+    pub(crate) fn consumed_result(&self, at: DateTime<Utc>, bytes: usize) {
         let mut state = self.state();
         state.now = state.now.max(at);
+        state.bytes += bytes as u64;
     }
 
     /// When a result that is journaled now came: never before the one that came last.
@@ -179,6 +157,35 @@ impl Core {
     /// Whether the journal goes on behind this operation: an earlier executor got further.
     pub(crate) fn is_behind(&self, op: i64) -> bool {
         op < self.last_recorded || self.state().emitted < self.replayed_events
+    }
+
+    /// Whether the chapter is longer than that, and nothing of it is being replayed: an earlier executor may
+    /// have had other limits.
+    pub(crate) fn is_too_long(&self, longest: Longest) -> bool {
+        self.is_from_start.load(Ordering::Relaxed)
+            && !self.is_behind(self.last_op())
+            && self.state().is_past(longest)
+    }
+
+    /// What the loop is to start with.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<RunStart, JournalError> {
+        let load = |core: &Self, connection: &mut Connection| {
+            let start = chapters::load_start(connection, core.run)?;
+            core.is_from_start.store(true, Ordering::Relaxed);
+            Ok(start)
+        };
+        self.with(load).await
+    }
+
+    /// Begins a chapter with this state, in one transaction with what was told before.
+    pub(crate) async fn begin_chapter(self: &Arc<Self>, state: String) -> Result<(), JournalError> {
+        let next = self.state().next_beginning();
+        self.commit(move |transaction, run| chapters::begin(transaction, run, &next, &state))
+            .await?;
+        let mut state = self.state();
+        state.beginning = next;
+        state.bytes = 0;
+        Ok(())
     }
 
     /// Takes in what the loop tells, and returns what is new in it.
@@ -212,6 +219,10 @@ impl Core {
         self: &Arc<Self>,
         ops: std::ops::Range<i64>,
     ) -> Result<Vec<Option<Recorded>>, JournalError> {
+        if self.state().beginning.chapter > 1 && !self.is_from_start.load(Ordering::Relaxed) {
+            let run_id = self.run_id.clone();
+            return Err(JournalError::NotFromStart { run_id });
+        }
         if ops.start > self.last_recorded {
             return Ok(ops.map(|_| None).collect());
         }
@@ -274,6 +285,7 @@ impl Core {
         not_before: Option<DateTime<Utc>>,
     ) -> Result<DateTime<Utc>, JournalError> {
         let core = Arc::clone(self);
+        let bytes = result.len();
         let at = self
             .commit(move |transaction, run| {
                 let at = core.stamp().max(not_before.unwrap_or_default());
@@ -281,7 +293,7 @@ impl Core {
                 Ok(at)
             })
             .await?;
-        self.consumed(at);
+        self.consumed_result(at, bytes);
         Ok(at)
     }
 

@@ -120,7 +120,7 @@ impl JournaledContext {
         } = step;
         let core = &self.core;
         if let Some(Progress::Done { result, at }) = progress {
-            core.consumed(at);
+            core.consumed_result(at, result.len());
             let result: Result<E::Output, StepFailure> =
                 serde_json::from_str(&result).map_err(DurableError::engine)?;
             return Ok(result?);

@@ -2,8 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use chrono::{DateTime, Utc};
-use neuron_types::{DurableError, RunId, RunPhase};
+use neuron_types::{DurableError, Refusal, RunId};
 
 /// What can go wrong with a [`Journal`](crate::Journal), and what it refuses.
 ///
@@ -104,65 +103,23 @@ pub enum JournalError {
         /// The id.
         run_id: RunId,
     },
-    /// The run has ended.
-    #[error("run {run_id} is over ({state}): `neuron wait {run_id}` prints its output")]
-    RunOver {
-        /// The run.
-        run_id: RunId,
-        /// How it ended.
-        state: RunPhase,
-    },
     /// Another executor has the run.
     #[error("another process is executing run {run_id}: wait for it with `neuron wait {run_id}`")]
     Executing {
         /// The run.
         run_id: RunId,
     },
-    /// The run never had such a ticket.
+    /// The run does not take what it is asked, and is none the worse.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The run has got beyond its first chapter, and whoever executes it does not start from
+    /// [`JournaledContext::start`](crate::JournaledContext::start).
     #[error(
-        "run {run_id} has no ticket {ticket}: look at its open tickets with `neuron approvals {run_id}`"
+        "run {run_id} goes on from a later chapter: start its workflow with what JournaledContext::start gives"
     )]
-    UnknownTicket {
+    NotFromStart {
         /// The run.
         run_id: RunId,
-        /// The ticket that was named.
-        ticket: String,
-    },
-    /// Somebody decided already, even if the run has not taken it up yet.
-    #[error(
-        "ticket {ticket} of run {run_id} is decided already: see `neuron events {run_id}` for who did"
-    )]
-    AlreadyDecided {
-        /// The run.
-        run_id: RunId,
-        /// The ticket.
-        ticket: String,
-    },
-    /// The ticket has lapsed.
-    #[error("ticket {ticket} of run {run_id} has expired: the call is not made")]
-    TicketExpired {
-        /// The run.
-        run_id: RunId,
-        /// The ticket.
-        ticket: String,
-        /// When it lapsed, where that is known.
-        expired_at: Option<DateTime<Utc>>,
-    },
-    /// The decision is about something else than what is asked.
-    #[error(
-        "the digest is not that of ticket {ticket}: look again at what it asks with `neuron approvals {run_id}`"
-    )]
-    WrongDigest {
-        /// The run.
-        run_id: RunId,
-        /// The ticket.
-        ticket: String,
-    },
-    /// A denial carries arguments.
-    #[error("a denial of ticket {ticket} has no use for arguments: leave them out, or approve")]
-    ArgsWithDenial {
-        /// The ticket.
-        ticket: String,
     },
     /// A signal that has a meaning of its own carries something else.
     #[error("the payload does not fit the signal {name}: use the command that is made for it")]

@@ -61,9 +61,7 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
         let pages = pages.max(1);
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
-    if version == 0 {
-        schema::create(&mut connection)?;
-    }
+    schema::upgrade(&mut connection, version)?;
     Ok(connection)
 }
 

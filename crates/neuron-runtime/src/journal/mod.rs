@@ -10,6 +10,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 mod cancel;
+mod chapters;
 mod column;
 mod context;
 mod core;
@@ -23,6 +24,7 @@ mod request;
 mod runs;
 mod schema;
 mod signals;
+mod state;
 mod steps;
 mod supervise;
 mod wait;

@@ -64,13 +64,7 @@ impl Journal {
     ///
     /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
     pub async fn load_input(&self, run_id: &RunId) -> Result<RunInput, JournalError> {
-        self.of_run(run_id, |connection, run| {
-            let Json(input) = connection
-                .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
-                .query_row([run], |row| row.get(0))?;
-            Ok(input)
-        })
-        .await
+        self.of_run(run_id, load_input).await
     }
 
     /// The newest runs first, at most `limit` of them.
@@ -153,7 +147,7 @@ impl Journal {
         Ok(tickets.collect())
     }
 
-    async fn of_run<T: Send + 'static>(
+    pub(crate) async fn of_run<T: Send + 'static>(
         &self,
         run_id: &RunId,
         work: impl FnOnce(&Connection, i64) -> Result<T, JournalError> + Send + 'static,
@@ -189,13 +183,15 @@ pub(crate) fn open_run(
 ) -> Result<(i64, RunStatus), JournalError> {
     let run = number(connection, run_id)?;
     let status = load_status(connection, run)?;
-    if status.state.is_final() {
-        return Err(JournalError::RunOver {
-            run_id: run_id.clone(),
-            state: status.state,
-        });
-    }
+    status.check_open()?;
     Ok((run, status))
+}
+
+pub(crate) fn load_input(connection: &Connection, run: i64) -> Result<RunInput, JournalError> {
+    let Json(input) = connection
+        .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    Ok(input)
 }
 
 pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus, JournalError> {

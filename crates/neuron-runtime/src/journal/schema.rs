@@ -6,6 +6,7 @@
 //! | `statuses` | where a run stands: its `RunStatus`, how many events the hooks were told; its output, once it is over | with its events |
 //! | `steps` | an operation of a run: what was asked and what came of it | when it is done; a write, a failed attempt and a sleep before that too, without result |
 //! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure) | as it happens |
+//! | `chapters` | where the newest chapter of a long run began: what was counted before it, and the loop's state | once a chapter; the steps and attempts before it go |
 //! | `signals` | a signal in the order of arrival, and the operation that took it | when it is sent, and taken |
 //! | `events` | an event of a run, counted from 1 | with the next step, or a moment after it happened |
 //!
@@ -23,11 +24,12 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::JournalError;
 
 /// The version of the tables, in `user_version`. Raise it with every change.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// "neur", in `application_id`.
 const APPLICATION: i64 = 0x6e65_7572;
 
+/// The tables of version 1.
 const TABLES: &str = "
 CREATE TABLE runs (
     run        INTEGER PRIMARY KEY,
@@ -88,6 +90,19 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// What version 2 adds.
+const CHAPTERS: &str = "
+CREATE TABLE chapters (
+    run     INTEGER PRIMARY KEY REFERENCES runs (run),
+    chapter INTEGER NOT NULL,
+    op      INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    uuids   INTEGER NOT NULL,
+    at      INTEGER NOT NULL,
+    state   TEXT NOT NULL
+) STRICT;
+";
+
 /// Refuses a database that is not ours or from a newer build. Writes nothing.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -110,10 +125,16 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, Journal
     Ok(found)
 }
 
-/// Makes the tables of a new database.
-pub(crate) fn create(connection: &mut Connection) -> Result<(), JournalError> {
+/// Makes the tables that a database of this version lacks. 0 is a new one.
+pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), JournalError> {
+    if from == VERSION {
+        return Ok(());
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(TABLES)?;
+    if from == 0 {
+        transaction.execute_batch(TABLES)?;
+    }
+    transaction.execute_batch(CHAPTERS)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()?;

@@ -16,7 +16,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`], [`JournalError::RunOver`], or what keeps the journal from being
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or what keeps the journal from being
     /// written.
     pub async fn send(&self, run_id: &RunId, message: &UserMessage) -> Result<(), JournalError> {
         let payload = user_message_payload(message);

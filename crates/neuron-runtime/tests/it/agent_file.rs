@@ -1,5 +1,9 @@
+mod activity;
+mod anthropic;
 mod builtin;
 mod executor;
+mod mcp;
+mod openai;
 mod problems;
 mod spec;
 

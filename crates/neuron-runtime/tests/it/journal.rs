@@ -1,6 +1,7 @@
 //! The journal and its door. `World` is what stays when a process dies: the home directory and the room.
 
 mod cancel;
+mod chapters;
 mod decide;
 mod events;
 mod full;

@@ -13,6 +13,8 @@ mod executor;
 mod journal;
 mod local;
 mod models;
+mod prices;
 mod retry;
 mod room;
 mod support;
+mod tokens;

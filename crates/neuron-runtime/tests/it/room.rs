@@ -12,10 +12,10 @@ use chrono::{DateTime, Utc};
 use neuron_runtime::{EventSink, Executor, RetryNotice};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, Message, Provider,
-    ProviderError, RecordedEvent, RetryPolicy, StepId, StopReason, TokenUsage, ToolAnnotations,
-    ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
-    WasmBoxedFuture,
+    ActivityOptions, ActivitySettings, CompletionRequest, CompletionResponse, FailureKind, Message,
+    Provider, ProviderError, RecordedEvent, RetryPolicy, StepId, StopReason, TokenUsage,
+    ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError,
+    ToolOutput, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 
@@ -259,8 +259,8 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
             _ => ToolEffects::Idempotent,
         },
         start_to_close_timeout: Duration::from_secs(3600),
-        heartbeat_timeout: None,
         retry_policy: RetryPolicy::default(),
+        activity: ActivitySettings::default(),
     }
 }
 

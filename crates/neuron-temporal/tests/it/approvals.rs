@@ -1,5 +1,7 @@
 //! Tickets: decided by update and by signal, refused, and waited for without a worker.
 
+use std::time::Duration;
+
 use neuron_temporal::ClientError;
 use neuron_types::{ApprovalRules, Decision, RunPhase, ToolEffects, UserMessage, Verdict, signal};
 use serde_json::json;
@@ -18,6 +20,7 @@ pub(crate) fn decision(ticket: &neuron_types::ApprovalTicket, verdict: Verdict) 
         args: None,
         comment: Some("because".into()),
         approver: Some("ann".into()),
+        remember: false,
     }
 }
 
@@ -35,7 +38,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     let (mut spec, executor) = agent(&model, std::slice::from_ref(&echo));
     spec.approvals = ApprovalRules {
         approve: vec!["echo".into()],
-        deny: vec![],
+        ..ApprovalRules::default()
     };
     let stage = Stage::set().await;
     let worker = stage.worker(&executor);
@@ -48,9 +51,11 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
         digest: "0".into(),
         ..decision(&status.approvals[0], Verdict::Deny)
     };
+    let impatient = stage.client.clone();
+    let impatient = impatient.with_decision_patience(Duration::from_secs(1));
     for result in [
         stage.client.status(&run).await.map(drop),
-        stage.client.decide(&run, nonsense).await,
+        impatient.decide(&run, nonsense).await,
     ] {
         assert!(
             matches!(result, Err(ClientError::NoWorker { .. })),
@@ -79,7 +84,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     assert_eq!(
         refused(stage.client.decide(&run, wrong_digest).await),
         format!(
-            "the digest is not that of ticket {}: look again at what it asks in the run's status",
+            "the digest is not that of ticket {}: look again at what it asks with `neuron approvals {run}`",
             first.ticket
         )
     );
@@ -96,13 +101,16 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     assert_eq!(model.count(), 2, "a finished step is not made again");
     let transcript = json!(stage.client.transcript(&run).await.unwrap()).to_string();
     assert!(transcript.contains("not called: ann denied it: because"));
+    // The same decision again is the same update, which was taken; any other is late.
+    let again = decision(first, Verdict::Approve);
+    stage.client.decide(&run, again).await.unwrap();
     let late = stage
         .client
-        .decide(&run, decision(first, Verdict::Approve))
+        .decide(&run, decision(first, Verdict::Deny))
         .await;
-    assert!(
-        matches!(late, Err(ClientError::NotThere { .. })),
-        "{late:?}"
+    assert_eq!(
+        refused(late),
+        format!("run {run} is over (completed): `neuron wait {run}` prints its output")
     );
     stage.replays(&run).await;
 }

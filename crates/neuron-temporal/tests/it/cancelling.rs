@@ -1,8 +1,13 @@
 //! Cancelling reaches what is in flight.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
-use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput};
+use neuron_types::{
+    ExitReason, Placement, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput,
+};
 use serde_json::json;
 use temporalio_client::WorkflowCancelOptions;
 use temporalio_common::UntypedWorkflow;
@@ -73,26 +78,49 @@ async fn a_run_that_is_cancelled_before_a_worker_has_it_calls_nothing() {
     assert_eq!(model.count(), 0);
 }
 
+/// Its calls end when they are dropped, and say when that was.
+struct Deaf(Arc<Mutex<Option<Instant>>>);
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() = Some(Instant::now());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_short_tool_in_the_runs_own_worker_ends_soon() {
-    let stage = Stage::set().await;
+async fn a_tool_that_does_not_listen_ends_within_five_seconds_wherever_it_is_called() {
+    const SOON: Duration = Duration::from_secs(5);
     let script =
         json!({"turns": [{"tool_calls": [{"name": "hang", "input": {}}]}, {"text": "Done."}]});
-    let model = NotedModel::new(&script);
-    let hang = TestTool::new("hang", ToolEffects::ReadOnly, |_| {
-        std::future::pending::<Result<ToolOutput, ToolError>>()
-    });
-    let (mut spec, executor) = agent(&model, std::slice::from_ref(&hang));
-    spec.tool_timeout = Duration::from_secs(5);
-    let _worker = stage.worker(&executor);
-    let run = stage.start("local", &spec).await;
-    until(async || (!hang.keys().is_empty()).then_some(())).await;
-    let since = Instant::now();
-    stage.client.cancel(&run, None).await.unwrap();
-    let output = stage.client.wait(&run).await.unwrap();
-    let took = since.elapsed();
-    println!("cancelled a local tool after {took:?}");
-    assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
-    // The worker reports after four seconds, and the executor gives a tool three to end by itself.
-    assert!(took < Duration::from_secs(8), "{took:?}");
+    let stage = Stage::set().await;
+    for (run, effects, placement) in [
+        ("cancelled-local", ToolEffects::ReadOnly, Placement::Local),
+        ("cancelled-read", ToolEffects::ReadOnly, Placement::Activity),
+        ("cancelled-write", ToolEffects::Write, Placement::Activity),
+    ] {
+        let dropped = Arc::new(Mutex::new(None));
+        let noted = Arc::clone(&dropped);
+        let hang = TestTool::new("hang", effects, move |_| {
+            let deaf = Deaf(Arc::clone(&noted));
+            async move {
+                let _deaf = deaf;
+                std::future::pending::<Result<ToolOutput, ToolError>>().await
+            }
+        });
+        let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&hang));
+        spec.activity.placement = Some(placement);
+        let _worker = stage.worker(&executor);
+        let run = stage.start(run, &spec).await;
+        until(async || (!hang.keys().is_empty()).then_some(())).await;
+        let since = Instant::now();
+        stage.client.cancel(&run, None).await.unwrap();
+        let output = stage.client.wait(&run).await.unwrap();
+        let took = since.elapsed();
+        println!("{run} after {took:?}");
+        assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
+        assert!(took < SOON, "{run}: {took:?}");
+        let dropped = until(async || *dropped.lock().unwrap()).await;
+        assert!(dropped - since < SOON, "{run}: {:?}", dropped - since);
+        stage.replays(&run).await;
+    }
 }

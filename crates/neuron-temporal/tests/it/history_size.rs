@@ -1,19 +1,35 @@
-//! A history grows with the conversation.
+//! A history grows with the conversation, and is the same whoever puts the conversation together.
 
-use neuron_types::{AgentSpec, Limits, ToolEffects};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use futures::StreamExt as _;
+use neuron_runtime::{Executor, ScriptModel};
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    AgentSpec, CompletionRequest, CompletionResponse, Limits, Provider, ProviderError, RunId,
+    RunOutput, ToolEffects,
+};
 use serde_json::{Value, json};
+use temporalio_common::{
+    UntypedWorkflow,
+    protos::temporal::api::{common::v1::Payloads, history::v1::history_event::Attributes},
+};
 
 use crate::{
     model::NotedModel,
-    stage::{Stage, agent, until},
+    stage::{Stage, agent},
     tools::TestTool,
 };
 
 const TURNS: usize = 100;
 const LIMIT: usize = 1_200_000;
 
-fn script() -> Value {
-    let mut turns: Vec<_> = (1..TURNS)
+fn script(turns: usize) -> Value {
+    let mut turns: Vec<_> = (1..turns)
         .map(|n| json!({"tool_calls": [{"name": "read", "input": {"n": n}}]}))
         .collect();
     turns.push(json!({"text": "Done."}));
@@ -21,57 +37,199 @@ fn script() -> Value {
 }
 
 fn read() -> TestTool {
-    TestTool::new("read", ToolEffects::ReadOnly, |_| async {
-        Ok(neuron_types::ToolOutput::text("x".repeat(4_096)))
+    TestTool::new("read", ToolEffects::ReadOnly, |input| async move {
+        let n = input["n"].to_string();
+        Ok(neuron_types::ToolOutput::text(n.repeat(4_096 / n.len())))
     })
 }
 
-fn spec(spec: &AgentSpec) -> AgentSpec {
+fn spec(turns: usize) -> AgentSpec {
+    let (spec, _) = agent(&NotedModel::new(&script(turns)), &[read()]);
     AgentSpec {
         limits: Limits {
             turns: None,
+            tool_calls: None,
             ..Limits::default()
         },
-        ..spec.clone()
+        ..spec
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_turns_of_four_kilobytes_stay_under_one_point_two_megabytes() {
-    let stage = Stage::set().await;
-    for (run, cache) in [("cached", 64 << 20), ("uncached", 0)] {
-        let (agent_spec, executor) = agent(&NotedModel::new(&script()), &[read()]);
-        let worker = stage.worker_with(&executor, move |builder| {
-            builder.transcript_cache_bytes(cache)
-        });
-        let start = std::time::Instant::now();
-        let output = stage.run(run, &spec(&agent_spec)).await;
+/// A script that remembers what it was asked.
+#[derive(Clone)]
+struct SeenModel {
+    script: Arc<ScriptModel>,
+    /// The digests of the requests, in order.
+    seen: Arc<Mutex<Vec<u64>>>,
+}
+
+impl SeenModel {
+    fn new(turns: usize) -> Self {
+        Self {
+            script: Arc::new(ScriptModel::parse(&script(turns).to_string()).unwrap()),
+            seen: Arc::default(),
+        }
+    }
+
+    fn executor(&self) -> Executor {
+        let mut tools = ToolRegistry::new();
+        tools.register_dyn(Arc::new(read()));
+        Executor::builder()
+            .provider("script", self.clone())
+            .tools(tools)
+            .build()
+    }
+
+    fn requests(&self) -> Vec<u64> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Provider for SeenModel {
+    async fn complete(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let mut hasher = DefaultHasher::new();
+        serde_json::to_string(request).unwrap().hash(&mut hasher);
+        self.seen.lock().unwrap().push(hasher.finish());
+        self.script.complete(request).await
+    }
+}
+
+/// What a history tells: each event but the workflow's own tasks, with what it carries.
+///
+/// Panics if an attempt at a call failed: a conversation with the wrong checksum is one.
+async fn told(stage: &Stage, run: &RunId) -> Vec<(String, String)> {
+    let client = stage.client.temporal();
+    let handle = client.get_workflow_handle::<UntypedWorkflow>(run.as_str());
+    let mut events = handle.fetch_history(Default::default());
+    let mut told = Vec::new();
+    while let Some(event) = events.next().await {
+        let event = event.unwrap();
+        let kind = event.event_type().as_str_name();
+        if kind.starts_with("EVENT_TYPE_WORKFLOW_TASK") {
+            continue;
+        }
+        let carried = match event.attributes.unwrap() {
+            Attributes::WorkflowExecutionStartedEventAttributes(started) => started.input,
+            Attributes::ActivityTaskScheduledEventAttributes(scheduled) => scheduled.input,
+            Attributes::ActivityTaskStartedEventAttributes(started) => {
+                assert_eq!(started.attempt, 1, "{:?}", started.last_failure);
+                None
+            }
+            Attributes::ActivityTaskCompletedEventAttributes(completed) => completed.result,
+            Attributes::WorkflowExecutionCompletedEventAttributes(completed) => completed.result,
+            _ => None,
+        };
+        told.push((kind.to_owned(), text(carried).replace(run.as_str(), "RUN")));
+    }
+    told
+}
+
+fn text(payloads: Option<Payloads>) -> String {
+    let payloads = payloads.unwrap_or_default().payloads;
+    let bytes: Vec<u8> = payloads
+        .into_iter()
+        .flat_map(|payload| payload.data)
+        .collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What came of a run of a hundred turns.
+struct Course {
+    output: RunOutput,
+    requests: Vec<u64>,
+    told: Vec<(String, String)>,
+    bytes: usize,
+}
+
+impl Course {
+    async fn of(stage: &Stage, name: &str, model: &SeenModel) -> Self {
+        let start = Instant::now();
+        let mut output = stage.run(name, &spec(TURNS)).await;
         let took = start.elapsed();
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-        let (bytes, events) = stage.history(&output.run_id).await;
-        println!("{run}: {bytes} bytes, {events} events, {took:?}");
+        let run = std::mem::replace(&mut output.run_id, RunId::new("RUN").unwrap());
+        let (bytes, events) = stage.history(&run).await;
+        println!("{name}: {bytes} bytes, {events} events, {took:?}");
         assert!(bytes < LIMIT, "{bytes} bytes");
-        if cache > 0 {
-            stage.replays(&output.run_id).await;
+        Self {
+            output,
+            requests: model.requests(),
+            told: told(stage, &run).await,
+            bytes,
         }
-        drop(worker);
+    }
+
+    fn assert_is_that_of(&self, other: &Self) {
+        assert_eq!(self.output, other.output);
+        // The model was asked the same, and nothing twice.
+        assert_eq!(self.requests, other.requests);
+        assert_eq!(self.told.len(), other.told.len());
+        for (number, (here, there)) in self.told.iter().zip(&other.told).enumerate() {
+            assert_eq!(here, there, "event {number} that is no workflow task");
+        }
+        // Workers that hand a run over may have tasks of the workflow that the others have not.
+        let difference = self.bytes.abs_diff(other.bytes);
+        let most = other.bytes / 50;
+        assert!(difference < most, "{} and {}", self.bytes, other.bytes);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_workers_that_take_turns_know_the_conversation() {
+async fn a_hundred_turns_of_four_kilobytes_have_one_small_history_whoever_remembers_them() {
     let stage = Stage::set().await;
-    let model = NotedModel::new(&script());
-    let (agent_spec, executor) = agent(&model, &[read()]);
-    let run = stage.start("in-turns", &spec(&agent_spec)).await;
-    for part in 1..=4 {
-        let enough = part * TURNS / 5;
-        let _worker = stage.worker(&executor);
-        until(async || (model.count() >= enough).then_some(())).await;
-    }
-    let _both = (stage.worker(&executor), stage.worker(&executor));
-    let output = stage.client.wait(&run).await.unwrap();
+    let model = SeenModel::new(TURNS);
+    let worker = stage.worker(&model.executor());
+    let cached = Course::of(&stage, "100-remembered", &model).await;
+    drop(worker);
+    assert_eq!(cached.requests.len(), TURNS);
+
+    let model = SeenModel::new(TURNS);
+    let worker = stage.worker_with(&model.executor(), |builder| {
+        builder.transcript_cache_bytes(0)
+    });
+    let uncached = Course::of(&stage, "100-read-again", &model).await;
+    drop(worker);
+    uncached.assert_is_that_of(&cached);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_that_take_turns_leave_the_same_history() {
+    let stage = Stage::set().await;
+    let model = SeenModel::new(TURNS);
+    let worker = stage.worker(&model.executor());
+    let settled = Course::of(&stage, "100-stays", &model).await;
+    drop(worker);
+
+    let model = SeenModel::new(TURNS);
+    // The one that takes over remembers nothing of the conversation.
+    let leaving = async {
+        for part in 1..=4 {
+            let enough = part * TURNS / 5;
+            let _worker = stage.worker(&model.executor());
+            crate::stage::until(async || (model.requests().len() >= enough).then_some(())).await;
+        }
+        stage.worker(&model.executor())
+    };
+    let (left, _last) = tokio::join!(Course::of(&stage, "100-left", &model), leaving);
+    left.assert_is_that_of(&settled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_hundred_turns_of_four_kilobytes_complete() {
+    const TURNS: usize = 300;
+    let stage = Stage::set().await;
+    let model = SeenModel::new(TURNS);
+    let _worker = stage.worker(&model.executor());
+    let start = Instant::now();
+    let output = stage.run("three-hundred", &spec(TURNS)).await;
+    let took = start.elapsed();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    let (bytes, _) = stage.history(&run).await;
-    assert!(bytes < LIMIT, "{bytes} bytes");
+    assert_eq!(output.turns as usize, TURNS);
+    assert_eq!(model.requests().len(), TURNS);
+    let (bytes, events) = stage.history(&output.run_id).await;
+    println!("300 turns: {bytes} bytes, {events} events, {took:?}");
+    assert!(bytes < 3 * LIMIT, "{bytes} bytes");
 }

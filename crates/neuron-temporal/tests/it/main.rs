@@ -9,14 +9,19 @@
 
 mod approvals;
 mod cancelling;
-mod dev_server;
 mod history_size;
 mod hooks;
+mod large;
+mod many_runs;
 mod model;
 mod parallel_tools;
+mod placement;
 mod queries;
 mod replays;
 mod retries;
+mod roll_over;
+mod roll_over_signals;
 mod same_as_local;
 mod stage;
 mod tools;
+mod ui;

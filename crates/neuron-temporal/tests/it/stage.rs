@@ -2,19 +2,26 @@
 
 use std::{sync::Arc, thread::JoinHandle, time::Duration};
 
+use futures::StreamExt as _;
 use neuron_runtime::Executor;
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, Executors, TemporalDurableContext,
 };
+use neuron_testing::{Engine, EngineServer, Launcher};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, DurableError, Message, RunId, RunInput, RunOutput, RunPhase,
-    RunStatus,
+    RunStart, RunStatus,
 };
-use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions};
+use temporalio_client::{
+    Client, ClientOptions, Connection, ConnectionOptions, WorkflowExecutionInfo, WorkflowHandle,
+};
+use temporalio_common::{
+    UntypedWorkflow, protos::temporal::api::history::v1::history_event::Attributes,
+};
 use tokio::sync::oneshot;
 
-use crate::{dev_server::DevServer, model::NotedModel, tools::TestTool};
+use crate::{model::NotedModel, tools::TestTool};
 
 pub(crate) struct Agent;
 
@@ -23,22 +30,31 @@ impl AgentWorkflow for Agent {
 
     async fn run(
         door: TemporalDurableContext<Self>,
-        input: RunInput,
+        start: RunStart,
     ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, input).await
+        neuron_workflows::agent(door, start).await
     }
+}
+
+/// How large a history is.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// The id that Temporal gave it.
+    pub(crate) id: String,
+    pub(crate) events: usize,
+    pub(crate) bytes: usize,
 }
 
 /// A server and a client of it. The server ends with it.
 pub(crate) struct Stage {
     pub(crate) client: AgentClient,
-    server: DevServer,
+    server: EngineServer,
 }
 
 impl Stage {
     pub(crate) async fn set() -> Self {
-        let server = tokio::task::spawn_blocking(DevServer::start).await.unwrap();
-        let client = connect(&server.address).await;
+        let server = EngineServer::find(Engine::Temporal).await.unwrap();
+        let client = connect(&server.addresses().main).await;
         Self { client, server }
     }
 
@@ -53,7 +69,7 @@ impl Stage {
         settings: impl FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send + 'static,
     ) -> TestWorker {
         let (stop, stopped) = oneshot::channel::<()>();
-        let (address, executor) = (self.server.address.clone(), executor.clone());
+        let (address, executor) = (self.server.addresses().main.clone(), executor.clone());
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
@@ -103,10 +119,13 @@ impl Stage {
 
     /// Runs Temporal's own command about the run `by-command`: whether it did it, and what it said.
     pub(crate) fn temporal(&self, args: &[&str]) -> (bool, String) {
-        let output = std::process::Command::new(crate::dev_server::program())
+        let Ok(Launcher::Native(program)) = Launcher::find(Engine::Temporal) else {
+            panic!("the server's program is also its command");
+        };
+        let output = std::process::Command::new(program)
             .args(args)
             .args(["--workflow-id", "by-command", "--address"])
-            .arg(&self.server.address)
+            .arg(&self.server.addresses().main)
             .output()
             .unwrap();
         let said = [output.stdout, output.stderr].concat();
@@ -119,7 +138,7 @@ impl Stage {
         let described = self
             .client
             .temporal()
-            .get_workflow_handle::<temporalio_common::UntypedWorkflow>(run_id.as_str())
+            .get_workflow_handle::<UntypedWorkflow>(run_id.as_str())
             .describe(Default::default())
             .await
             .unwrap();
@@ -128,6 +147,66 @@ impl Stage {
             usize::try_from(info.history_size_bytes).unwrap(),
             usize::try_from(info.history_length).unwrap(),
         )
+    }
+
+    /// The run's histories, the oldest first.
+    pub(crate) async fn histories(&self, run_id: &RunId) -> Vec<History> {
+        let mut histories: Vec<History> = Vec::new();
+        let client = self.client.temporal();
+        let mut handle = client.get_workflow_handle::<UntypedWorkflow>(run_id.as_str());
+        loop {
+            let described = handle.describe(Default::default()).await.unwrap();
+            let info = described.raw().workflow_execution_info.clone().unwrap();
+            let id = info.execution.unwrap().run_id;
+            let mut events = handle.fetch_history(Default::default());
+            let first = events.next().await.unwrap().unwrap();
+            let Some(Attributes::WorkflowExecutionStartedEventAttributes(started)) =
+                first.attributes
+            else {
+                panic!("{first:?}");
+            };
+            let history = History {
+                id,
+                events: usize::try_from(info.history_length).unwrap(),
+                bytes: usize::try_from(info.history_size_bytes).unwrap(),
+            };
+            histories.insert(0, history);
+            if started.continued_execution_run_id.is_empty() {
+                return histories;
+            }
+            handle = self.handle_of(run_id, started.continued_execution_run_id);
+        }
+    }
+
+    fn handle_of(
+        &self,
+        run_id: &RunId,
+        history: String,
+    ) -> WorkflowHandle<Client, UntypedWorkflow> {
+        let info = WorkflowExecutionInfo::builder()
+            .namespace("default")
+            .workflow_id(run_id.as_str())
+            .run_id(history)
+            .build();
+        WorkflowHandle::new(self.client.temporal().clone(), info)
+    }
+
+    /// Replays every history of a run that is over, by a worker without any marks of its own.
+    pub(crate) async fn replays_all(&self, run_id: &RunId) {
+        let replay = neuron_temporal::Replay::new::<Agent>().unwrap();
+        for (number, history) in self.histories(run_id).await.into_iter().enumerate() {
+            let json = self
+                .client
+                .export_history(run_id, &history.id)
+                .await
+                .unwrap();
+            // Large ones are not worth their place.
+            if std::env::var_os("NEURON_RECORD").is_some() && json.len() < 50_000 {
+                let name = format!("{run_id}-{number}.json");
+                std::fs::write(crate::replays::recordings().join(name), &json).unwrap();
+            }
+            replay.json(json.as_bytes()).await.unwrap();
+        }
     }
 
     /// Replays the run's history. With `NEURON_RECORD` set it is kept for later builds, too.

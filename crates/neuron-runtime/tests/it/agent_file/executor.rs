@@ -60,6 +60,67 @@ fn needs_no_key_for_an_address_of_its_own() {
     assert!(file.executor(&agent, ".", &variables(&[])).is_ok());
 }
 
+/// What an agent of this provider asks Ollama for, with this environment.
+async fn asked_of_ollama(provider: &str, model: &str, names: &[&'static str]) -> wiremock::Request {
+    let server = MockServer::start().await;
+    let answer = json!({"model": "qwen3", "message": {"content": "Hi"}, "done": true});
+    wiremock::Mock::given(wiremock::matchers::path("/api/chat"))
+        .respond_with(wiremock::ResponseTemplate::new(200).set_body_json(answer))
+        .mount(&server)
+        .await;
+    let (address, names) = (server.address().to_string(), names.to_vec());
+    let environment = move |name: &str| match name {
+        _ if !names.contains(&name) => None,
+        "OLLAMA_HOST" => Some(address.clone()),
+        _ => Some("a-key-of-ollama".to_owned()),
+    };
+    let provider = provider.replace("URL", &server.uri());
+    let file = parse(&format!("[agents.a]\nmodel = \"{model}\"\n{provider}")).unwrap();
+    let agent = file.agent("a").unwrap();
+    let executor = file.executor(&agent, ".", &environment).unwrap();
+    let request = CompletionRequest {
+        messages: vec![Message::user("go")],
+        ..agent.request
+    };
+    let response = executor.call_model(&scope(), &request).await.unwrap();
+    assert_eq!(response.message.text(), "Hi");
+    assert_eq!(response.cost_usd, None);
+    server.received_requests().await.unwrap().pop().unwrap()
+}
+
+#[tokio::test]
+async fn asks_ollama_as_the_file_says() {
+    let settings = "[providers.big]\nkind = \"ollama\"\nbase_url = \"URL\"\nnum_ctx = 16384\n\
+                    keep_alive = \"forever\"\nthink = \"low\"";
+    let request = asked_of_ollama(settings, "big/qwen3", &["OLLAMA_API_KEY"]).await;
+    let body: serde_json::Value = request.body_json().unwrap();
+    assert_eq!(body["options"]["num_ctx"], 16384);
+    assert_eq!(body["keep_alive"], -1);
+    assert_eq!(body["think"], "low");
+    assert!(!request.headers.contains_key("authorization"));
+
+    let settings = "[providers.ollama]\nkeep_alive = \"10m\"\nthink = false";
+    let request = asked_of_ollama(settings, "ollama/qwen3", &["OLLAMA_HOST"]).await;
+    let body: serde_json::Value = request.body_json().unwrap();
+    assert_eq!(body["keep_alive"], 600);
+    assert_eq!(body["think"], false);
+}
+
+#[tokio::test]
+async fn finds_ollama_by_its_variable_and_sends_a_key_that_is_set() {
+    let request = asked_of_ollama("", "ollama/qwen3", &["OLLAMA_HOST"]).await;
+    assert!(!request.headers.contains_key("authorization"));
+    let request = asked_of_ollama("", "ollama/qwen3", &["OLLAMA_HOST", "OLLAMA_API_KEY"]).await;
+    assert_eq!(request.headers["authorization"], "Bearer a-key-of-ollama");
+
+    let named = "[providers.ollama]\napi_key_env = \"MY_KEY\"";
+    let message = missing(&format!("[agents.a]\nmodel = \"ollama/m\"\n{named}"));
+    assert_eq!(
+        message,
+        "the provider ollama has no key: set the variable MY_KEY"
+    );
+}
+
 #[tokio::test]
 async fn replays_a_script_beside_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +214,7 @@ fn refuses_an_agent_of_another_file_whose_parts_are_gone() {
     let error = file.executor(&agent, ".", &variables(&[])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the agent a cannot be used here: unknown provider \"gone\": use anthropic, demo or openai"
+        "the agent a cannot be used here: unknown provider \"gone\": use anthropic, demo, ollama or openai"
     );
 }
 

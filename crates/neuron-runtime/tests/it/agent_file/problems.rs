@@ -38,7 +38,9 @@ fn name_the_key_of_an_agent_and_its_line() {
         "tools = [\"mcp:everything\"]",
         "approve = [\"bahs\"]",
         "approve = [\"!grpe\"]",
-        "deny = [\"**\"]",
+        "deny = [\"bash(ls\"]",
+        "deny = [\"bash(cmd=ls)\"]",
+        "allow = [\"web_*\"]",
         "approval_timeout = 30",
         "approval_timeout = \"soon\"",
         "on_expiry = \"escalate\"",
@@ -63,8 +65,12 @@ fn name_the_key_of_an_agent_and_its_line() {
         "[agents.a.context]\nkeep = 3",
         "[agents.a.context]\nstrategy = \"slidingwindow\"",
         "[agents.a.context]\nstrategy = [\"none\", \"summarize\"]",
+        "[agents.a.context]\nstrategy = \"provider_summarize\"",
         "[agents.a.context]\nstrategy = \"summarize\"\nmodel = \"small\"",
         "[agents.a.context]\nstrategy = \"none\"\nmodel = \"demo/demo\"",
+        "[agents.a.context.sections.Rules]\npriority = 1",
+        "[agents.a.context.reminders.plan]\ntext = \"Keep to it.\"",
+        "[agents.a.context.reminders.plan]\ntext = \"Keep to it.\"\nevery_turns = 2\nat_tokens = 9",
         "[agents.a.retry]\nfactor = 0.5",
         "[agents.a.retry]\ntries = 3",
         "[agents.a.tool.bahs]\ntimeout = \"5s\"",
@@ -88,7 +94,13 @@ fn name_what_is_wrong_around_the_agents() {
         "[agents.a]\nmodel = \"demo/demo",
         "[agents.a]\nmodel = \"demo/demo\"\nmodel = \"demo/demo\"",
         "[agents.\"a b\".limits]\nturns = true",
-        "[mcp.everything]\ncommand = [\"npx\"]\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.everything]\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.everything]\ncommand = []\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.both]\ncommand = [\"npx\"]\nurl = \"http://localhost/mcp\"\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.a__b]\ncommand = [\"npx\"]\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.remote]\nurl = \"localhost:3001\"\nenv = [\"A\"]\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.local]\ncommand = [\"npx\", \"sk-ant-api03-0123456789abcdef0123456789abcdef\"]\ntoken_env = \"T\"\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.local]\ncommand = [\"npx\"]\nenv = [\"TOKEN=abc\"]\nargs = []\n[agents.a]\nmodel = \"demo/demo\"",
     ];
     insta::assert_snapshot!(table(&cases, problems));
 }
@@ -97,7 +109,10 @@ fn name_what_is_wrong_around_the_agents() {
 fn name_what_is_wrong_with_a_provider() {
     let cases = [
         "kind = \"opnai-chat\"",
-        "kind = \"ollama\"\nbase_url = \"http://127.0.0.1:11434\"",
+        "kind = \"ollama\"\nnum_ctx = 0\nkeep_alive = \"long\"\nthink = \"hard\"",
+        "kind = \"openai-chat\"\nnum_ctx = 8192",
+        "kind = \"anthropic\"\nversion = \"2025\"\ncache = \"10m\"\nthinking_display = true",
+        "kind = \"anthropic\"\nbetas = \"one\"\nmismatched_thinking = \"keep\"\ncaches = \"off\"",
         "base_url = \"https://example.org\"",
         "kind = \"script\"",
         "kind = \"script\"\nfile = 7",
@@ -119,6 +134,7 @@ fn name_what_is_wrong_with_prices() {
     let cases = [
         "[prices.\"demo/demo\"]\ninput = 1",
         "[prices.\"demo/demo\"]\ninput = 1\noutput = \"much\"\ncached = 3",
+        "[prices.\"demo/demo\"]\ninput = 1\noutput = 1\nlong_prompt = { input = 2, above = 0 }",
         "[prices.demo]\ninput = 1\noutput = 1",
         "[prices.\"dmeo/demo\"]\ninput = 1\noutput = 1",
         "[agents.a.limits]\ncost_usd = 1",

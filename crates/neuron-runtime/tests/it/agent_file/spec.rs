@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, ContextRule, Limits, RetryPolicy, ThinkingConfig};
+use neuron_types::{
+    AgentSpec, ContextRule, Limits, Reminder, ReminderTrigger, RetryPolicy, SystemPrompt,
+    ThinkingConfig,
+};
 use serde_json::Value;
 
 use super::parse;
@@ -192,4 +195,34 @@ fn lets_a_tool_take_the_rest_of_its_retries_from_the_agent() {
         agent.tool_settings["grep"].timeout,
         Some(Duration::from_secs(7))
     );
+}
+
+#[test]
+fn puts_sections_behind_the_instructions_and_reads_reminders() {
+    let agent = agent(
+        "instructions = \"Be kind.\"\n\
+         [agents.a.context.sections.Style]\ncontent = \"Short.\"\npriority = 5\n\
+         [agents.a.context.sections.Rules]\ncontent = \"Never push.\"\n\
+         [agents.a.context.reminders.plan]\ntext = \"Keep to it.\"\nevery_turns = 10\n\
+         [agents.a.context.reminders.size]\ntext = \"Be brief.\"\nat_tokens = 9_000\n\
+         [agents.a.context.reminders.calls]\ntext = \"Closer?\"\nevery_tool_calls = 4",
+    );
+    let system = "Be kind.\n\n# Rules\n\nNever push.\n\n# Style\n\nShort.";
+    assert_eq!(
+        agent.request.system,
+        Some(SystemPrompt::Text(system.into()))
+    );
+    let reminder = |text: &str, when| Reminder {
+        text: text.to_owned(),
+        when,
+    };
+    assert_eq!(
+        agent.context.reminders,
+        [
+            reminder("Closer?", ReminderTrigger::EveryToolCalls(4)),
+            reminder("Keep to it.", ReminderTrigger::EveryTurns(10)),
+            reminder("Be brief.", ReminderTrigger::AtTokens(9_000)),
+        ]
+    );
+    assert!(agent.context.rules.is_empty());
 }

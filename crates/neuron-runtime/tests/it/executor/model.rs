@@ -92,6 +92,7 @@ async fn prices_the_parts_of_the_prompt_apart() {
         output: "10".parse().unwrap(),
         cache_read: Some("0.2".parse().unwrap()),
         cache_write: Some("2.5".parse().unwrap()),
+        long_prompt: None,
     };
     prices.insert("a", "m1", price);
     let executor = Executor::builder()
@@ -118,6 +119,7 @@ async fn guesses_no_cost() {
         output: Decimal::ONE,
         cache_read: None,
         cache_write: None,
+        long_prompt: None,
     };
     prices.insert("priced", "m1", price);
     let used = r#"{"turns": [{"text": "x", "usage": {"input_tokens": 5}}]}"#;

@@ -1,7 +1,7 @@
 use chrono::{TimeDelta, Utc};
 use neuron_runtime::{Journal, JournalError, JournaledContext};
 use neuron_types::{
-    ApprovalTicket, Decision, DurableContext, RunEvent, UserMessage, Verdict, signal,
+    ApprovalTicket, Decision, DurableContext, Refusal, RunEvent, UserMessage, Verdict, signal,
 };
 use serde_json::json;
 
@@ -15,6 +15,7 @@ fn decision(ticket: &ApprovalTicket) -> Decision {
         args: None,
         comment: None,
         approver: Some("ada".into()),
+        remember: false,
     }
 }
 
@@ -73,12 +74,21 @@ async fn refuses_what_names_no_open_ticket() {
         .decide(&world.run_id, &decision(&ticket("t9-9")))
         .await;
     let error = unknown.unwrap_err();
-    assert!(matches!(error, JournalError::UnknownTicket { .. }));
+    assert!(matches!(
+        error,
+        JournalError::Refused(Refusal::UnknownTicket { .. })
+    ));
     assert!(error.to_string().contains("neuron approvals r"));
     let used = journal.decide(&world.run_id, &decision(&used)).await;
-    assert!(matches!(used, Err(JournalError::AlreadyDecided { .. })));
+    assert!(matches!(
+        used,
+        Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
+    ));
     let lapsed = journal.decide(&world.run_id, &decision(&lapsed)).await;
-    assert!(matches!(lapsed, Err(JournalError::TicketExpired { .. })));
+    assert!(matches!(
+        lapsed,
+        Err(JournalError::Refused(Refusal::TicketExpired { .. }))
+    ));
     assert_eq!(waiting_decisions(&world), 0);
     journal
         .decide(&world.run_id, &decision(&open))
@@ -95,7 +105,10 @@ async fn refuses_a_decision_about_something_else_than_what_is_asked() {
         ..decision(&ticket)
     };
     let error = journal.decide(&world.run_id, &stale).await.unwrap_err();
-    assert!(matches!(error, JournalError::WrongDigest { .. }));
+    assert!(matches!(
+        error,
+        JournalError::Refused(Refusal::WrongDigest { .. })
+    ));
     assert!(error.to_string().contains("look again"));
     let denial = Decision {
         verdict: Verdict::Deny,
@@ -103,7 +116,10 @@ async fn refuses_a_decision_about_something_else_than_what_is_asked() {
         ..decision(&ticket)
     };
     let error = journal.decide(&world.run_id, &denial).await.unwrap_err();
-    assert!(matches!(error, JournalError::ArgsWithDenial { .. }));
+    assert!(matches!(
+        error,
+        JournalError::Refused(Refusal::ArgsWithDenial { .. })
+    ));
     assert_eq!(waiting_decisions(&world), 0);
     journal
         .decide(&world.run_id, &decision(&ticket))
@@ -121,10 +137,7 @@ async fn refuses_a_decision_that_comes_too_late() {
     let error = journal.decide(&world.run_id, &decision(&late)).await;
     assert!(matches!(
         error,
-        Err(JournalError::TicketExpired {
-            expired_at: Some(_),
-            ..
-        })
+        Err(JournalError::Refused(Refusal::TicketExpired { .. }))
     ));
     assert_eq!(waiting_decisions(&world), 0);
 }
@@ -138,19 +151,28 @@ async fn takes_one_decision_for_a_ticket_however_far_the_run_has_got_with_it() {
         .await
         .unwrap();
     let queued = journal.decide(&world.run_id, &decision(&one)).await;
-    assert!(matches!(queued, Err(JournalError::AlreadyDecided { .. })));
+    assert!(matches!(
+        queued,
+        Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
+    ));
 
     let taken = door
         .wait_for_signal::<Decision>(signal::DECISION, None)
         .await;
     assert!(taken.unwrap().is_some());
     let taken = journal.decide(&world.run_id, &decision(&one)).await;
-    assert!(matches!(taken, Err(JournalError::AlreadyDecided { .. })));
+    assert!(matches!(
+        taken,
+        Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
+    ));
 
     door.emit(decided(&one));
     door.flush().await.unwrap();
     let used = journal.decide(&world.run_id, &decision(&one)).await;
-    assert!(matches!(used, Err(JournalError::AlreadyDecided { .. })));
+    assert!(matches!(
+        used,
+        Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
+    ));
     journal
         .decide(&world.run_id, &decision(&other))
         .await
@@ -210,7 +232,10 @@ async fn refuses_everything_for_a_run_that_is_over_or_unknown() {
     ];
     for result in over {
         let error = result.unwrap_err();
-        assert!(matches!(error, JournalError::RunOver { .. }));
+        assert!(matches!(
+            error,
+            JournalError::Refused(Refusal::RunOver { .. })
+        ));
         assert!(error.to_string().contains("over (completed)"));
     }
     let nobody = run_id("nobody");
@@ -225,7 +250,10 @@ async fn holds_a_decision_that_comes_as_a_plain_signal_to_the_same_rules() {
     let (world, journal, _door) = asking(&[&ticket]).await;
     let wrong = json!({ "ticket": "t1-1", "digest": "no", "verdict": "approve" });
     let error = journal.signal(&world.run_id, signal::DECISION, wrong).await;
-    assert!(matches!(error, Err(JournalError::WrongDigest { .. })));
+    assert!(matches!(
+        error,
+        Err(JournalError::Refused(Refusal::WrongDigest { .. }))
+    ));
     let error = journal
         .signal(&world.run_id, signal::DECISION, json!(1))
         .await;

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use neuron_loop::AgentMachine;
 use neuron_runtime::JournaledContext;
-use neuron_types::{DurableContext, FailureKind, RetryPolicy, RunEvent};
+use neuron_types::{DurableContext, FailureKind, RetryPolicy, RunEvent, RunStart, RunState};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{World, plain_output};
+use super::{World, input, plain_output};
 use crate::room::{Act, Room, call, describe, model_options, options, request};
 
 /// One call of the door.
@@ -21,6 +22,7 @@ enum Op {
     Wait(&'static str),
     Emit,
     Uuid,
+    RollOver,
 }
 
 fn tool() -> impl Strategy<Value = &'static str> {
@@ -41,6 +43,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => signal_name().prop_map(Op::Wait),
         3 => Just(Op::Emit),
         1 => Just(Op::Uuid),
+        1 => Just(Op::RollOver),
     ]
 }
 
@@ -101,6 +104,16 @@ async fn perform(door: &JournaledContext, number: u32, op: &Op) -> String {
             String::new()
         }
         Op::Uuid => door.uuid().to_string(),
+        Op::RollOver => format!("{:?}", door.continue_as_new(&behind(number + 1)).await),
+    }
+}
+
+/// A state that says how many operations are done.
+fn behind(operations: u32) -> RunState {
+    let machine = AgentMachine::new(input(), chrono::DateTime::UNIX_EPOCH);
+    RunState {
+        turn: operations,
+        ..machine.state().clone()
     }
 }
 
@@ -125,7 +138,11 @@ async fn run(ops: &[Op], acts: &[Act], signals: &[&'static str], dies: bool) -> 
     let mut seen: Vec<(String, chrono::DateTime<chrono::Utc>)> = Vec::new();
     for until in first..=ops.len() {
         let door = world.door().await;
-        for (number, op) in ops.iter().take(until).enumerate() {
+        let done = match door.start().await.unwrap() {
+            RunStart::New(_) => 0,
+            RunStart::Continued(state) => usize::try_from(state.turn).unwrap(),
+        };
+        for (number, op) in ops.iter().take(until).enumerate().skip(done) {
             let came = perform(&door, u32::try_from(number).unwrap(), op).await;
             let result = (came, door.now());
             match seen.get(number) {

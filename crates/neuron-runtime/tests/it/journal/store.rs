@@ -1,5 +1,5 @@
 use neuron_runtime::{Journal, JournalError, JournaledContext};
-use neuron_types::{DurableContext, ExitReason, RunEvent, RunPhase};
+use neuron_types::{DurableContext, ExitReason, Refusal, RunEvent, RunPhase};
 
 use super::{World, asked, ended, input, plain_output, run_id, ticket};
 use crate::room::{describe, model_options, request};
@@ -155,7 +155,10 @@ async fn ends_a_run_with_its_output_status_and_events_in_one() {
     assert_eq!(describe(&newer), ["2 run_ended"]);
     assert!(!journal.is_executing(&world.run_id).unwrap());
     let error = JournaledContext::open(&journal, &world.run_id, world.room.executor()).await;
-    assert!(matches!(error, Err(JournalError::RunOver { .. })));
+    assert!(matches!(
+        error,
+        Err(JournalError::Refused(Refusal::RunOver { .. }))
+    ));
     let locks = std::fs::read_dir(world.home.path().join("locks")).unwrap();
     assert_eq!(locks.count(), 1, "only the journal's own lock file stays");
 }

@@ -1,0 +1,80 @@
+//! Large results and large conversations.
+
+use neuron_types::{FailureKind, RunPhase};
+
+use crate::{
+    journals::{journals, read, turns, unlimited},
+    model::NotedModel,
+    stage::{Stage, agent},
+};
+
+const KIB: usize = 1024;
+const MIB: u64 = 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_turns_of_large_results_complete_in_one_journal_and_in_several() {
+    let stage = Stage::set("large").await;
+    for (run, most) in [("one", 8 * MIB), ("several", MIB)] {
+        let (spec, executor) = agent(&NotedModel::new(&turns(100, "read")), &[read(64 * KIB)]);
+        let _worker = stage
+            .worker_with(&executor, |services| services.roll_over_after_bytes(most))
+            .await;
+        let run = stage.start(run, &unlimited(spec)).await;
+        let since = std::time::Instant::now();
+        let output = stage.wait(&run).await;
+        println!("{run}: {:?}", since.elapsed());
+        assert_eq!(output.output.as_deref(), Some("Done."));
+        assert_eq!(output.turns, 100);
+        let journals = journals(&stage, &run).await;
+        println!("{journals:?}");
+        assert_eq!(
+            journals.len() > 4,
+            most == MIB,
+            "{} journals",
+            journals.len()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_cannot_be_carried_over_goes_on_and_then_says_what_to_configure() {
+    let model = NotedModel::new(&turns(400, "read"));
+    let (spec, executor) = agent(&model, &[read(250 * KIB)]);
+    let stage = Stage::set("too-large").await;
+    let _worker = stage
+        .worker_with(&executor, |services| {
+            services.roll_over_after_bytes(20 * MIB)
+        })
+        .await;
+    let run = stage.start("full", &unlimited(spec)).await;
+    let output = stage.wait(&run).await;
+    assert_eq!(output.state, RunPhase::Failed);
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, FailureKind::ContextLength);
+    assert!(error.message.contains("[context]"), "{}", error.message);
+    println!("after {} turns: {}", output.turns, error.message);
+    let journals = journals(&stage, &run).await;
+    println!("{journals:?}");
+    assert_eq!(
+        journals.len(),
+        2,
+        "it went on where it could not be carried over"
+    );
+    assert!(journals[1].bytes > 64 * MIB, "{journals:?}");
+    let status = stage.client.status(&run).await.unwrap();
+    assert_eq!(status.state, RunPhase::Failed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_of_two_megabytes_reaches_the_model_cut_and_with_a_note() {
+    let model = NotedModel::new(&turns(2, "read"));
+    let (spec, executor) = agent(&model, &[read(2_200_000)]);
+    let stage = Stage::set("cut").await;
+    let _worker = stage.worker(&executor).await;
+    let output = stage.run("cut", &spec).await;
+    assert_eq!(output.state, RunPhase::Completed);
+    let seen = model.last_message().to_string();
+    assert!(seen.len() < 260 * KIB, "{} bytes", seen.len());
+    let note = "[the result was cut: 262144 of 2200000 bytes are shown]";
+    assert!(seen.contains(note), "there is no note");
+}
