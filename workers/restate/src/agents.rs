@@ -2,66 +2,38 @@
 
 use std::{
     collections::BTreeMap,
-    env,
-    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use neuron_restate::Executors;
-use neuron_runtime::{AgentFile, Executor, ProcessEnvironment};
+use neuron_runtime::Executor;
 use neuron_types::{AgentSpec, FailureKind, StepFailure};
-
-use crate::error::StartError;
-
-/// The agent file that is read if it exists and no other is named.
-const AGENT_FILE: &str = "neuron.toml";
+use neuron_worker::ServedAgents;
 
 /// How many executors are remembered for definitions that are not in the file: those of runs that an earlier
 /// version of it started, and of single tools.
 const REMEMBERED: usize = 64;
 
-/// The agents of a file, each with what its calls are made with.
+/// The agents of a file, and what calls of runs of other versions of it are made with.
 pub(crate) struct Agents {
-    file: AgentFile,
-    cwd: PathBuf,
-    own: BTreeMap<String, (AgentSpec, Executor)>,
+    own: ServedAgents,
     others: Mutex<BTreeMap<String, Executor>>,
 }
 
 impl Agents {
-    /// All agents of the file. One that cannot run here keeps the worker from starting: its runs would
-    /// come here and fail.
-    pub(crate) fn load(config: Option<&Path>) -> Result<Self, StartError> {
-        let file = agent_file(config)?;
-        let cwd = env::current_dir().map_err(StartError::WorkingDirectory)?;
-        let mut own = BTreeMap::new();
-        for agent in file.agents() {
-            let executor = file.executor(agent, cwd.clone(), &ProcessEnvironment)?;
-            if file.is_demo(agent) {
-                tracing::warn!(
-                    agent = agent.name,
-                    "the demo model answers: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write an agent file"
-                );
-            }
-            own.insert(agent.name.clone(), (agent.clone(), executor));
-        }
-        Ok(Self {
-            file,
-            cwd,
+    pub(crate) fn new(own: ServedAgents) -> Self {
+        Self {
             own,
             others: Mutex::default(),
-        })
-    }
-
-    pub(crate) fn names(&self) -> Vec<&str> {
-        self.own.keys().map(String::as_str).collect()
+        }
     }
 }
 
 impl Executors for Agents {
     fn executor(&self, agent: &AgentSpec) -> Result<Executor, StepFailure> {
-        if let Some((known, executor)) = self.own.get(&agent.name)
-            && serves(known, agent)
+        let mut own = self.own.agents().iter();
+        if let Some((_, executor)) =
+            own.find(|(known, _)| known.name == agent.name && serves(known, agent))
         {
             return Ok(executor.clone());
         }
@@ -71,10 +43,7 @@ impl Executors for Agents {
         if let Some(executor) = others.get(&key) {
             return Ok(executor.clone());
         }
-        let made = self
-            .file
-            .executor(agent, self.cwd.clone(), &ProcessEnvironment);
-        let executor = made.map_err(|error| {
+        let executor = self.own.executor_for(agent).map_err(|error| {
             broken(format!(
                 "this worker cannot act for the agent {}: {error}",
                 agent.name
@@ -102,24 +71,4 @@ fn serves(known: &AgentSpec, agent: &AgentSpec) -> bool {
         && known.request.provider == agent.request.provider
         && known.context == agent.context
         && known.model_timeout == agent.model_timeout
-}
-
-fn agent_file(config: Option<&Path>) -> Result<AgentFile, StartError> {
-    let path = match config {
-        // As for other variables, an empty value is none.
-        Some(path) if !path.as_os_str().is_empty() => path,
-        _ if exists(Path::new(AGENT_FILE)) => Path::new(AGENT_FILE),
-        _ => return Ok(AgentFile::builtin(&ProcessEnvironment)),
-    };
-    if !exists(path) {
-        return Err(StartError::NoAgentFile {
-            path: PathBuf::from(path),
-        });
-    }
-    Ok(AgentFile::load(path)?)
-}
-
-/// Whether something is there. What cannot be looked at is: opening it says what is wrong.
-fn exists(path: &Path) -> bool {
-    path.try_exists().unwrap_or(true)
 }

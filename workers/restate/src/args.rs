@@ -1,9 +1,10 @@
 //! What the command line says.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use neuron_restate::DEFAULT_PREFIX;
+use neuron_worker::Settings;
 
 /// Serves the agents of an agent file on Restate.
 #[derive(Debug, Parser)]
@@ -18,9 +19,8 @@ use neuron_restate::DEFAULT_PREFIX;
                   Exit codes: 0 stopped, 2 usage or configuration."
 )]
 pub(crate) struct Args {
-    /// The agent file [default: neuron.toml if it exists]
-    #[arg(long, value_name = "FILE", env = "NEURON_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     /// Where Restate's requests are taken
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,
@@ -33,12 +33,12 @@ pub(crate) struct Args {
     /// The prefix of the services' names
     #[arg(long, value_name = "NAME", env = "NEURON_TASK_QUEUE", default_value = DEFAULT_PREFIX)]
     pub(crate) task_queue: String,
-    /// Serve /healthz, /readyz and /metrics at this address
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) http: Option<SocketAddr>,
-    /// How the log on standard error is written; RUST_LOG filters it
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    pub(crate) log_format: LogFormat,
+    /// How many entries a journal gets before its run goes on in a fresh one [default: 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) roll_over_events: Option<u64>,
+    /// How many bytes of results a journal gets before its run goes on in a fresh one [default: 8 MiB]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) roll_over_bytes: Option<u64>,
     /// The public keys of the servers whose requests are taken
     #[arg(
         long,
@@ -55,13 +55,4 @@ impl Args {
         let keys = keys.map(|key| key.trim().to_owned());
         keys.filter(|key| !key.is_empty()).collect()
     }
-}
-
-/// How the log is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// For people
-    Text,
-    /// One JSON object a line
-    Json,
 }

@@ -1,77 +1,59 @@
 //! Serves the agents of an agent file on Restate.
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use clap::Parser as _;
 use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames};
-use tokio::net::TcpListener;
+use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
 mod agents;
 mod args;
-mod error;
-mod http;
-mod interruption;
-mod logging;
+mod health;
 mod registration;
 
-use crate::{agents::Agents, args::Args, error::StartError, http::Health};
+use crate::{agents::Agents, args::Args, health::RestateHealth};
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    logging::start(args.log_format);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(StartError::Threads);
-    match runtime.and_then(|runtime| runtime.block_on(serve(args))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error.tell();
-            error.exit()
-        }
-    }
+    run(args.settings.log_format, |stop| serve(args, stop))
 }
 
-async fn serve(args: Args) -> Result<(), StartError> {
-    let stop = interruption::listen().map_err(StartError::Signals)?;
-    let names = ServiceNames::new(&args.task_queue)?;
-    let agents = Agents::load(args.config.as_deref())?;
+async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
+    let agents = ServedAgents::load(&args.settings).await?;
+    let served = serve_agents(args, agents.clone(), stop).await;
+    agents.stop().await;
+    served
+}
+
+async fn serve_agents(args: Args, agents: ServedAgents, stop: Stop) -> Result<(), WorkerError> {
+    let names = ServiceNames::new(&args.task_queue).map_err(WorkerError::engine)?;
     let served = agents.names().join(", ");
-    let services = AgentServices::new(names.clone(), agents, |door, input| {
+    let mut services = AgentServices::new(names.clone(), Agents::new(agents), |door, input| {
         Box::pin(neuron_workflows::agent(door, input))
     })
     .with_identity_keys(args.identity_keys());
+    if let Some(entries) = args.roll_over_events {
+        services = services.roll_over_after(entries);
+    }
+    if let Some(bytes) = args.roll_over_bytes {
+        services = services.roll_over_after_bytes(bytes);
+    }
     let (listener, address) = listen(args.listen).await?;
     let url = args.url.unwrap_or_else(|| registration::url(address));
-    let metrics = services.metrics();
-    let health = Health::new(metrics, args.register);
-    if let Some(address) = args.http {
+    let health = RestateHealth::new(services.metrics(), args.register);
+    if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
-        tokio::spawn(health.clone().serve(listener));
+        tokio::spawn(serve_health(listener, health.clone()));
     }
     if args.register {
         let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
-        let client = RestateClient::new(server, names.clone())?;
+        let client = RestateClient::new(server, names.clone()).map_err(WorkerError::engine)?;
         tokio::spawn(registration::register(client, url.clone(), health));
     }
-    // A closed standard output keeps nothing from being served.
-    drop(writeln!(
-        io::stdout(),
+    say(&format!(
         "serving {served} to Restate at {url}, service {}",
         names.agent()
     ));
-    services.serve(listener, stop).await?;
-    Ok(())
-}
-
-async fn listen(
-    address: std::net::SocketAddr,
-) -> Result<(TcpListener, std::net::SocketAddr), StartError> {
-    let failed = |source| StartError::Listen { address, source };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
-    Ok((listener, bound))
+    let served = services.serve(listener, stop).await;
+    served.map_err(WorkerError::engine)
 }

@@ -7,7 +7,7 @@ use std::{
 
 use neuron_restate::RestateClient;
 
-use crate::http::Health;
+use crate::health::RestateHealth;
 
 /// The longest time between two tries.
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ pub(crate) fn url(mut address: SocketAddr) -> String {
 }
 
 /// Registers the worker, and tries again while the server is not there.
-pub(crate) async fn register(client: RestateClient, url: String, health: Health) {
+pub(crate) async fn register(client: RestateClient, url: String, health: RestateHealth) {
     let mut delay = Duration::from_millis(100);
     loop {
         match client.register(&url).await {

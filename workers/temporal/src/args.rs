@@ -1,9 +1,8 @@
 //! What the command line says.
 
-use std::{net::SocketAddr, path::PathBuf};
-
-use clap::{Parser, ValueEnum};
-use neuron_temporal::DEFAULT_TASK_QUEUE;
+use clap::Parser;
+use neuron_temporal::{DEFAULT_TASK_QUEUE, HISTORY_LIMIT_BYTES, HISTORY_LIMIT_EVENTS};
+use neuron_worker::Settings;
 
 /// Serves the agents of an agent file on Temporal.
 #[derive(Debug, Parser)]
@@ -18,25 +17,21 @@ use neuron_temporal::DEFAULT_TASK_QUEUE;
                   reached."
 )]
 pub(crate) struct Args {
-    /// The agent file [default: neuron.toml if it exists]
-    #[arg(long, value_name = "FILE", env = "NEURON_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     /// The Temporal task queue
     #[arg(long, value_name = "NAME", env = "NEURON_TASK_QUEUE", default_value = DEFAULT_TASK_QUEUE)]
     pub(crate) task_queue: String,
-    /// Serve /healthz, /readyz and /metrics at this address
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) http: Option<SocketAddr>,
-    /// How the log on standard error is written; RUST_LOG filters it
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    pub(crate) log_format: LogFormat,
-}
-
-/// How the log is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// For people
-    Text,
-    /// One JSON object a line
-    Json,
+    /// A run goes on in a fresh history before it has more events [default: as the server suggests]
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_over_events: Option<usize>,
+    /// A run goes on in a fresh history before it has about so many bytes [default: as the server suggests]
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_over_bytes: Option<usize>,
+    /// How many events the server takes of one history
+    #[arg(long, value_name = "N", default_value_t = HISTORY_LIMIT_EVENTS)]
+    pub(crate) history_limit_events: usize,
+    /// How many bytes the server takes of one history
+    #[arg(long, value_name = "N", default_value_t = HISTORY_LIMIT_BYTES)]
+    pub(crate) history_limit_bytes: usize,
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use neuron_testing::until;
 use neuron_types::RunPhase;
 use serde_json::json;
 
-use crate::place::{Place, until};
+use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
@@ -29,10 +30,10 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
         waits.then_some(status.approvals)
     })
     .await;
-    worker.kill();
+    worker.program.kill();
 
     let http = reqwest::Client::new();
-    let ingress = &place.server.address.ingress_url;
+    let ingress = &place.address.ingress_url;
     let answer = |n: usize| json!({"ticket": tickets[n].ticket, "digest": tickets[n].digest});
     // `…/send` is answered as soon as the server has it.
     for (handler, n) in [("approve", 0), ("deny", 1)] {
@@ -43,10 +44,10 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
     tokio::time::timeout(Duration::from_secs(1), place.client.wait(&run))
         .await
         .expect_err("nobody is there to go on");
-    assert_eq!(place.effects(), "");
+    assert_eq!(place.folder.effects(), "");
 
     let _worker = place.worker().await;
     let output = place.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "one\n");
+    assert_eq!(place.folder.effects(), "one\n");
 }

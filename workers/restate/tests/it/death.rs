@@ -1,8 +1,9 @@
 //! Workers that die or stop in the middle of a run.
 
+use neuron_testing::until;
 use serde_json::json;
 
-use crate::place::{Place, until};
+use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
@@ -25,12 +26,12 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
         (status.turn == 3).then_some(())
     })
     .await;
-    worker.kill();
+    worker.program.kill();
 
     let _worker = place.worker().await;
     let output = place.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "one\ntwo\nthree\n");
+    assert_eq!(place.folder.effects(), "one\ntwo\nthree\n");
 }
 
 /// Kills the worker while `calls` of its only turn are made, and finds none of them made again.
@@ -40,13 +41,13 @@ async fn killed_in_a_write(prefix: &'static str, calls: usize) {
     let place = Place::new(prefix, &turns).await;
     let worker = place.worker().await;
     let run = place.start("write").await;
-    until(async || (place.effects().lines().count() == calls).then_some(())).await;
-    worker.kill();
+    until(async || (place.folder.effects().lines().count() == calls).then_some(())).await;
+    worker.program.kill();
 
     let _worker = place.worker().await;
     let output = place.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects().lines().count(), calls);
+    assert_eq!(place.folder.effects().lines().count(), calls);
     let events = place.events(&run).await;
     assert_eq!(events.matches("outcome_unknown").count(), calls, "{events}");
 }
@@ -75,15 +76,15 @@ async fn a_worker_that_is_stopped_lets_its_step_end_and_starts_no_other() {
     .await;
     let worker = place.worker().await;
     let run = place.start("stopped").await;
-    until(async || (!place.effects().is_empty()).then_some(())).await;
-    let status = tokio::task::spawn_blocking(|| worker.stop()).await.unwrap();
+    until(async || (!place.folder.effects().is_empty()).then_some(())).await;
+    let status = worker.program.stop().await;
     assert_eq!(status.code(), Some(0));
-    assert_eq!(place.effects(), "begun\nended\n");
+    assert_eq!(place.folder.effects(), "begun\nended\n");
 
     let _worker = place.worker().await;
     let output = place.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "begun\nended\nnext\n");
+    assert_eq!(place.folder.effects(), "begun\nended\nnext\n");
     let events = place.events(&run).await;
     assert!(!events.contains("outcome_unknown"), "{events}");
 }

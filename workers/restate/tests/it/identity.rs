@@ -2,12 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
+use neuron_testing::{Engine, EngineServer, http_get as get, until};
 use serde_json::json;
 
-use crate::{
-    place::{Place, until},
-    server::{Server, get},
-};
+use crate::place::Place;
 
 /// A key of zeros.
 const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
@@ -17,14 +15,18 @@ const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
 /// The public key of somebody else.
 const OTHER_KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
 
-fn signing_server(key: &Path) -> Server {
-    let path = key.to_str().unwrap();
+async fn signing_server(key: &Path) -> EngineServer {
     let setting = "RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE";
-    Server::start_with(&[(setting, path)])
+    let variables = [
+        (setting, key.to_str().unwrap()),
+        ("RESTATE_LOG_FILTER", "info"),
+    ];
+    let server = EngineServer::find_with(Engine::Restate, &variables).await;
+    server.unwrap()
 }
 
 /// The server's public key, which it logs.
-fn public_key(server: &Server) -> String {
+fn public_key(server: &EngineServer) -> String {
     let log = server.log();
     let start = log.find("publickeyv1_").expect("the server says its key");
     let key = log[start..].chars();
@@ -37,9 +39,7 @@ async fn a_worker_takes_the_requests_of_its_server_only() {
     // The server reads it again and again.
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), PRIVATE_KEY).unwrap();
-    let path = file.path().to_owned();
-    let server = tokio::task::spawn_blocking(move || signing_server(&path));
-    let server = server.await.unwrap();
+    let server = signing_server(file.path()).await;
     let key = public_key(&server);
     let turns = json!([{"text": "Done."}]);
     let place = Place::on(Arc::new(server), "signed", &turns, "");

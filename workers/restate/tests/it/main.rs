@@ -13,5 +13,4 @@ mod health;
 mod identity;
 mod place;
 mod refusals;
-#[path = "../../../../crates/neuron-restate/tests/it/server.rs"]
-mod server;
+mod rolling_over;

@@ -2,7 +2,11 @@
 
 use std::{net::TcpListener, process::Output};
 
-use crate::place::{command, text};
+use crate::place::command;
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
 
 fn refused(args: &[&str], variables: &[(&str, &str)]) -> Output {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
 //! Workers that die or stop in the middle of a run.
 
+use neuron_testing::until;
 use serde_json::json;
 
-use crate::place::{Place, until};
+use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
@@ -23,7 +24,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
     let _worker = place.worker();
     let output = place.client.wait(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "one\n");
+    assert_eq!(place.folder.effects(), "one\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,13 +36,13 @@ async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
     .await;
     let worker = place.worker();
     let run = place.start("write").await;
-    until(async || (!place.effects().is_empty()).then_some(())).await;
+    until(async || (!place.folder.effects().is_empty()).then_some(())).await;
     worker.kill();
 
     let _worker = place.worker();
     let output = place.client.wait(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "begun\n");
+    assert_eq!(place.folder.effects(), "begun\n");
     let events = json!(place.client.events(&run).await.unwrap()).to_string();
     assert!(events.contains("outcome_unknown"), "{events}");
     let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
@@ -60,15 +61,15 @@ async fn a_worker_that_is_stopped_lets_its_step_end() {
     .await;
     let worker = place.worker();
     let run = place.start("stopped").await;
-    until(async || (!place.effects().is_empty()).then_some(())).await;
-    let status = tokio::task::spawn_blocking(|| worker.stop()).await.unwrap();
+    until(async || (!place.folder.effects().is_empty()).then_some(())).await;
+    let status = worker.stop().await;
     assert_eq!(status.code(), Some(0));
-    assert_eq!(place.effects(), "begun\nended\n");
+    assert_eq!(place.folder.effects(), "begun\nended\n");
 
     let _worker = place.worker();
     let output = place.client.wait(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(place.effects(), "begun\nended\n");
+    assert_eq!(place.folder.effects(), "begun\nended\n");
     let events = json!(place.client.events(&run).await.unwrap()).to_string();
     assert!(!events.contains("outcome_unknown"), "{events}");
 }

@@ -1,8 +1,9 @@
 //! What a worker says of itself.
 
+use neuron_testing::{free_address, http_get as get, until};
 use serde_json::json;
 
-use crate::place::{Place, free_address, get, until};
+use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn says_what_it_serves_lives_is_ready_and_measures() {
@@ -13,7 +14,7 @@ async fn says_what_it_serves_lives_is_ready_and_measures() {
         worker.line,
         format!(
             "serving default on Temporal at http://{}/, namespace default, task queue neuron\n",
-            place.server.address
+            place.server.addresses().main
         )
     );
     assert_eq!(get(&address, "/healthz"), Some((200, "ok\n".into())));

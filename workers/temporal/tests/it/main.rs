@@ -8,8 +8,7 @@
 )]
 
 mod death;
-#[path = "../../../../crates/neuron-temporal/tests/it/dev_server.rs"]
-mod dev_server;
 mod health;
+mod mcp;
 mod place;
 mod refusals;

@@ -1,8 +1,14 @@
 //! What keeps a worker from starting: one sentence and exit code 2.
 
-use std::fs;
+use std::{fs, process::Output};
 
-use crate::place::{command, free_address, text};
+use neuron_testing::free_address;
+
+use crate::place::command;
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
 
 #[test]
 fn needs_an_agent_file_that_is_there_and_right() {

@@ -4,10 +4,10 @@ use std::{env, io};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::args::LogFormat;
+use crate::LogFormat;
 
-/// What is logged where `RUST_LOG` says nothing.
-const DEFAULT: &str = "warn,neuron=info,neuron_restate=info,neuron_restate_worker=info";
+/// What is logged where `RUST_LOG` says nothing. It holds for every target that starts with `neuron`.
+const DEFAULT: &str = "warn,neuron=info";
 
 /// Starts the log as `RUST_LOG` says.
 pub(crate) fn start(format: LogFormat) {

@@ -1,0 +1,81 @@
+//! Whether a worker lives, is ready, and what it measures, over HTTP.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use http_body_util::Full;
+use hyper::{
+    Method, Request, Response, StatusCode, body::Bytes, header, server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+/// What a worker says of itself.
+pub trait Health: Send + Sync + 'static {
+    /// Whether it can take work.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot, in a short sentence.
+    fn ready(&self) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// Its metrics in Prometheus' text format.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none, in a short sentence.
+    fn metrics(&self) -> impl Future<Output = Result<String, String>> + Send;
+}
+
+/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends.
+pub async fn serve_health(listener: TcpListener, health: impl Health) {
+    let health = Arc::new(health);
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection to the health endpoints failed");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let health = Arc::clone(&health);
+        tokio::spawn(async move {
+            let service = service_fn(|request| {
+                let health = Arc::clone(&health);
+                async move { Ok::<_, Infallible>(answer(&*health, &request).await) }
+            });
+            let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            if let Err(error) = served.await {
+                tracing::debug!(%error, "a connection to the health endpoints broke");
+            }
+        });
+    }
+}
+
+async fn answer<B: Sync>(health: &impl Health, request: &Request<B>) -> Response<Full<Bytes>> {
+    let (status, body) = if request.method() == Method::GET {
+        match request.uri().path() {
+            "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
+            "/readyz" => match health.ready().await {
+                Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
+                Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+            },
+            "/metrics" => match health.metrics().await {
+                Ok(metrics) => (StatusCode::OK, metrics),
+                Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")),
+            },
+            _ => (
+                StatusCode::NOT_FOUND,
+                "there are /healthz, /readyz and /metrics\n".to_owned(),
+            ),
+        }
+    } else {
+        (StatusCode::METHOD_NOT_ALLOWED, "use GET\n".to_owned())
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    let format = header::HeaderValue::from_static("text/plain; version=0.0.4");
+    response.headers_mut().insert(header::CONTENT_TYPE, format);
+    response
+}

@@ -1,0 +1,44 @@
+//! Whether Restate knows this worker, and what the worker counts.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use neuron_restate::Metrics;
+use neuron_worker::Health;
+
+/// What the answers are made of. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct RestateHealth {
+    metrics: Arc<Metrics>,
+    registered: Arc<AtomicBool>,
+}
+
+impl RestateHealth {
+    /// A worker that registers itself is ready when it is registered.
+    pub(crate) fn new(metrics: Arc<Metrics>, registers: bool) -> Self {
+        Self {
+            metrics,
+            registered: Arc::new(AtomicBool::new(!registers)),
+        }
+    }
+
+    pub(crate) fn set_registered(&self) {
+        self.registered.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Health for RestateHealth {
+    async fn ready(&self) -> Result<(), String> {
+        if self.registered.load(Ordering::Relaxed) {
+            Ok(())
+        } else {
+            Err("Restate has not been told of this worker yet".to_owned())
+        }
+    }
+
+    async fn metrics(&self) -> Result<String, String> {
+        Ok(self.metrics.to_string())
+    }
+}

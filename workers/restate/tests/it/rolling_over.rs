@@ -1,0 +1,43 @@
+//! The worker says when its runs go on in fresh journals.
+
+use neuron_types::RunPhase;
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
+    let turns = json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
+        {"text": "Done."},
+    ]);
+    let place = Place::new("rolling", &turns).await;
+    let http = reqwest::Client::new();
+    for (name, arguments) in [
+        ("never", [].as_slice()),
+        ("by-entries", &["--roll-over-events", "1"]),
+        ("by-bytes", &["--roll-over-bytes", "1"]),
+    ] {
+        let _worker = place.worker_called_with(arguments).await;
+        let run = place.start(name).await;
+        let output = place.wait(&run).await;
+        assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+
+        let query = format!("SELECT id FROM sys_invocation WHERE target = 'rolling/{run}/segment'");
+        let asked = http
+            .post(format!("{}/query", place.address.admin_url))
+            .header("accept", "application/json")
+            .json(&json!({ "query": query }));
+        let answer: Value = asked.send().await.unwrap().json().await.unwrap();
+        let segments = answer["rows"].as_array().unwrap().len();
+        // Behind the first model call, the tool call, and the second model call.
+        assert_eq!(segments, if name == "never" { 0 } else { 3 }, "{answer}");
+
+        let url = format!("{}/rolling/{run}/status", place.address.ingress_url);
+        let status: Value = http.post(url).send().await.unwrap().json().await.unwrap();
+        assert_eq!(status["state"], json!(RunPhase::Completed), "{status}");
+        let events = place.client.events(&run, 0).await.unwrap();
+        assert_eq!(events.len() as u64, events.last().unwrap().seq);
+    }
+    assert_eq!(place.folder.effects(), "one\none\none\n");
+}
