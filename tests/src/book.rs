@@ -18,6 +18,12 @@ mod pages {
     #[doc = include_str!("../../docs/src/tools.md")]
     struct Tools;
 
+    #[doc = include_str!("../../docs/src/middleware.md")]
+    struct Middleware;
+
+    #[doc = include_str!("../../docs/src/mcp.md")]
+    struct Mcp;
+
     #[doc = include_str!("../../docs/src/temporal.md")]
     struct Temporal;
 
@@ -49,11 +55,15 @@ mod tests {
 
     #[test]
     fn every_agent_file_in_the_book_is_valid() {
-        let page = include_str!("../../docs/src/agent-file.md");
-        let files = blocks(page, "toml");
-        assert!(!files.is_empty());
-        for file in files {
-            AgentFile::parse(file, "neuron.toml").unwrap();
+        for page in [
+            include_str!("../../docs/src/agent-file.md"),
+            include_str!("../../docs/src/mcp.md"),
+        ] {
+            let files = blocks(page, "toml");
+            assert!(!files.is_empty());
+            for file in files {
+                AgentFile::parse(file, "neuron.toml").unwrap();
+            }
         }
     }
 

@@ -17,6 +17,7 @@ mod book;
 pub mod chat;
 pub mod fake_model;
 pub mod gate;
+pub mod llmock;
 pub mod poll;
 pub mod process;
 pub mod world;
@@ -25,6 +26,7 @@ pub use crate::{
     aimock::Aimock,
     fake_model::{FakeModel, Reply, Request},
     gate::{Gate, PipeGate},
+    llmock::Llmock,
     poll::eventually,
     process::{Finished, Running},
     world::World,

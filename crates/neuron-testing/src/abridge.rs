@@ -1,18 +1,35 @@
-//! Conversations with their long texts cut: remembering each of a hundred large ones would fill the memory.
+//! Conversations cut short: remembering each of a hundred large ones would fill the memory, and handing on
+//! each of a thousand turns would take longer than the run.
 
-use neuron_types::{ContentBlock, ContentItem, Message, ToolResultBlock};
+use neuron_types::{ContentBlock, ContentItem, Message, Role, ToolResultBlock};
+
+/// More than any scenario looks at.
+const MOST: usize = 100;
 
 const LONGEST: usize = 600;
 const KEPT: usize = 20;
 
 pub(crate) fn abridged(messages: &[Message]) -> Vec<Message> {
-    messages
+    newest(messages)
         .iter()
         .map(|message| Message {
             role: message.role,
             content: message.content.iter().map(block).collect(),
         })
         .collect()
+}
+
+/// The newest messages, from an answer of the model on: so no result comes without its call.
+fn newest(messages: &[Message]) -> &[Message] {
+    let from = messages.len().saturating_sub(MOST);
+    if from == 0 {
+        return messages;
+    }
+    let tail = &messages[from..];
+    let answer = tail
+        .iter()
+        .position(|message| message.role == Role::Assistant);
+    &tail[answer.unwrap_or_default()..]
 }
 
 fn block(block: &ContentBlock) -> ContentBlock {

@@ -6,7 +6,8 @@ use futures::FutureExt as _;
 
 use crate::{Host, scenarios};
 
-/// Hands the names of the scenarios to a macro: `memory`, then `durable`, then `engine`.
+/// Hands the names of the scenarios to a macro: `memory`, then `durable`, then `engine`; and those of them
+/// that are tried once more with a roll-over after every step.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __scenarios {
@@ -42,25 +43,52 @@ macro_rules! __scenarios {
                 five_calls_of_one_second_take_less_than_two
                 fifty_runs_at_once
                 large_results
+                signals_arrive_while_the_run_rolls_over
+                two_thousand_turns
             ]
             [
+                killed_in_every_step
+                killed_in_quick_tools
+                decisions_are_refused_in_the_same_words
+                killed_while_a_person_thinks
+                killed_again_and_again
+                rolled_over_in_the_middle_of_a_turn
+            ]
+            [
+                the_engine_is_killed_in_a_step
+            ]
+            [
+                several_tool_turns
+                sequential_calls_run_one_after_the_other
+                what_the_model_can_mend_reaches_the_model
+                hooks_hear_of_a_run_once
+                the_status_tells_where_a_run_stands
+                failures_of_the_model_are_retried_after_their_delays
+                a_person_is_asked_about_an_unknown_outcome
+                tickets_of_one_turn_are_decided_one_by_one
+                decisions_that_fit_no_open_ticket_change_nothing
+                tickets_lapse
+                queued_messages_are_taken_up_between_turns
+                every_limit_ends_a_run
+                cancelling_ends_a_hanging_tool_call
+                cancelling_ends_a_wait
+                answers_end_as_their_stop_reasons_say
+                long_conversations_are_made_smaller
                 killed_in_every_step
                 killed_in_quick_tools
                 killed_while_a_person_thinks
                 killed_again_and_again
             ]
-            [
-                the_engine_is_killed_in_a_step
-            ]
         }
     };
 }
 
-/// Makes a test of each scenario of a group and of the groups before it: `memory`, `durable`, `engine`.
+/// Makes a test of each scenario of a group and of the groups before it: `memory`, `durable`, `engine`. For
+/// `durable` and `engine` a module `rolled_over_after_every_step` has many of them again.
 ///
 /// ```no_run
 /// # mod tests {
-/// neuron_testing::conformance!(durable: neuron_testing::JournaledHost);
+/// neuron_testing::conformance!(durable: neuron_testing::JournaledHost::default());
 /// # }
 /// ```
 ///
@@ -76,14 +104,30 @@ macro_rules! conformance {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __tests {
-    ([memory: $host:expr] [$($memory:ident)*] $durable:tt $engine:tt) => {
+    ([memory: $host:expr] [$($memory:ident)*] $durable:tt $engine:tt $rolling:tt) => {
         $crate::__tests! { @ $host; $($memory)* }
     };
-    ([durable: $host:expr] [$($memory:ident)*] [$($durable:ident)*] $engine:tt) => {
+    ([durable: $host:expr] [$($memory:ident)*] [$($durable:ident)*] $engine:tt $rolling:tt) => {
         $crate::__tests! { @ $host; $($memory)* $($durable)* }
+        $crate::__tests! { @rolling $host; $rolling }
     };
-    ([engine: $host:expr] [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*]) => {
+    ([engine: $host:expr] [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*] $rolling:tt) => {
         $crate::__tests! { @ $host; $($memory)* $($durable)* $($engine)* }
+        $crate::__tests! { @rolling $host; $rolling }
+    };
+    (@rolling $host:expr; [$($scenario:ident)*]) => {
+        mod rolled_over_after_every_step {
+            #[allow(unused_imports, reason = "the host may be named without them")]
+            use super::*;
+
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $scenario() {
+                    let host = $crate::Host::rolling_over_after(&$host, 1);
+                    $crate::scenarios::$scenario(&host).await;
+                }
+            )*
+        }
     };
     (@ $host:expr; $($scenario:ident)*) => {
         $(
@@ -98,13 +142,23 @@ macro_rules! __tests {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __run {
-    ([$run:ident $host:ident] [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*]) => {
+    (
+        [$run:ident $host:ident]
+        [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*] [$($rolling:ident)*]
+    ) => {
         $( $run.scenario(stringify!($memory), scenarios::$memory($host)).await; )*
         if H::SURVIVES {
             $( $run.scenario(stringify!($durable), scenarios::$durable($host)).await; )*
         }
         if H::HAS_ENGINE {
             $( $run.scenario(stringify!($engine), scenarios::$engine($host)).await; )*
+        }
+        if H::ROLLS_OVER {
+            let host = &$host.rolling_over_after(1);
+            $(
+                let name = concat!("rolled_over_after_every_step::", stringify!($rolling));
+                $run.scenario(name, scenarios::$rolling(host)).await;
+            )*
         }
     };
 }

@@ -5,12 +5,13 @@ use std::{
     io::{self, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use tempfile::TempDir;
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{Addresses, Engine, Launcher, Process};
 
@@ -39,7 +40,14 @@ struct Native {
     engine: Engine,
     program: PathBuf,
     ports: [u16; 3],
+    variables: Vec<(String, String)>,
 }
+
+/// A server that the tests of this process share.
+type Shared = Mutex<Weak<EngineServer>>;
+
+static TEMPORAL: Shared = Mutex::const_new(Weak::new());
+static RESTATE: Shared = Mutex::const_new(Weak::new());
 
 impl EngineServer {
     /// Starts the engine that the environment asks for: see [`Launcher::find`].
@@ -51,6 +59,40 @@ impl EngineServer {
         Self::start(engine, Launcher::find(engine)?).await
     }
 
+    /// The server that the tests of this process share. It ends when the last of them drops it.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub async fn shared(engine: Engine) -> Result<Arc<Self>, EngineError> {
+        let shared = match engine {
+            Engine::Temporal => &TEMPORAL,
+            Engine::Restate => &RESTATE,
+        };
+        let mut shared = shared.lock().await;
+        if let Some(server) = shared.upgrade() {
+            return Ok(server);
+        }
+        let server = Arc::new(Self::find(engine).await?);
+        *shared = Arc::downgrade(&server);
+        Ok(server)
+    }
+
+    /// Starts the engine that the environment asks for with variables of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find), or [`EngineError::External`] where the environment names a server that runs.
+    pub async fn find_with(
+        engine: Engine,
+        variables: &[(&str, &str)],
+    ) -> Result<Self, EngineError> {
+        match Launcher::find(engine)? {
+            Launcher::Native(program) => Self::start_native(engine, program, variables).await,
+            Launcher::External(_) => Err(EngineError::External),
+        }
+    }
+
     /// Starts a server and waits until it answers.
     ///
     /// # Errors
@@ -58,7 +100,7 @@ impl EngineServer {
     /// [`EngineError`] if it cannot be started or does not answer within a minute.
     pub async fn start(engine: Engine, launcher: Launcher) -> Result<Self, EngineError> {
         match launcher {
-            Launcher::Native(program) => Self::start_native(engine, program).await,
+            Launcher::Native(program) => Self::start_native(engine, program, &[]).await,
             Launcher::External(addresses) => {
                 let answers = |path: &str| gets(&addresses.http, path);
                 until_ready(engine, None, answers).await?;
@@ -70,12 +112,20 @@ impl EngineServer {
         }
     }
 
-    async fn start_native(engine: Engine, program: PathBuf) -> Result<Self, EngineError> {
+    async fn start_native(
+        engine: Engine,
+        program: PathBuf,
+        variables: &[(&str, &str)],
+    ) -> Result<Self, EngineError> {
+        let variables: Vec<_> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let data = TempDir::new().map_err(|source| EngineError::Data { source })?;
         let mut tries = 1;
         loop {
             let ports = free_ports().map_err(|source| EngineError::Data { source })?;
-            match run(engine, &program, data.path(), ports).await {
+            match run(engine, &program, data.path(), ports, &variables).await {
                 Ok(process) => {
                     return Ok(Self {
                         addresses: addresses(engine, ports),
@@ -85,6 +135,7 @@ impl EngineServer {
                             engine,
                             program,
                             ports,
+                            variables,
                         }),
                     });
                 }
@@ -98,6 +149,17 @@ impl EngineServer {
     #[must_use]
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
+    }
+
+    /// What it has logged so far; nothing of a server that somebody else started.
+    #[must_use]
+    pub fn log(&self) -> String {
+        let log = self
+            .native
+            .as_ref()
+            .map(|native| log_of(native.data.path()));
+        let text = log.and_then(|log| std::fs::read(log).ok());
+        String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
     }
 
     /// Kills it with `SIGKILL`, starts it again on the same data and ports, and waits until it answers.
@@ -132,7 +194,14 @@ impl EngineServer {
     pub async fn revive(&mut self) -> Result<(), EngineError> {
         let native = self.native.as_mut().ok_or(EngineError::External)?;
         let data = native.data.path();
-        native.process = run(native.engine, &native.program, data, native.ports).await?;
+        let Native {
+            engine,
+            program,
+            ports,
+            variables,
+            ..
+        } = &*native;
+        native.process = run(*engine, program, data, *ports, variables).await?;
         Ok(())
     }
 }
@@ -142,25 +211,32 @@ async fn run(
     program: &Path,
     data: &Path,
     ports: [u16; 3],
+    variables: &[(String, String)],
 ) -> Result<Process, EngineError> {
     let mut command = Command::new(program);
     match engine {
         Engine::Temporal => temporal(&mut command, data, ports),
         Engine::Restate => restate(&mut command, data, ports),
     }
-    let log = data.join("log");
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    let log = log_of(data);
     let failed = |source| EngineError::Start {
         program: program.to_owned(),
         source,
     };
     let output = File::options().create(true).append(true).open(&log);
     let output = output.map_err(failed)?;
-    command.stdout(Stdio::null()).stderr(output);
+    command.stdout(output.try_clone().map_err(failed)?);
+    command.stderr(output);
     let mut process = Process::start(&mut command).map_err(failed)?;
     let http = addresses(engine, ports).http;
     let mut answers = |path: &str| gets(&http, path);
     let started = until_ready(engine, Some((&mut process, &log)), &mut answers).await;
     started.map(|()| process)
+}
+
+fn log_of(data: &Path) -> PathBuf {
+    data.join("log")
 }
 
 fn temporal(command: &mut Command, data: &Path, [frontend, http, metrics]: [u16; 3]) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::World;
 
 /// Executes runs of [`neuron_workflows::agent`] through one kind of door.
-pub trait Host {
+pub trait Host: Sized {
     /// See [`Session`].
     type Session: Session;
 
@@ -17,6 +17,17 @@ pub trait Host {
 
     /// Its engine is a process of its own: the scenarios may [`Session::restart_engine`].
     const HAS_ENGINE: bool;
+
+    /// Its runs go on in fresh histories when one is long: the scenarios may ask for it with
+    /// [`rolling_over_after`](Self::rolling_over_after).
+    const ROLLS_OVER: bool;
+
+    /// This host, but a run goes on in a fresh history between two steps as soon as one has so many of the
+    /// engine's own events, entries or operations.
+    ///
+    /// Hosts that do not roll over answer with themselves.
+    #[must_use]
+    fn rolling_over_after(&self, events: u64) -> Self;
 
     /// Opens a session, in which nothing is executed yet.
     ///
@@ -99,6 +110,9 @@ pub trait Session {
     /// The run's events so far. Only asked while there is an executing side.
     fn events(&self, run_id: &RunId)
     -> impl Future<Output = Result<Vec<RecordedEvent>, HostError>>;
+
+    /// In how many histories the run was executed so far; 1 is one that never rolled over.
+    fn histories(&self, run_id: &RunId) -> impl Future<Output = Result<u64, HostError>>;
 
     /// Waits for the run's end.
     fn wait(&self, run_id: &RunId) -> impl Future<Output = Result<RunOutput, HostError>>;

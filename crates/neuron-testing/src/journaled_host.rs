@@ -7,7 +7,9 @@ use std::{
 };
 
 use neuron_runtime::{Executor, Journal, JournalError, JournaledContext};
-use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage};
+use neuron_types::{
+    Decision, RecordedEvent, Refusal, RunId, RunInput, RunOutput, RunStatus, UserMessage,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -20,12 +22,15 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 ///
 /// Killing it drops the futures that execute, with their doors and the journal. Executing again opens all of
 /// them anew.
-#[derive(Debug, Clone, Copy)]
-pub struct JournaledHost;
+#[derive(Debug, Clone, Default)]
+pub struct JournaledHost {
+    roll_over_after: Option<u64>,
+}
 
 /// A session of [`JournaledHost`].
 #[derive(Debug)]
 pub struct JournaledSession {
+    host: JournaledHost,
     executor: Executor,
     home: TempDir,
     state: Mutex<State>,
@@ -44,9 +49,17 @@ impl Host for JournaledHost {
     type Session = JournaledSession;
     const SURVIVES: bool = true;
     const HAS_ENGINE: bool = false;
+    const ROLLS_OVER: bool = true;
+
+    fn rolling_over_after(&self, events: u64) -> Self {
+        Self {
+            roll_over_after: Some(events),
+        }
+    }
 
     async fn open(&self, world: &World) -> Result<JournaledSession, HostError> {
         Ok(JournaledSession {
+            host: self.clone(),
             executor: world.executor(),
             home: TempDir::new()?,
             state: Mutex::default(),
@@ -68,10 +81,11 @@ impl JournaledSession {
         let Some(journal) = state.executing.clone() else {
             return;
         };
-        let (executor, run_id) = (self.executor.clone(), run_id.clone());
+        let (host, executor) = (self.host.clone(), self.executor.clone());
+        let run_id = run_id.clone();
         let (id, broken) = (run_id.clone(), Arc::clone(&state.broken));
         let task = tokio::spawn(async move {
-            if let Err(error) = execute(&journal, &run_id, executor).await {
+            if let Err(error) = host.execute(&journal, &run_id, executor).await {
                 broken.lock().unwrap().insert(run_id, error.to_string());
             }
         });
@@ -79,19 +93,28 @@ impl JournaledSession {
     }
 }
 
-/// Takes a run up, and executes it to its end.
-async fn execute(journal: &Journal, run_id: &RunId, executor: Executor) -> Result<(), HostError> {
-    let door = loop {
-        match JournaledContext::open(journal, run_id, executor.clone()).await {
-            // What was killed is still being written to the disk.
-            Err(JournalError::Executing { .. }) => tokio::time::sleep(BETWEEN_LOOKS).await,
-            Err(JournalError::RunOver { .. }) => return Ok(()),
-            opened => break opened?,
+impl JournaledHost {
+    /// Takes a run up, and executes it to its end.
+    async fn execute(
+        &self,
+        journal: &Journal,
+        run_id: &RunId,
+        executor: Executor,
+    ) -> Result<(), HostError> {
+        let mut door = loop {
+            match JournaledContext::open(journal, run_id, executor.clone()).await {
+                // What was killed is still being written to the disk.
+                Err(JournalError::Executing { .. }) => tokio::time::sleep(BETWEEN_LOOKS).await,
+                Err(JournalError::Refused(Refusal::RunOver { .. })) => return Ok(()),
+                opened => break opened?,
+            }
+        };
+        if let Some(operations) = self.roll_over_after {
+            door = door.roll_over_after(operations);
         }
-    };
-    let input = journal.load_input(run_id).await?;
-    let output = neuron_workflows::agent(&door, input).await?;
-    Ok(door.finish(&output).await?)
+        let output = neuron_workflows::agent(&door, door.start().await?).await?;
+        Ok(door.finish(&output).await?)
+    }
 }
 
 impl Session for JournaledSession {
@@ -143,11 +166,7 @@ impl Session for JournaledSession {
     async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), HostError> {
         let decided = self.journal().await?.decide(run_id, decision).await;
         decided.map_err(|error| match error {
-            JournalError::UnknownTicket { .. }
-            | JournalError::AlreadyDecided { .. }
-            | JournalError::TicketExpired { .. }
-            | JournalError::WrongDigest { .. }
-            | JournalError::ArgsWithDenial { .. } => HostError::Refused(error.to_string()),
+            JournalError::Refused(refusal) => HostError::Refused(refusal.to_string()),
             error => error.into(),
         })
     }
@@ -172,6 +191,10 @@ impl Session for JournaledSession {
 
     async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
         Ok(self.journal().await?.events(run_id, 0).await?)
+    }
+
+    async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
+        Ok(self.journal().await?.chapter(run_id).await?)
     }
 
     async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {

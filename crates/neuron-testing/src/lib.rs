@@ -7,6 +7,7 @@
 //! | write a scenario of your own | [`Stage`], [`Run`], [`Record`] |
 //! | have a Temporal or Restate server for a test | [`EngineServer`] |
 //! | have a worker that can be killed | [`Process`], [`World::address`], [`executor_at`] |
+//! | run a program on an agent file | [`AgentFolder`], [`Program`] |
 //!
 //! # The conformance kit
 //!
@@ -23,6 +24,9 @@
 //! | `memory` | all |
 //! | `durable` | whose runs survive the process that executes them ([`Session::kill`]) |
 //! | `engine` | whose engine is a process of its own ([`Session::restart_engine`]) |
+//!
+//! Hosts whose runs go on in fresh histories ([`Host::ROLLS_OVER`]) are tried with a roll-over after every
+//! step as well: that must change nothing.
 //!
 //! ```no_run
 //! # mod tests {
@@ -49,6 +53,8 @@
 )]
 
 mod abridge;
+mod agent_folder;
+mod asking;
 mod attempt;
 mod conformance;
 mod engine;
@@ -67,6 +73,8 @@ mod stage;
 mod tools;
 mod world;
 
+pub use agent_folder::{AgentFolder, Program, program_in};
+pub use asking::{free_address, http_get, until};
 pub use attempt::{Attempt, Ending};
 pub use conformance::{run_all, run_matching};
 pub use engine::{EngineError, EngineServer};

@@ -104,6 +104,11 @@ impl Host for LocalHost {
     type Session = LocalSession;
     const SURVIVES: bool = false;
     const HAS_ENGINE: bool = false;
+    const ROLLS_OVER: bool = false;
+
+    fn rolling_over_after(&self, _events: u64) -> Self {
+        self.clone()
+    }
 
     async fn open(&self, world: &World) -> Result<LocalSession, HostError> {
         Ok(LocalSession {
@@ -216,6 +221,10 @@ impl Session for LocalSession {
 
     async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
         self.of_run(run_id, |run| run.events.0.lock().unwrap().clone())
+    }
+
+    async fn histories(&self, _run_id: &RunId) -> Result<u64, HostError> {
+        Ok(1)
     }
 
     async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {

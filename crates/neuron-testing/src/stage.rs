@@ -193,6 +193,19 @@ impl<S: Session> Run<'_, S> {
         }
     }
 
+    /// Answers a ticket with a decision that fits none, and gives the host's reason for refusing it.
+    ///
+    /// # Panics
+    ///
+    /// If the host takes it or fails.
+    pub async fn refuses(&self, decision: &Decision) -> String {
+        let answer = timeout(DEADLINE, self.session().decide(&self.id, decision)).await;
+        match answer.expect("a decision is taken or refused in time") {
+            Err(HostError::Refused(reason)) => reason,
+            other => panic!("a wrong decision: {other:?}"),
+        }
+    }
+
     /// Queues a message.
     ///
     /// # Panics
@@ -224,14 +237,36 @@ impl<S: Session> Run<'_, S> {
         done(self.session().cancel(&self.id, reason), "a cancellation").await;
     }
 
+    /// In how many histories the run was executed so far.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn histories(&self) -> u64 {
+        done(self.session().histories(&self.id), "the histories").await
+    }
+
     /// Waits for the run's end, and checks what holds for every run.
     ///
     /// # Panics
     ///
     /// If the run does not end, or anything of it is not as it must be.
     pub async fn ends(&self) -> Record {
+        self.ends_within(DEADLINE).await
+    }
+
+    /// As [`ends`](Self::ends), for a run that takes longer than others.
+    ///
+    /// # Panics
+    ///
+    /// As [`ends`](Self::ends).
+    pub async fn ends_within(&self, deadline: Duration) -> Record {
         let what = format!("the end of run {}", self.name);
-        let output = done(self.session().wait(&self.id), &what).await;
+        let waiting = timeout(deadline, self.session().wait(&self.id));
+        let output = match waiting.await {
+            Ok(output) => output.unwrap_or_else(|error| panic!("{what}: {error}")),
+            Err(_) => panic!("{what}: not within {deadline:?}"),
+        };
         self.world_is_at_rest().await;
         let recorded = done(self.session().events(&self.id), "the events").await;
         assert_eq!(output.run_id, self.id);
@@ -272,6 +307,7 @@ pub(crate) fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
         args: None,
         comment: None,
         approver: Some("ann".to_owned()),
+        remember: false,
     }
 }
 

@@ -141,7 +141,8 @@ impl World {
         attempts
     }
 
-    /// What the model was shown in the newest call of this script. Long texts are cut.
+    /// What the model was shown in the newest call of this script. Long texts are cut, and of
+    /// a conversation of more than 100 messages only the newest are kept.
     #[must_use]
     pub fn conversation(&self, script: &str) -> Vec<Message> {
         let state = self.state();

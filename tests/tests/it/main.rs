@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod compose;
 mod crash;
 mod crash_at_commits;
 mod crash_states;
@@ -16,6 +17,7 @@ mod demo;
 mod failures;
 mod long_run;
 mod model_apis;
+mod providers;
 mod reach;
 mod secrets;
 mod side_by_side;

@@ -92,6 +92,76 @@ pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H)
     expect("wrong_decisions", &[record]);
 }
 
+/// Hosts that check decisions refuse them for the same reasons, in the same words.
+pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
+    let stage = Stage::open(host, "refusals").await;
+    let calls = writes(&["one", "two"]);
+    let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
+    let lapsing = AgentSpec {
+        approval_timeout: Some(Duration::from_secs(3)),
+        ..asking()
+    };
+    let mut last_call = stage.world.hold("run", 2, 0);
+    let run = stage.submit("run", &script, lapsing).await;
+    let tickets = run.waits_for(2).await;
+    let id = &run.id;
+
+    let denial = decision(&tickets[0], Verdict::Deny);
+    let unknown = Decision {
+        ticket: "t9-9".to_owned(),
+        ..denial.clone()
+    };
+    let wrong_digest = Decision {
+        digest: "0".repeat(64),
+        ..denial.clone()
+    };
+    let with_args = Decision {
+        args: Some(json!({})),
+        ..denial.clone()
+    };
+    for (wrong, reason) in [
+        (
+            unknown,
+            format!(
+                "run {id} has no ticket t9-9: look at its open tickets with `neuron approvals {id}`"
+            ),
+        ),
+        (
+            wrong_digest,
+            format!(
+                "the digest is not that of ticket t1-1: look again at what it asks with `neuron approvals {id}`"
+            ),
+        ),
+        (
+            with_args,
+            "a denial of ticket t1-1 has no use for arguments: leave them out, or approve"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(run.refuses(&wrong).await, reason);
+    }
+
+    run.decide(&denial).await;
+    let approval = decision(&tickets[0], Verdict::Approve);
+    assert_eq!(
+        run.refuses(&approval).await,
+        format!("ticket t1-1 of run {id} is decided already: see `neuron events {id}` for who did")
+    );
+    last_call.reached().await;
+    assert_eq!(
+        run.refuses(&decision(&tickets[1], Verdict::Approve)).await,
+        format!(
+            "ticket t1-2 of run {id} has expired, its call is not made: see `neuron events {id}` for what came of it"
+        )
+    );
+    last_call.release();
+    run.ends().await;
+    assert_eq!(
+        run.refuses(&approval).await,
+        format!("run {id} is over (completed): `neuron wait {id}` prints its output")
+    );
+}
+
 /// Tickets that nobody decides: the call is refused, or the run fails.
 pub async fn tickets_lapse<H: Host>(host: &H) {
     let stage = Stage::open(host, "lapsing").await;

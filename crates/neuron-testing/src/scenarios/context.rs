@@ -56,6 +56,7 @@ pub async fn long_conversations_are_made_smaller<H: Host>(host: &H) {
         let context = ContextPolicy {
             rules: vec![rule],
             at_tokens,
+            ..ContextPolicy::default()
         };
         async move {
             let agent = AgentSpec { context, ..agent() };

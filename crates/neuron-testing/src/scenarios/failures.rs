@@ -105,7 +105,7 @@ pub async fn failures_of_a_tool_are_retried_after_their_delays<H: Host>(host: &H
             initial_interval: millis(300),
             ..RetryPolicy::default()
         }),
-        timeout: None,
+        ..ToolSettings::default()
     };
     let mut records = Vec::new();
     for (name, timeout) in [("slow", 60), ("quick", 5)] {

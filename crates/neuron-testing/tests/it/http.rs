@@ -13,12 +13,19 @@ pub(crate) fn ask(url: &str, request: &str, body: &str) -> String {
     // HTTP/1.0: the answer ends with the connection.
     write!(
         stream,
-        "{request} HTTP/1.0\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        "{request} HTTP/1.0\r\nhost: {host}\r\naccept: application/json\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
+}
+
+/// The JSON of an answer.
+pub(crate) fn json(answer: &str) -> Option<serde_json::Value> {
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    serde_json::from_str(body).ok()
 }
 
 /// Whether the answer has this status.

@@ -1,3 +1,3 @@
 //! The journaled door.
 
-neuron_testing::conformance!(durable: neuron_testing::JournaledHost);
+neuron_testing::conformance!(durable: neuron_testing::JournaledHost::default());

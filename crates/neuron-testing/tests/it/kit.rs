@@ -8,7 +8,7 @@ use neuron_runtime::LocalDurableContext;
 use neuron_testing::{LocalHost, run_matching};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, RunEvent,
-    RunId, StepId, ToolCall, ToolEffects, ToolOutput,
+    RunId, RunState, StepId, ToolCall, ToolEffects, ToolOutput,
 };
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -124,6 +124,14 @@ impl DurableContext for FaultyDoor {
         timeout: Option<Duration>,
     ) -> Result<Option<T>, DurableError> {
         self.door.wait_for_signal(name, timeout).await
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        self.door.should_continue_as_new()
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.door.continue_as_new(state).await
     }
 
     fn emit(&self, event: RunEvent) {

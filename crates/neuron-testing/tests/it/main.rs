@@ -9,6 +9,7 @@
 )]
 
 mod engines;
+mod histories;
 mod http;
 mod journaled;
 mod kit;

@@ -13,10 +13,11 @@ use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatu
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::Mutex};
 
-use crate::http::{ask, has_status};
+use crate::http::{self, ask, has_status};
 
 const LISTEN: &str = "NEURON_TESTING_LISTEN";
 const PREFIX: &str = "NEURON_TESTING_PREFIX";
+const ROLL_OVER: &str = "NEURON_TESTING_ROLL_OVER";
 const WORLD: &str = "NEURON_TESTING_WORLD";
 
 neuron_testing::conformance!(engine: RestateHost::start().await);
@@ -27,9 +28,12 @@ async fn worker() {
     let listen: SocketAddr = env::var(LISTEN).unwrap().parse().unwrap();
     let names = ServiceNames::new(env::var(PREFIX).unwrap()).unwrap();
     let executor = executor_at(env::var(WORLD).unwrap().parse().unwrap());
-    let services = AgentServices::new(names, executor, |door, input| {
+    let mut services = AgentServices::new(names, executor, |door, input| {
         Box::pin(neuron_workflows::agent(door, input))
     });
+    if let Ok(entries) = env::var(ROLL_OVER) {
+        services = services.roll_over_after(entries.parse().unwrap());
+    }
     let listener = tokio::net::TcpListener::bind(listen).await.unwrap();
     let served = services.serve(listener, std::future::pending()).await;
     served.unwrap();
@@ -37,6 +41,7 @@ async fn worker() {
 
 struct RestateHost {
     server: Arc<Mutex<EngineServer>>,
+    roll_over_after: Option<u64>,
 }
 
 impl RestateHost {
@@ -44,6 +49,7 @@ impl RestateHost {
         let server = EngineServer::find(Engine::Restate).await.unwrap();
         Self {
             server: Arc::new(Mutex::new(server)),
+            roll_over_after: None,
         }
     }
 }
@@ -56,6 +62,8 @@ struct RestateSession {
     /// Where its workers listen, one after another: a run stays with the address that it was started at.
     listen: SocketAddr,
     world: SocketAddr,
+    admin: String,
+    roll_over_after: Option<u64>,
     state: Mutex<State>,
 }
 
@@ -69,12 +77,20 @@ impl Host for RestateHost {
     type Session = RestateSession;
     const SURVIVES: bool = true;
     const HAS_ENGINE: bool = true;
+    const ROLLS_OVER: bool = true;
+
+    fn rolling_over_after(&self, events: u64) -> Self {
+        Self {
+            server: Arc::clone(&self.server),
+            roll_over_after: Some(events),
+        }
+    }
 
     async fn open(&self, world: &World) -> Result<RestateSession, HostError> {
         let addresses = self.server.lock().await.addresses().clone();
         let server = ServerAddress {
             ingress_url: addresses.main.clone(),
-            admin_url: addresses.http,
+            admin_url: addresses.http.clone(),
             auth_token: None,
         };
         let prefix = format!("of-{}", world.run_id("scenario"));
@@ -85,6 +101,8 @@ impl Host for RestateHost {
             prefix,
             listen: TcpListener::bind("127.0.0.1:0")?.local_addr()?,
             world: world.address().await,
+            admin: addresses.http,
+            roll_over_after: self.roll_over_after,
             state: Mutex::default(),
         };
         // The server learns of the services from a worker, and keeps them.
@@ -98,11 +116,13 @@ impl Host for RestateHost {
 
 impl RestateSession {
     async fn start_worker(&self) -> Result<Process, HostError> {
-        let variables = [
+        let mut variables = vec![
             (LISTEN, self.listen.to_string()),
             (PREFIX, self.prefix.clone()),
             (WORLD, self.world.to_string()),
         ];
+        let entries = self.roll_over_after;
+        variables.extend(entries.map(|entries| (ROLL_OVER, entries.to_string())));
         let worker = Process::start_test("restate::worker", &variables)?;
         while TcpStream::connect(self.listen).await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -182,6 +202,23 @@ impl Session for RestateSession {
 
     async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
         Ok(self.client.events(run_id, 0).await?)
+    }
+
+    /// An invocation each, that of `run` and those of its later segments.
+    async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
+        let workflow = format!("{}/{run_id}", self.prefix);
+        let query = format!(
+            "SELECT count(*) AS histories FROM sys_invocation \
+             WHERE target IN ('{workflow}/run', '{workflow}/segment')"
+        );
+        let answer = ask(
+            &self.admin,
+            "POST /query",
+            &json!({"query": query}).to_string(),
+        );
+        let body = http::json(&answer).unwrap_or_default();
+        let histories = body["rows"][0]["histories"].as_u64();
+        histories.ok_or_else(|| answer.into())
     }
 
     async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {

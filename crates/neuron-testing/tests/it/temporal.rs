@@ -7,28 +7,35 @@ use neuron_temporal::{
 };
 use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World, executor_at};
 use neuron_types::{
-    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage,
+    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunStart, RunStatus,
+    UserMessage,
 };
 use serde_json::Value;
 use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, Url};
 use tokio::sync::Mutex;
 
+use crate::{
+    histories,
+    http::{ask, json},
+};
+
 const SERVER: &str = "NEURON_TESTING_SERVER";
 const QUEUE: &str = "NEURON_TESTING_QUEUE";
+const ROLL_OVER: &str = "NEURON_TESTING_ROLL_OVER";
 const WORLD: &str = "NEURON_TESTING_WORLD";
 
 neuron_testing::conformance!(engine: TemporalHost::start().await);
 
-struct Agent;
+pub(crate) struct Agent;
 
 impl AgentWorkflow for Agent {
     const NAME: &'static str = "agent";
 
     async fn run(
         door: TemporalDurableContext<Self>,
-        input: RunInput,
+        start: RunStart,
     ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, input).await
+        neuron_workflows::agent(door, start).await
     }
 }
 
@@ -47,14 +54,17 @@ async fn worker() {
     let world = env::var(WORLD).unwrap().parse().unwrap();
     let mut worker = AgentWorker::builder(&client, Executors::single(executor_at(world)))
         .task_queue(env::var(QUEUE).unwrap())
-        .workflow::<Agent>()
-        .build()
-        .unwrap();
+        .workflow::<Agent>();
+    if let Ok(events) = env::var(ROLL_OVER) {
+        worker = worker.roll_over_after(events.parse().unwrap());
+    }
+    let mut worker = worker.build().unwrap();
     worker.run(std::future::pending()).await.unwrap();
 }
 
 struct TemporalHost {
     server: Arc<Mutex<EngineServer>>,
+    roll_over_after: Option<u64>,
 }
 
 impl TemporalHost {
@@ -62,6 +72,7 @@ impl TemporalHost {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         Self {
             server: Arc::new(Mutex::new(server)),
+            roll_over_after: None,
         }
     }
 }
@@ -72,6 +83,8 @@ struct TemporalSession {
     client: AgentClient,
     queue: String,
     world: SocketAddr,
+    http: String,
+    roll_over_after: Option<u64>,
     worker: Mutex<Option<Process>>,
 }
 
@@ -79,15 +92,26 @@ impl Host for TemporalHost {
     type Session = TemporalSession;
     const SURVIVES: bool = true;
     const HAS_ENGINE: bool = true;
+    const ROLLS_OVER: bool = true;
+
+    fn rolling_over_after(&self, events: u64) -> Self {
+        Self {
+            server: Arc::clone(&self.server),
+            roll_over_after: Some(events),
+        }
+    }
 
     async fn open(&self, world: &World) -> Result<TemporalSession, HostError> {
-        let address = self.server.lock().await.addresses().main.clone();
+        let addresses = self.server.lock().await.addresses().clone();
+        let address = addresses.main;
         Ok(TemporalSession {
             server: Arc::clone(&self.server),
             client: connect(&address).await?,
             address,
             queue: world.run_id("queue").to_string(),
             world: world.address().await,
+            http: addresses.http,
+            roll_over_after: self.roll_over_after,
             worker: Mutex::default(),
         })
     }
@@ -95,11 +119,13 @@ impl Host for TemporalHost {
 
 impl Session for TemporalSession {
     async fn execute(&self) -> Result<(), HostError> {
-        let variables = [
+        let mut variables = vec![
             (SERVER, self.address.clone()),
             (QUEUE, self.queue.clone()),
             (WORLD, self.world.to_string()),
         ];
+        let events = self.roll_over_after;
+        variables.extend(events.map(|events| (ROLL_OVER, events.to_string())));
         let worker = Process::start_test("temporal::worker", &variables)?;
         *self.worker.lock().await = Some(worker);
         Ok(())
@@ -146,7 +172,43 @@ impl Session for TemporalSession {
         Ok(self.client.events(run_id).await?)
     }
 
+    async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
+        Ok(self.history_ids(run_id)?.len() as u64)
+    }
+
     async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {
-        Ok(self.client.wait(run_id).await?)
+        let output = self.client.wait(run_id).await?;
+        if histories::are_recorded() {
+            for (number, history) in self.history_ids(run_id)?.iter().enumerate() {
+                let json = self.client.export_history(run_id, history).await?;
+                histories::record(run_id, number, &json)?;
+            }
+        }
+        Ok(output)
+    }
+}
+
+impl TemporalSession {
+    /// The ids that Temporal gave the run's histories, the oldest first. Each history says which one it
+    /// continues.
+    fn history_ids(&self, run_id: &RunId) -> Result<Vec<String>, HostError> {
+        let mut ids = Vec::new();
+        let mut id = String::new();
+        loop {
+            let path = format!("/api/v1/namespaces/default/workflows/{run_id}/history");
+            let request = format!("GET {path}?maximumPageSize=1&execution.runId={id}");
+            let answer = ask(&self.http, &request, "");
+            let body = json(&answer).unwrap_or_default();
+            let start = &body["history"]["events"][0]["workflowExecutionStartedEventAttributes"];
+            let text = |key: &str| start[key].as_str().unwrap_or_default().to_owned();
+            if !start.is_object() {
+                return Err(answer.into());
+            }
+            ids.insert(0, text("originalExecutionRunId"));
+            id = text("continuedExecutionRunId");
+            if id.is_empty() {
+                return Ok(ids);
+            }
+        }
     }
 }

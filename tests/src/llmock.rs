@@ -1,0 +1,112 @@
+//! An independent fake of the model APIs that breaks its answers on demand and judges the client: `llmock`.
+
+use std::{
+    env,
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{poll::eventually, process::Running};
+
+/// A server on a port of its own. Dropping it ends it.
+#[derive(Debug)]
+pub struct Llmock {
+    address: String,
+    // In this order: the process ends before its folder goes.
+    _process: Running,
+    _folder: TempDir,
+}
+
+impl Llmock {
+    /// Starts a server.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such program or it does not start.
+    #[must_use]
+    pub fn start() -> Self {
+        let python = env::var_os("NEURON_PYTHON").expect(
+            "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
+             `cargo xtask engines clients` prints",
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(python);
+        command
+            .args(["-c", "from llmock.cli import app; app()"])
+            .args(["serve", "--host", "127.0.0.1", "--port", "0"])
+            .current_dir(folder.path());
+        let mut process = Running::start(command, &folder.path().join("llmock"));
+        let address = eventually("address of llmock", || {
+            let said = process.stderr();
+            assert!(process.is_running(), "llmock did not start: {said}");
+            let (_, rest) = said.split_once("running on http://")?;
+            let (address, _) = rest.split_once(' ')?;
+            Some(address.to_owned())
+        });
+        Self {
+            address,
+            _process: process,
+            _folder: folder,
+        }
+    }
+
+    /// The address without a path.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Has the requests to come behave so, each behaviour once unless it says otherwise.
+    ///
+    /// # Panics
+    ///
+    /// If the server does not take them.
+    pub fn behave(&self, behaviors: &Value) {
+        let answer = self.ask("POST", "scenario", &json!({"behaviors": behaviors}));
+        assert!(answer["queued"].is_u64(), "{answer}");
+    }
+
+    /// How many requests came.
+    ///
+    /// # Panics
+    ///
+    /// If the server does not answer.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.ask("GET", "requests", &Value::Null)["count"]
+            .as_u64()
+            .unwrap()
+    }
+
+    /// Checks that the client did nothing that is worth even a warning.
+    ///
+    /// # Panics
+    ///
+    /// If it did.
+    pub fn finds_nothing_wrong(&self) {
+        let verdict = self.ask("GET", "verdict", &Value::Null);
+        assert_eq!(verdict["passed"], true, "{verdict:#}");
+        assert_eq!(verdict["findings"], json!([]), "{verdict:#}");
+        let waiting = self.ask("GET", "scenario", &Value::Null);
+        assert_eq!(waiting["pending"], json!([]), "a fault was never met");
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let body = body.to_string();
+        let request = format!(
+            "{method} /_llmock/{path} HTTP/1.0\r\nhost: {}\r\ncontent-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+}
