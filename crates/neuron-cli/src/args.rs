@@ -1,6 +1,6 @@
 //! What the command line says.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use neuron_types::RunId;
@@ -86,9 +86,9 @@ impl fmt::Display for EngineName {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an agent here, journaled in an embedded database
-    Run(RunArgs),
+    Run(RunHereArgs),
     /// Go on with a local run after a crash or a decision
-    Resume(RunRef),
+    Resume(ResumeArgs),
     /// Start a run on an engine and print its id
     Submit(SubmitArgs),
     /// Follow a run to its end and print its output
@@ -113,6 +113,8 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// List the agents that the agent file defines, checked
     Agents,
+    /// Offer the agent's tools to MCP clients, or look at MCP servers
+    Mcp(McpArgs),
     /// Replay an exported Temporal history against this build
     Replay(ReplayArgs),
     /// Start the engines here for development (Ctrl-C stops them)
@@ -126,6 +128,65 @@ pub(crate) struct RunArgs {
     /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
     #[arg(long)]
     pub(crate) id: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunHereArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) roll_over: RollOverArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    pub(crate) of: RunRef,
+    #[command(flatten)]
+    pub(crate) roll_over: RollOverArgs,
+}
+
+/// When a run goes on in a new chapter of its journal.
+#[derive(Debug, Args)]
+pub(crate) struct RollOverArgs {
+    /// Go on in a new chapter of the journal after so many operations: model calls, tool calls and waits
+    /// [default: 4000]
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_over_events: Option<u64>,
+    /// Go on in a new chapter of the journal after so many bytes of results [default: 32 MiB]
+    #[arg(long, value_name = "N")]
+    pub(crate) roll_over_bytes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) command: McpCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Offer the agent's tools over standard input and output, or over HTTP
+    ///
+    /// Calls that the agent file denies or wants a person's approval for are refused: there is nobody to ask.
+    Serve(McpServeArgs),
+    /// Show what the MCP servers of the agent file offer
+    List(McpListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArgs {
+    /// Serve http://ADDR/mcp instead. With NEURON_MCP_TOKEN set clients must send it as a bearer token, which
+    /// addresses that other machines can reach require
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpListArgs {
+    /// The servers, by their names in the agent file [default: all]
+    #[arg(value_name = "SERVER")]
+    pub(crate) servers: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -199,6 +260,9 @@ pub(crate) struct DecisionArgs {
     /// Who decides
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) approver: Option<String>,
+    /// Answer the same question so for the rest of the run: about the same tool, for the same reason
+    #[arg(long)]
+    pub(crate) remember: bool,
     /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
     #[arg(long)]
     pub(crate) digest: Option<String>,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use neuron_runtime::JournalError;
-use neuron_types::{ApprovalTicket, Decision, RunEvent, RunId, RunStatus, Verdict};
+use neuron_types::{ApprovalTicket, Decision, Refusal, RunEvent, RunId, RunStatus, Verdict};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{
@@ -132,6 +132,7 @@ impl Asker {
             args,
             comment,
             approver: None,
+            remember: false,
         };
         match self.decide(&decision).await {
             // The run takes it up, and tells when it waits again.
@@ -145,7 +146,9 @@ impl Asker {
     async fn decide(&self, decision: &Decision) -> Result<(), CliError> {
         for _ in 0..EARLY_TRIES {
             match self.engine.decide(&self.run_id, decision).await {
-                Err(CliError::Journal(JournalError::UnknownTicket { .. })) => {
+                Err(CliError::Journal(JournalError::Refused(Refusal::UnknownTicket {
+                    ..
+                }))) => {
                     tokio::time::sleep(EARLY_WAIT).await;
                 }
                 other => return other,

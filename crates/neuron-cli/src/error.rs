@@ -2,6 +2,7 @@
 
 use std::{error::Error, io, iter::successors, path::PathBuf};
 
+use neuron_mcp::McpError;
 use neuron_runtime::{AgentFileError, JournalError};
 use neuron_types::{DurableError, InvalidRunId, RunId};
 
@@ -36,6 +37,8 @@ pub(crate) enum CliError {
     RunId(#[from] InvalidRunId),
     #[error(transparent)]
     AgentFile(#[from] AgentFileError),
+    #[error(transparent)]
+    Mcp(#[from] McpError),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[cfg(any(feature = "temporal", feature = "restate"))]

@@ -7,11 +7,12 @@ use std::{
 };
 
 use neuron_runtime::{Executor, Interrupt, Journal, JournalError, JournaledContext, ParkPolicy};
-use neuron_types::{AgentSpec, DurableError, RunId, RunInput, RunOutput};
+use neuron_types::{AgentSpec, DurableError, Refusal, RunId, RunOutput};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::{
     CliError, Exit,
+    args::RollOverArgs,
     asker::Asker,
     engine::{Engine, Local},
     interruption::Interruption,
@@ -36,10 +37,11 @@ pub(crate) async fn execute(
     session: &Session,
     journal: &Journal,
     run_id: &RunId,
-    input: RunInput,
+    agent: &AgentSpec,
     executor: Executor,
+    roll_over: &RollOverArgs,
 ) -> Result<Exit, CliError> {
-    introduce(run_id, &input.agent);
+    introduce(run_id, agent);
     let status = journal.status(run_id).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
     let (events, told) = unbounded_channel();
@@ -48,6 +50,7 @@ pub(crate) async fn execute(
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),
         commands: None,
+        tokens: progress.takes_tokens(session.output),
     };
     let engine = Engine::Local(Local::new(journal.clone()));
     let policy = if ask {
@@ -56,8 +59,10 @@ pub(crate) async fn execute(
         ParkPolicy::Suspend
     };
     let door = match JournaledContext::open(journal, run_id, executor).await {
-        Ok(door) => door.with_sink(Arc::new(watch)).with_park_policy(policy),
-        Err(JournalError::RunOver { .. }) => {
+        Ok(door) => rolling_over(door, roll_over)
+            .with_sink(Arc::new(watch))
+            .with_park_policy(policy),
+        Err(JournalError::Refused(Refusal::RunOver { .. })) => {
             progress.finish();
             return finished(session, &engine, run_id).await;
         }
@@ -68,10 +73,10 @@ pub(crate) async fn execute(
     let interruption =
         Interruption::listen(move || at_signal.interrupt()).map_err(CliError::Signals)?;
     let asker = ask.then(|| Asker::new(engine, &status, Arc::clone(&progress), told));
-    let result = attend(to_its_end(&door, input), asker, &interrupt).await;
+    let result = attend(to_its_end(&door), asker, &interrupt).await;
     progress.finish();
     match result? {
-        Ok(output) => outcome::over(session, &output),
+        Ok(output) => outcome::over(session, &output, Some(&progress)),
         Err(DurableError::Suspended) => {
             // Whoever looks at the run sees all that happened.
             door.flush().await?;
@@ -99,11 +104,21 @@ pub(crate) async fn finished(
     engine: &Engine,
     run_id: &RunId,
 ) -> Result<Exit, CliError> {
-    outcome::over(session, &engine.output(run_id).await?)
+    outcome::over(session, &engine.output(run_id).await?, None)
 }
 
-async fn to_its_end(door: &JournaledContext, input: RunInput) -> Result<RunOutput, DurableError> {
-    let output = neuron_workflows::agent(door, input).await?;
+fn rolling_over(mut door: JournaledContext, wanted: &RollOverArgs) -> JournaledContext {
+    if let Some(operations) = wanted.roll_over_events {
+        door = door.roll_over_after(operations);
+    }
+    if let Some(bytes) = wanted.roll_over_bytes {
+        door = door.roll_over_after_bytes(bytes);
+    }
+    door
+}
+
+async fn to_its_end(door: &JournaledContext) -> Result<RunOutput, DurableError> {
+    let output = neuron_workflows::agent(door, door.start().await?).await?;
     door.finish(&output).await?;
     Ok(output)
 }

@@ -7,9 +7,11 @@ use std::{
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use neuron_types::RunEvent;
+use neuron_runtime::{Delta, RetryNotice, TokenDelta};
+use neuron_types::{RunEvent, StopReason};
+use serde_json::{Map, Value};
 
-use crate::{describe, output::note, shown};
+use crate::{describe, output::note, shown, streamed::Streamed};
 
 const TICK: Duration = Duration::from_millis(100);
 
@@ -26,6 +28,7 @@ struct State {
     /// The calls in flight by their ids, with the lines that they leave.
     calls: BTreeMap<String, (ProgressBar, String)>,
     turn: u32,
+    answer: Streamed,
     /// Lines that wait for the end of a question.
     held: Option<Vec<String>>,
 }
@@ -42,6 +45,7 @@ impl Live {
                 status,
                 calls: BTreeMap::new(),
                 turn: 0,
+                answer: Streamed::default(),
                 held: None,
             }),
         }
@@ -49,7 +53,16 @@ impl Live {
 
     pub(crate) fn event(&self, event: &RunEvent) {
         let mut state = self.lock();
+        state.close();
+        if matches!(event, RunEvent::TurnStarted { .. }) {
+            state.answer.begin();
+        }
         match event {
+            // Its text was shown while it came, and the calls follow.
+            RunEvent::ModelResponded {
+                stop_reason: StopReason::ToolUse,
+                ..
+            } if state.answer.has_text() => {}
             RunEvent::ToolCalled {
                 call_id,
                 tool,
@@ -83,24 +96,59 @@ impl Live {
         state.doing(event);
     }
 
-    pub(crate) fn retry(&self, line: &str, delay: Duration) {
+    /// Shows more of an answer. The picture is away while its text comes.
+    pub(crate) fn token(&self, token: &TokenDelta) {
         let mut state = self.lock();
-        state.line(line.to_owned());
-        let turn = state.turn;
-        let message = format!("turn {turn}: trying again in {}", describe::duration(delay));
-        state.status.set_message(message);
+        if token.seq == 0 {
+            state.close();
+            state.answer.begin();
+        }
+        match &token.delta {
+            Delta::Text(text) => {
+                state.answer.push(text);
+                state.write();
+            }
+            Delta::Thinking(_) => state.close(),
+            Delta::ToolUseStart { name, .. } => {
+                state.close();
+                let tool = shown::call(name, &Value::Object(Map::new()));
+                let turn = state.turn;
+                state
+                    .status
+                    .set_message(format!("turn {turn}: the model writes a call of {tool}"));
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn has_shown(&self, answer: &str) -> bool {
+        self.lock().answer.is(answer)
+    }
+
+    pub(crate) fn retry(&self, mut line: String, notice: &RetryNotice) {
+        let mut state = self.lock();
+        state.close();
+        if notice.step.position == 0 && state.answer.has_text() {
+            line.push_str("; the answer begins anew");
+            state.answer.begin();
+        }
+        state.line(line);
+        let (turn, delay) = (state.turn, describe::duration(notice.delay));
+        state
+            .status
+            .set_message(format!("turn {turn}: trying again in {delay}"));
     }
 
     pub(crate) fn line(&self, line: &str) {
-        self.lock().line(shown::text(line).into_owned());
+        let mut state = self.lock();
+        state.close();
+        state.line(shown::text(line).into_owned());
     }
 
     pub(crate) fn pause(&self) {
         let mut state = self.lock();
-        state.status.disable_steady_tick();
-        // Writing to the terminal can only fail where nobody sees it.
-        state.multi.clear().ok();
-        state.multi.set_draw_target(ProgressDrawTarget::hidden());
+        state.close();
+        state.hide();
         state.held.get_or_insert_default();
     }
 
@@ -109,12 +157,19 @@ impl Live {
         for line in state.held.take().unwrap_or_default() {
             note(&line);
         }
-        state.multi.set_draw_target(ProgressDrawTarget::stderr());
-        state.status.enable_steady_tick(TICK);
+        state.show();
+        if state.answer.is_behind() {
+            let is_over = state.answer.is_over();
+            state.write();
+            if is_over {
+                state.close();
+            }
+        }
     }
 
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
+        state.close();
         for (bar, _) in std::mem::take(&mut state.calls).into_values() {
             bar.finish_and_clear();
         }
@@ -132,6 +187,38 @@ impl Live {
 }
 
 impl State {
+    /// Writes what came of the answer, unless a question stands there.
+    fn write(&mut self) {
+        if self.held.is_some() || !self.answer.is_behind() {
+            return;
+        }
+        if !self.answer.is_open() {
+            self.hide();
+        }
+        self.answer.write();
+    }
+
+    /// Brings the picture back below what came of the answer.
+    fn close(&mut self) {
+        let was_open = self.answer.is_open();
+        self.answer.close();
+        if was_open {
+            self.show();
+        }
+    }
+
+    fn hide(&self) {
+        self.status.disable_steady_tick();
+        // Writing to the terminal can only fail where nobody sees it.
+        self.multi.clear().ok();
+        self.multi.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
+    fn show(&self) {
+        self.multi.set_draw_target(ProgressDrawTarget::stderr());
+        self.status.enable_steady_tick(TICK);
+    }
+
     fn line(&mut self, line: String) {
         if let Some(held) = &mut self.held {
             held.push(line);

@@ -28,6 +28,7 @@ mod question;
 mod replay;
 mod session;
 mod shown;
+mod streamed;
 mod table;
 mod tickets;
 

@@ -2,20 +2,28 @@
 
 use neuron_types::{ExitReason, RunOutput, RunPhase, RunStatus};
 
-use crate::{CliError, Exit, describe, output::note, session::Session, shown, tickets};
+use crate::{
+    CliError, Exit, describe, output::note, progress::Progress, session::Session, shown, tickets,
+};
 
-/// The run is over: its answer goes to standard output, the rest to standard error.
+/// The run is over: its answer goes to standard output, the rest to standard error. An answer that `progress`
+/// showed while it came is not written again.
 ///
 /// # Errors
 ///
 /// [`CliError::Stdout`], unless the reader is gone: then the run's end still decides the exit.
-pub(crate) fn over(session: &Session, output: &RunOutput) -> Result<Exit, CliError> {
+pub(crate) fn over(
+    session: &Session,
+    output: &RunOutput,
+    progress: Option<&Progress>,
+) -> Result<Exit, CliError> {
     note(&summary(output));
     let told = if session.output.is_json() {
         session.output.value(output)
     } else {
         let ended_by_itself = matches!(output.state, RunPhase::Completed | RunPhase::LimitReached);
         match &output.output {
+            Some(text) if progress.is_some_and(|progress| progress.has_shown(text)) => Ok(()),
             Some(text) if ended_by_itself => session.output.text(text),
             _ => Ok(()),
         }

@@ -27,6 +27,11 @@ impl Output {
         self.json
     }
 
+    /// Whether a person reads the answer here while it comes.
+    pub(crate) const fn is_watched(self) -> bool {
+        self.terminal && !self.json
+    }
+
     /// Writes a value on one line.
     ///
     /// # Errors
@@ -63,6 +68,11 @@ fn write(text: &str) -> Result<(), CliError> {
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
         .map_err(CliError::Stdout)
+}
+
+/// Writes a piece of an answer to a terminal. Nothing can be done where that fails.
+pub(crate) fn piece(text: &str) {
+    write(&shown::text(text)).ok();
 }
 
 /// Writes a line to standard error. Nothing can be done where that fails.

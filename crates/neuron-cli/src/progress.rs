@@ -6,11 +6,15 @@ use std::{
     sync::Arc,
 };
 
-use neuron_runtime::{EventSink, RetryNotice};
+use neuron_runtime::{EventSink, RetryNotice, TokenDelta};
 use neuron_types::{ApprovalTicket, RecordedEvent, RunEvent};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::{describe, live::Live, output::note};
+use crate::{
+    describe,
+    live::Live,
+    output::{Output, note},
+};
 
 /// Shows what happens, as a living picture in a terminal and as plain lines elsewhere.
 #[derive(Debug)]
@@ -32,6 +36,26 @@ impl Progress {
         }
     }
 
+    /// Whether answers are shown here while they come: on standard output, between the lines.
+    pub(crate) const fn takes_tokens(&self, output: Output) -> bool {
+        matches!(self, Self::Live(_)) && output.is_watched()
+    }
+
+    /// Shows more of an answer.
+    pub(crate) fn token(&self, token: &TokenDelta) {
+        if let Self::Live(live) = self {
+            live.token(token);
+        }
+    }
+
+    /// Whether this was the newest answer and was shown to its end while it came.
+    pub(crate) fn has_shown(&self, answer: &str) -> bool {
+        match self {
+            Self::Lines => false,
+            Self::Live(live) => live.has_shown(answer),
+        }
+    }
+
     /// Shows an event.
     pub(crate) fn event(&self, event: &RunEvent) {
         match self {
@@ -49,7 +73,7 @@ impl Progress {
         let line = format!("  {}", describe::retry(notice));
         match self {
             Self::Lines => note(&line),
-            Self::Live(live) => live.retry(&line, notice.delay),
+            Self::Live(live) => live.retry(line, notice),
         }
     }
 
@@ -92,6 +116,8 @@ pub(crate) struct Watch {
     pub(crate) asker: Option<UnboundedSender<RunEvent>>,
     /// Says what to type about a ticket, where nobody asks and the run goes on waiting.
     pub(crate) commands: Option<Commands>,
+    /// Whether the picture shows answers while they come.
+    pub(crate) tokens: bool,
 }
 
 /// What to type about a ticket.
@@ -119,5 +145,13 @@ impl EventSink for Watch {
 
     fn retry(&self, notice: &RetryNotice) {
         self.progress.retry(notice);
+    }
+
+    fn wants_tokens(&self) -> bool {
+        self.tokens
+    }
+
+    fn token(&self, token: &TokenDelta) {
+        self.progress.token(token);
     }
 }

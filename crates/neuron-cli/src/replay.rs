@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use neuron_temporal::{AGENT_WORKFLOW, AgentWorkflow, Replay, ReplayError, TemporalDurableContext};
-use neuron_types::{DurableError, RunInput, RunOutput};
+use neuron_types::{DurableError, RunOutput, RunStart};
 
 use crate::CliError;
 
@@ -15,9 +15,9 @@ impl AgentWorkflow for Agent {
 
     async fn run(
         door: TemporalDurableContext<Self>,
-        input: RunInput,
+        start: RunStart,
     ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, input).await
+        neuron_workflows::agent(door, start).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! `neuron agents`
 
+use std::borrow::Cow;
+
 use neuron_runtime::{AgentFile, AgentFileError, ProcessEnvironment};
 use neuron_types::AgentSpec;
 use serde::Serialize;
@@ -12,7 +14,8 @@ struct AgentLine<'a> {
     name: &'a str,
     /// `provider/model`.
     model: String,
-    tools: Vec<&'a str>,
+    /// Those of MCP servers as `mcp:SERVER`.
+    tools: Vec<Cow<'a, str>>,
     /// Tools that a person is asked about.
     approve: &'a [String],
     /// Tools that are refused.
@@ -46,14 +49,14 @@ fn check<'a>(file: &AgentFile, agent: &'a AgentSpec) -> AgentLine<'a> {
     };
     let request = &agent.request;
     let provider = request.provider.as_deref().unwrap_or_default();
+    let tools = request.tools.iter();
+    let tools = tools.map(|tool| Cow::Borrowed(tool.name.as_str()));
+    let servers = file.mcp_servers(&agent.name).iter();
+    let servers = servers.map(|server| Cow::Owned(format!("mcp:{server}")));
     AgentLine {
         name: &agent.name,
         model: format!("{provider}/{}", request.model),
-        tools: request
-            .tools
-            .iter()
-            .map(|tool| tool.name.as_str())
-            .collect(),
+        tools: tools.chain(servers).collect(),
         approve: &agent.approvals.approve,
         deny: &agent.approvals.deny,
         ready: error.is_none(),

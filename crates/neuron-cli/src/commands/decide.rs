@@ -46,6 +46,7 @@ async fn decide(
         args: edited,
         comment: args.comment,
         approver: args.approver,
+        remember: args.remember,
     };
     engine.decide(run_id, &decision).await?;
     tell(session, &engine, &status, &decision, open).await?;

@@ -12,6 +12,7 @@ mod cancel;
 mod decide;
 mod dev;
 mod events;
+mod mcp;
 mod replay;
 mod resume;
 mod run;
@@ -26,7 +27,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     let session = Session::new(cli.global);
     match cli.command {
         Command::Run(args) => run::run(&session, args).await,
-        Command::Resume(args) => resume::resume(&session, &args.run).await,
+        Command::Resume(args) => resume::resume(&session, &args).await,
         Command::Submit(args) => submit::submit(&session, args).await,
         Command::Wait(args) => wait::wait(&session, &args.run).await,
         Command::Status(args) => status::status(&session, &args.run).await,
@@ -39,6 +40,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Signal(args) => send::signal(&session, args).await,
         Command::Cancel(args) => cancel::cancel(&session, args).await,
         Command::Agents => agents::agents(&session),
+        Command::Mcp(args) => mcp::mcp(&session, args).await,
         Command::Replay(args) => replay::replay(&session, &args.file).await,
         Command::Dev => dev::dev(&session).await,
     }

@@ -1,11 +1,16 @@
 //! `neuron resume`
 
 use neuron_runtime::{JournalError, ProcessEnvironment};
-use neuron_types::RunId;
 
-use crate::{CliError, Exit, args::EngineName, execution, outcome, session::Session};
+use crate::{
+    CliError, Exit,
+    args::{EngineName, ResumeArgs},
+    execution, outcome,
+    session::Session,
+};
 
-pub(crate) async fn resume(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
+pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit, CliError> {
+    let run_id = &args.of.run;
     let engine = session.global.engine;
     if engine != EngineName::Local {
         return Err(CliError::ResumeElsewhere { engine });
@@ -16,10 +21,20 @@ pub(crate) async fn resume(session: &Session, run_id: &RunId) -> Result<Exit, Cl
     };
     let journal = journal.ok_or_else(unknown)?;
     if let Some(output) = journal.output(run_id).await? {
-        return outcome::over(session, &output);
+        return outcome::over(session, &output, None);
     }
-    let input = journal.load_input(run_id).await?;
-    let file = session.agent_file()?;
-    let executor = file.executor(&input.agent, session.cwd()?, &ProcessEnvironment)?;
-    execution::execute(session, &journal, run_id, input, executor).await
+    let agent = journal.load_input(run_id).await?.agent;
+    let mut file = session.agent_file()?;
+    let cwd = session.cwd()?;
+    let servers = file
+        .start_mcp_for(&agent, &cwd, &ProcessEnvironment)
+        .await?;
+    let ran = match file.executor(&agent, &cwd, &ProcessEnvironment) {
+        Ok(executor) => {
+            execution::execute(session, &journal, run_id, &agent, executor, &args.roll_over).await
+        }
+        Err(error) => Err(error.into()),
+    };
+    servers.stop().await;
+    ran
 }

@@ -1,28 +1,45 @@
 //! `neuron run`
 
-use neuron_runtime::ProcessEnvironment;
+use std::path::Path;
+
+use neuron_runtime::{AgentFile, ProcessEnvironment};
 
 use crate::{
     CliError, Exit,
-    args::{EngineName, RunArgs},
+    args::{EngineName, RunHereArgs},
     execution,
     order::Order,
     session::Session,
 };
 
-pub(crate) async fn run(session: &Session, args: RunArgs) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, CliError> {
     let engine = session.global.engine;
     if engine != EngineName::Local {
         return Err(CliError::RunElsewhere { engine });
     }
     // Before the prompt, which may be long in coming.
-    let file = session.agent_file()?;
+    let mut file = session.agent_file()?;
+    let cwd = session.cwd()?;
+    let agents = [&session.global.agent];
+    let servers = file.start_mcp(agents, &cwd, &ProcessEnvironment).await?;
+    let ran = start(session, &file, &cwd, args).await;
+    servers.stop().await;
+    ran
+}
+
+async fn start(
+    session: &Session,
+    file: &AgentFile,
+    cwd: &Path,
+    args: RunHereArgs,
+) -> Result<Exit, CliError> {
     let agent = file.agent(&session.global.agent)?;
-    let executor = file.executor(&agent, session.cwd()?, &ProcessEnvironment)?;
-    let Order { run_id, input } = Order::read(&file, agent, args)?;
+    let executor = file.executor(&agent, cwd, &ProcessEnvironment)?;
+    let Order { run_id, input } = Order::read(file, agent, args.run)?;
     let journal = session.journal().await?;
     journal
         .create_run(&run_id, &input, EngineName::Local.as_str())
         .await?;
-    execution::execute(session, &journal, &run_id, input, executor).await
+    let agent = &input.agent;
+    execution::execute(session, &journal, &run_id, agent, executor, &args.roll_over).await
 }

@@ -1,5 +1,6 @@
 //! `neuron submit`
 
+use neuron_runtime::ProcessEnvironment;
 use serde_json::json;
 
 use crate::{
@@ -17,8 +18,15 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
         return Err(CliError::SubmitHere);
     }
     // Both before the prompt, which may be long in coming.
-    let file = session.agent_file()?;
-    let agent = file.agent(&session.global.agent)?;
+    let mut file = session.agent_file()?;
+    // What MCP servers offer now is what the run has: it is part of the run's input.
+    let agents = [&session.global.agent];
+    let servers = file
+        .start_mcp(agents, &session.cwd()?, &ProcessEnvironment)
+        .await?;
+    let agent = file.agent(&session.global.agent);
+    servers.stop().await;
+    let agent = agent?;
     let opened = session.engine().await?;
     let Order { run_id, input } = Order::read(&file, agent, args.run)?;
     if args.wait {

@@ -59,6 +59,8 @@ pub(crate) async fn to_the_end(
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),
         commands: (!ask && !engine.is_local()).then(|| commands(session, run_id)),
+        // What others execute is followed by its events.
+        tokens: false,
     };
     if let Some(commands) = watch.commands.as_ref().filter(|_| seen > 0) {
         for ticket in &status.approvals {
@@ -82,7 +84,7 @@ pub(crate) async fn to_the_end(
     match followed? {
         Followed::Over => {
             let output = patiently(&progress, async || engine.output(run_id).await).await?;
-            outcome::over(session, &output)
+            outcome::over(session, &output, None)
         }
         Followed::Left(status) if status.state.waits_for_person() => {
             outcome::parked(session, &status)

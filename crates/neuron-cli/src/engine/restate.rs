@@ -64,7 +64,9 @@ impl Restate {
                 // A run that was started and has told nothing yet has no output either.
                 Err(error) if is_missing(&error) => match self.client.output(run_id).await {
                     Ok(None) => tokio::time::sleep(SOON).await,
-                    _ => return Err(error),
+                    // It ended between the two questions, and has told everything by now.
+                    Ok(Some(_)) => return self.client.status(run_id).await,
+                    Err(_) => return Err(error),
                 },
                 answer => return answer,
             }

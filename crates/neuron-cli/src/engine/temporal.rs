@@ -15,6 +15,7 @@ use temporalio_client::{
     Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle,
     errors::WorkflowInteractionError,
 };
+use temporalio_common::protos::temporal::api::history::v1::history_event::Attributes;
 
 use super::{EngineError, task_queue, tickets};
 use crate::{CliError, args::EngineName, output::note};
@@ -80,11 +81,10 @@ impl Temporal {
         if self.is_untouched(run_id, &seen).await? {
             return Ok(Vec::new());
         }
-        let mut events = self
-            .read(run_id, async || self.client.events(run_id).await)
-            .await?;
-        events.retain(|event| event.seq > after);
-        Ok(events)
+        self.read(run_id, async || {
+            self.client.events_after(run_id, after).await
+        })
+        .await
     }
 
     pub(super) async fn output(&self, run_id: &RunId) -> Result<RunOutput, CliError> {
@@ -109,8 +109,12 @@ impl Temporal {
 
     pub(super) async fn runs(&self, limit: u32) -> Result<Vec<RunStatus>, CliError> {
         let listed = self.list(limit).await?;
-        self.statuses(listed.into_iter().map(|(run_id, _)| run_id))
-            .await
+        let mut runs = self
+            .statuses(listed.into_iter().map(|(run_id, _)| run_id))
+            .await?;
+        // Temporal goes by the start of the newest history.
+        runs.sort_by_key(|run| std::cmp::Reverse(run.started_at));
+        Ok(runs)
     }
 
     pub(super) async fn approvals(
@@ -240,6 +244,13 @@ impl Temporal {
         let handle = self.handle(run_id);
         let mut history = handle.fetch_history(Default::default());
         while let Some(event) = history.try_next().await.map_err(failed)? {
+            if let Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) =
+                &event.attributes
+                && !start.continued_execution_run_id.is_empty()
+            {
+                // It was rolled over: an earlier history was taken up.
+                return Ok(false);
+            }
             if event.event_type().as_str_name() == "EVENT_TYPE_WORKFLOW_TASK_COMPLETED" {
                 return Ok(false);
             }
@@ -283,12 +294,13 @@ impl Temporal {
         Ok(status)
     }
 
-    /// The newest runs, and whether they go on. A run that was rolled over has several histories and is one.
+    /// The newest runs, and whether they go on.
     async fn list(&self, limit: u32) -> Result<Vec<(RunId, bool)>, EngineError> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let listed = self.client.list(limit).await.map_err(translated)?;
         let mut runs: Vec<(RunId, bool)> = Vec::with_capacity(listed.len());
         for run in listed {
+            // Temporal tells of the end of a history and of the next one's start one after the other.
             if !runs.iter().any(|(run_id, _)| *run_id == run.run_id) {
                 runs.push((run.run_id, run.running));
             }

@@ -8,10 +8,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use neuron_testing::{Engine, EngineServer};
+use neuron_testing::{Engine, EngineServer, Launcher};
 use serde_json::Value;
 
-use crate::support::{Home, eventually};
+use crate::support::{Done, Home, eventually};
 
 pub(crate) struct Place {
     pub(crate) home: Home,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     /// Restate looks for the worker of a run where it was when the run started.
     worker_address: String,
     // It ends when it is dropped.
-    _server: EngineServer,
+    server: EngineServer,
 }
 
 impl Place {
@@ -45,16 +45,22 @@ impl Place {
             home,
             engine,
             worker_address: free_address(),
-            _server: server,
+            server,
         }
     }
 
     /// A worker that serves the agents, from the moment on that the engine knows it.
     pub(crate) fn worker(&self) -> Worker {
+        self.worker_with(&[])
+    }
+
+    /// As `worker`, with these arguments.
+    pub(crate) fn worker_with(&self, args: &[&str]) -> Worker {
         let log = self.home.path("worker.log");
         let output = File::create(&log).unwrap();
         let mut command = Command::new(worker_program(self.engine));
         command
+            .args(args)
             .current_dir(self.home.dir())
             .env_clear()
             .env("PATH", env::var_os("PATH").unwrap_or_default())
@@ -63,7 +69,7 @@ impl Place {
             .stdout(output.try_clone().unwrap())
             .stderr(output);
         let ready = match self.engine {
-            Engine::Temporal => "serving default",
+            Engine::Temporal => "serving ",
             Engine::Restate => {
                 command.args(["--register", "--listen", &self.worker_address]);
                 "registered"
@@ -77,6 +83,37 @@ impl Place {
             log.contains(ready)
         });
         Worker { process }
+    }
+
+    /// What Temporal's own command prints, which must do what it is told.
+    #[track_caller]
+    pub(crate) fn temporal(&self, args: &[&str]) -> String {
+        let Launcher::Native(program) = Launcher::find(Engine::Temporal).unwrap() else {
+            panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
+        };
+        let mut command = Command::new(program);
+        command.args(args).envs(self.home.variables());
+        Done::from(command.output().unwrap()).exits(0).stdout
+    }
+
+    /// What `curl` prints of the answer to a body, which must be a success.
+    #[track_caller]
+    pub(crate) fn curl(&self, url: &str, body: &Value) -> String {
+        let mut command = Command::new("curl");
+        command.args(["--silent", "--show-error", "--fail-with-body"]);
+        command.args(["--header", "accept: application/json"]);
+        command.args(["--json", &body.to_string(), url]);
+        Done::from(command.output().unwrap()).exits(0).stdout
+    }
+
+    /// The URL at which the server takes what is for runs, or Temporal's address.
+    pub(crate) fn ingress(&self) -> &str {
+        &self.server.addresses().main
+    }
+
+    /// The URL of the server's own tables.
+    pub(crate) fn admin(&self) -> &str {
+        &self.server.addresses().http
     }
 
     /// The status when the run is in this state.

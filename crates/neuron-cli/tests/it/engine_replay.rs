@@ -1,8 +1,7 @@
 //! `neuron replay`
 
-use std::process::Command;
-
-use neuron_testing::{Engine, Launcher};
+use neuron_testing::Engine;
+use serde_json::{Value, json};
 
 use crate::{engine_place::Place, support::one_command};
 
@@ -13,22 +12,14 @@ fn replays_what_temporal_exported_and_tells_of_a_difference() {
     home.neuron(&["submit", "--id", "r1", "--wait", "go"])
         .exits(0);
     drop(worker);
-    let Launcher::Native(temporal) = Launcher::find(Engine::Temporal).unwrap() else {
-        panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
-    };
-    let exported = Command::new(temporal)
-        .args([
-            "workflow",
-            "show",
-            "--workflow-id",
-            "r1",
-            "--output",
-            "json",
-        ])
-        .envs(home.variables())
-        .output()
-        .unwrap();
-    let history = String::from_utf8(exported.stdout).unwrap();
+    let history = place.temporal(&[
+        "workflow",
+        "show",
+        "--workflow-id",
+        "r1",
+        "--output",
+        "json",
+    ]);
     home.write("r1.json", &history);
     home.neuron(&["replay", "r1.json"])
         .exits(0)
@@ -67,5 +58,46 @@ fn replays_what_temporal_exported_and_tells_of_a_difference() {
             .exits(2)
             .prints("")
             .says("cannot be replayed");
+    }
+}
+
+#[test]
+fn replays_each_history_of_a_run_that_rolled_over() {
+    let look = json!({ "tool_calls": [{ "name": "bash", "input": { "command": "echo look" } }] });
+    let script = json!([look, look, look, look, { "text": "Done." }]);
+    let place = Place::new(Engine::Temporal, &script, "tools = [\"bash\"]");
+    let (home, worker) = (
+        &place.home,
+        place.worker_with(&["--roll-over-events", "20"]),
+    );
+    home.neuron(&["submit", "--id", "r1", "--wait", "go"])
+        .exits(0);
+    drop(worker);
+
+    // What the book says: the newest history, and each of them by its id.
+    let show = [
+        "workflow",
+        "show",
+        "--workflow-id",
+        "r1",
+        "--output",
+        "json",
+    ];
+    let mut exports = vec![place.temporal(&show)];
+    let query = ["workflow", "list", "--query", "WorkflowId = 'r1'"];
+    let listed = place.temporal(&[&query[..], &["--output", "json"]].concat());
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let listed = listed.as_array().unwrap();
+    assert!(listed.len() >= 3, "{listed:#?}");
+    for history in listed {
+        let id = history["execution"]["runId"].as_str().unwrap();
+        exports.push(place.temporal(&[&show[..], &["--run-id", id]].concat()));
+    }
+    assert!(exports[1..].contains(&exports[0]), "the newest is listed");
+    for exported in exports {
+        home.write("history.json", &exported);
+        home.neuron(&["replay", "history.json"])
+            .exits(0)
+            .prints("history.json replays: ok\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "resume",
     "submit",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 16] = [
     "signal",
     "cancel",
     "agents",
+    "mcp",
     "replay",
     "dev",
 ];
