@@ -7,7 +7,8 @@ use std::{
 
 use neuron_runtime::{Journal, JournaledContext};
 use neuron_types::{
-    ActivityOptions, DurableContext, RetryPolicy, RunEvent, RunId, StepId, ToolCall, ToolEffects,
+    ActivityOptions, ActivitySettings, DurableContext, RetryPolicy, RunEvent, RunId, StepId,
+    ToolCall, ToolEffects,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -61,8 +62,8 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
         },
         effects: ToolEffects::ReadOnly,
         start_to_close_timeout: Duration::from_secs(60),
-        heartbeat_timeout: None,
         retry_policy: RetryPolicy::default(),
+        activity: ActivitySettings::default(),
     };
     let event = RunEvent::ToolCalled {
         turn: step,

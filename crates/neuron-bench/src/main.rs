@@ -1,4 +1,5 @@
-//! Benchmarks, one JSON line each: `cargo xtask bench local`.
+//! Benchmarks, one JSON line each: `cargo xtask bench local`, `cargo xtask bench providers`,
+//! `cargo xtask bench temporal`, `cargo xtask bench restate`.
 //!
 //! The runtime is that of the `neuron` command: the run on the main thread, and one worker.
 //!
@@ -6,11 +7,14 @@
 
 use std::{env, error::Error, process::ExitCode};
 
+#[cfg(feature = "engines")]
+mod engines;
 mod journal;
 mod model;
 mod plain_loop;
 mod process;
 mod report;
+mod streams;
 
 /// Why a benchmark could not be made.
 type Failure = Box<dyn Error + Send + Sync>;
@@ -20,7 +24,14 @@ async fn main() -> ExitCode {
     let what = env::args().nth(1);
     let result = match what.as_deref() {
         Some("local") => local().await,
-        _ => Err("say what to measure: local".into()),
+        Some("providers") => streams::measure(),
+        #[cfg(feature = "engines")]
+        Some("temporal") => engines::temporal().await,
+        #[cfg(feature = "engines")]
+        Some("restate") => engines::restate().await,
+        #[cfg(feature = "engines")]
+        Some("serve") => engines::serve(env::args().skip(2)).await,
+        _ => Err("say what to measure: local, providers, temporal or restate".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

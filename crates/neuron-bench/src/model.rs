@@ -26,32 +26,62 @@ struct CountingModel {
 impl Provider for CountingModel {
     async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
         let turn = self.made.fetch_add(1, Ordering::Relaxed) + 1;
-        let (stop_reason, block) = if turn < self.turns {
-            let id = format!("call-{turn}");
-            let call = ContentBlock::tool_use(id, "lookup", json!({"key": turn}));
-            (StopReason::ToolUse, call)
-        } else {
-            (StopReason::EndTurn, ContentBlock::Text("done".to_owned()))
-        };
-        Ok(CompletionResponse {
-            id: String::new(),
-            model: "counting".to_owned(),
-            message: Message {
-                role: Role::Assistant,
-                content: vec![block],
-            },
-            usage: TokenUsage {
-                input_tokens: u64::from(turn),
-                output_tokens: 1,
-                ..TokenUsage::default()
-            },
-            stop_reason,
-            cost_usd: None,
-        })
+        Ok(answer(turn, self.turns))
     }
 }
 
-/// Returns [`RESULT_BYTES`] of text.
+/// What a model says in this turn of so many: it asks for a lookup until the last.
+pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
+    let (stop_reason, block) = if turn < turns {
+        let id = format!("call-{turn}");
+        let call = ContentBlock::tool_use(id, "lookup", json!({"key": turn}));
+        (StopReason::ToolUse, call)
+    } else {
+        (StopReason::EndTurn, ContentBlock::Text("done".to_owned()))
+    };
+    CompletionResponse {
+        id: String::new(),
+        model: "counting".to_owned(),
+        message: Message {
+            role: Role::Assistant,
+            content: vec![block],
+        },
+        usage: TokenUsage {
+            input_tokens: u64::from(turn),
+            output_tokens: 1,
+            ..TokenUsage::default()
+        },
+        stop_reason,
+        cost_usd: None,
+    }
+}
+
+/// The tool that the model asks for, and the text that it answers with.
+pub(crate) fn tools(text: String) -> ToolRegistry {
+    let mut tools = ToolRegistry::new();
+    tools.register_dyn(Arc::new(Lookup { text }));
+    tools
+}
+
+/// An agent of the provider `bench` with these tools, and neither a limit of turns nor one of calls.
+pub(crate) fn agent(tools: &ToolRegistry) -> AgentSpec {
+    AgentSpec {
+        request: CompletionRequest {
+            provider: Some("bench".to_owned()),
+            model: "counting".to_owned(),
+            tools: tools.definitions(),
+            ..CompletionRequest::default()
+        },
+        limits: Limits {
+            turns: None,
+            tool_calls: None,
+            ..Limits::default()
+        },
+        ..AgentSpec::default()
+    }
+}
+
+/// Returns the same text whatever it looks up.
 struct Lookup {
     text: String,
 }
@@ -89,24 +119,8 @@ impl ToolDyn for Lookup {
 
 /// An executor whose model takes `turns` turns, and what a run on it is started with.
 pub(crate) fn run_of(turns: u32) -> (Executor, RunInput) {
-    let mut tools = ToolRegistry::new();
-    tools.register_dyn(Arc::new(Lookup {
-        text: "x".repeat(RESULT_BYTES),
-    }));
-    let agent = AgentSpec {
-        request: CompletionRequest {
-            provider: Some("bench".to_owned()),
-            model: "counting".to_owned(),
-            tools: tools.definitions(),
-            ..CompletionRequest::default()
-        },
-        limits: Limits {
-            turns: None,
-            tool_calls: None,
-            ..Limits::default()
-        },
-        ..AgentSpec::default()
-    };
+    let tools = tools("x".repeat(RESULT_BYTES));
+    let agent = agent(&tools);
     let model = CountingModel {
         turns,
         made: AtomicU32::new(0),

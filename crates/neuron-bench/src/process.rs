@@ -142,7 +142,7 @@ fn memory(neuron: &Path) -> Result<(), Failure> {
 }
 
 /// The most memory that the process has had resident, in KiB.
-fn peak_kib(pid: u32) -> Option<u32> {
+pub(crate) fn peak_kib(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
         .lines()
