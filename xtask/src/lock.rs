@@ -35,9 +35,13 @@ pub(crate) struct Program {
 
 /// The package client that has a program.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
     Npm,
+    /// Several npm packages with all that they need. `package` is the folder beside the lock file that holds
+    /// `package.json` and `package-lock.json`, whose digest stands for those in it.
+    NpmLock,
+    #[serde(rename = "pypi")]
     PyPi,
 }
 

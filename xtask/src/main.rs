@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod command;
 mod digest;
 mod docs;

@@ -10,10 +10,12 @@ use crate::error::Error;
 use crate::{command, engines, workspace};
 
 /// The fetched programs that tests start, and the variables in which they find them.
-const FETCHED: [(&str, &str); 3] = [
+const FETCHED: [(&str, &str); 5] = [
     ("aimock", "NEURON_AIMOCK"),
+    ("clients", "NEURON_PYTHON"),
     ("temporal", "NEURON_TEMPORAL"),
     ("restate-server", "NEURON_RESTATE"),
+    ("mcp-servers", "NEURON_MCP_SERVERS"),
 ];
 
 /// The programs of this repository that tests run as a user would, and the variables in which they find them.
@@ -25,8 +27,10 @@ const BUILT: [(&str, &str); 3] = [
 
 /// Runs all tests, after fetching and building what they need.
 ///
-/// Tests find the fake model server in NEURON_AIMOCK, the engines in NEURON_TEMPORAL and NEURON_RESTATE, the
-/// command in NEURON_BIN and the workers in NEURON_TEMPORAL_WORKER and NEURON_RESTATE_WORKER.
+/// Tests find the fake model server in NEURON_AIMOCK, a Python with the model APIs' own clients in
+/// NEURON_PYTHON, the engines in NEURON_TEMPORAL and NEURON_RESTATE, the command in NEURON_BIN and the workers
+/// in NEURON_TEMPORAL_WORKER and NEURON_RESTATE_WORKER, and MCP's own servers beside what NEURON_MCP_SERVERS
+/// names.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Given to the test runner as they are. With any, the doctests are left out.
