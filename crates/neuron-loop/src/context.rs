@@ -57,6 +57,11 @@ impl AgentMachine {
             self.push(message);
         }
         let tokens = self.tokens_with(estimate);
-        self.estimate_context(tokens, estimate);
+        if self.state.context.estimated == 0 {
+            // The conversation was just compacted: what it has grown by until the next report nobody knows.
+            self.count_context(tokens);
+        } else {
+            self.estimate_context(tokens, estimate);
+        }
     }
 }

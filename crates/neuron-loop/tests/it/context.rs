@@ -1,7 +1,7 @@
 use futures::executor::block_on;
 use neuron_loop::{AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    ContextError, ContextStrategy, Message, ModelHandle, RunEvent, RunState, TokenUsage,
+    ContextError, ContextStrategy, Message, ModelHandle, RunEvent, RunState, TokenCalibration, TokenUsage,
 };
 
 use crate::{
@@ -86,6 +86,15 @@ fn what_was_saved_is_taken_although_it_is_not_enough_and_is_not_tried_again_at_o
         .collect();
     assert_eq!(failed.len(), 1);
     assert!(failed[0].contains("it stays large"), "{failed:?}");
+}
+
+#[test]
+fn a_reminder_after_a_compaction_says_nothing_of_how_the_model_counts() {
+    let door = TestDoor::new(vec![one_call("look"), one_call("look"), says("done")]);
+    let mut run = AgentLoop::new(door, Remind { compacts: true }, input(agent()));
+    block_on(run.run()).unwrap();
+    let calibration = run.machine().state().context.calibration;
+    assert_eq!(calibration, TokenCalibration::default());
 }
 
 /// A machine that is about to read an answer, with this much estimated since the last report.
