@@ -32,8 +32,8 @@
 //! # }
 //! ```
 //!
-//! [`#[derive(Tool)]`](derive@Tool) makes one of a struct of arguments. By hand, a tool is a type with typed arguments. Their JSON Schema, and the comments on their fields, are what the
-//! model is told.
+//! [`#[derive(Tool)]`](derive@Tool) makes one of a struct of arguments. By hand, a tool is a type with typed
+//! arguments. Their JSON Schema, and the comments on their fields, are what the model is told.
 //!
 //! ```
 //! use neuron_tool::{Tool, ToolContext, ToolDefinition, ToolError, ToolRegistry};
@@ -171,6 +171,7 @@ mod schema_validator;
 mod secret;
 mod text;
 mod timeout;
+mod turn;
 mod walk;
 mod write_file;
 
@@ -217,8 +218,23 @@ pub use neuron_types::{
 ///     }
 /// }
 ///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut registry = ToolRegistry::new();
 /// registry.register(ReadFileTool);
+///
+/// let schema = &registry.definitions()[0].input_schema;
+/// assert_eq!(schema["properties"]["path"]["description"], "Absolute path to the file to read");
+/// assert_eq!(schema["required"], serde_json::json!(["path"]));
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("poem.txt");
+/// std::fs::write(&path, "one\ntwo\nthree\n")?;
+/// let input = serde_json::json!({"path": path, "max_lines": 2});
+/// let output = registry.execute("read_file", input, &ToolContext::default()).await?;
+/// assert_eq!(output, neuron_tool::ToolOutput::text("one\ntwo"));
+/// # Ok(())
+/// # }
 /// ```
 #[cfg(feature = "macros")]
 pub use neuron_tool_macros::Tool;
@@ -228,34 +244,56 @@ pub use neuron_tool_macros::Tool;
 /// surroundings of the call. The function itself stays what it is.
 ///
 /// A function `get_weather` gets a tool `GetWeatherTool` beside it, and its arguments a struct
-/// `GetWeatherArgs`:
+/// `GetWeatherArgs`. A text that it returns is what the model reads, and anything else is read as JSON, an object as
+/// structured content too. The error can be of any type.
 ///
 /// ```
-/// use neuron_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry, neuron_tool};
+/// use neuron_tool::{ToolContext, ToolError, ToolRegistry, neuron_tool};
 /// use serde_json::json;
+///
+/// #[derive(Debug, serde::Serialize)]
+/// struct WeatherOutput {
+///     temperature: f64,
+///     conditions: String,
+/// }
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("weather error: {0}")]
+/// struct WeatherError(String);
 ///
 /// /// Gets the current weather of a city.
 /// #[neuron_tool(read_only, open_world)]
 /// async fn get_weather(
-///     /// The city, for example "San Francisco".
+///     /// City name (e.g. "San Francisco")
 ///     city: String,
 ///     /// In degrees Fahrenheit.
 ///     #[serde(default)]
 ///     imperial: bool,
 ///     ctx: &ToolContext,
-/// ) -> Result<String, ToolError> {
-///     let degrees = if imperial { 72 } else { 22 };
-///     Ok(format!("{degrees} degrees in {city}, asked by run {:?}", ctx.session_id))
+/// ) -> Result<WeatherOutput, WeatherError> {
+///     if city == "Atlantis" {
+///         return Err(WeatherError(format!("under water, run {:?}", ctx.session_id)));
+///     }
+///     let temperature = if imperial { 72.0 } else { 22.0 };
+///     Ok(WeatherOutput { temperature, conditions: "sunny".into() })
 /// }
 ///
-/// # #[tokio::main]
+/// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), ToolError> {
 /// let mut registry = ToolRegistry::new();
 /// registry.register(GetWeatherTool);
+/// let schema = &registry.definitions()[0].input_schema;
+/// assert_eq!(schema["properties"]["city"]["description"], "City name (e.g. \"San Francisco\")");
 ///
-/// let input = json!({"city": "Turin"});
-/// let output = registry.execute("get_weather", input, &ToolContext::default()).await?;
-/// assert_eq!(output, ToolOutput::text("22 degrees in Turin, asked by run \"\""));
+/// let ctx = ToolContext::default();
+/// let output = registry.execute("get_weather", json!({"city": "Turin"}), &ctx).await?;
+/// let weather = json!({"temperature": 22.0, "conditions": "sunny"});
+/// assert_eq!(output.structured_content, Some(weather));
+/// let failed = registry.execute("get_weather", json!({"city": "Atlantis"}), &ctx).await;
+/// assert!(matches!(failed, Err(ToolError::ExecutionFailed(_))));
+///
+/// let args: GetWeatherArgs = serde_json::from_value(json!({"city": "Oslo"})).unwrap();
+/// assert!(!args.imperial);
 /// # Ok(())
 /// # }
 /// ```

@@ -9,6 +9,30 @@ use crate::middleware::{Next, ToolCall, ToolMiddleware};
 /// The first and the last half of the limit are kept, and a note between them says how many characters
 /// were cut. Several texts in one result are measured and cut as if they were one. Pictures, structured
 /// content and errors pass unchanged.
+///
+/// ```
+/// use neuron_tool::{
+///     ToolContext, ToolError, ToolOutput, ToolRegistry, builtin::OutputFormatter, neuron_tool,
+/// };
+///
+/// /// Says a lot.
+/// #[neuron_tool]
+/// async fn talk() -> Result<String, ToolError> {
+///     Ok("x".repeat(10_007))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let mut registry = ToolRegistry::new();
+/// registry.register(TalkTool);
+/// registry.add_middleware(OutputFormatter::new(10_000));
+///
+/// let output = registry.execute("talk", serde_json::json!({}), &ToolContext::default()).await?;
+/// let half = "x".repeat(5_000);
+/// assert_eq!(output, ToolOutput::text(format!("{half}\n[… 7 characters cut …]\n{half}")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OutputFormatter {
     limit: usize,

@@ -10,6 +10,31 @@ use crate::middleware::{Next, ToolCall, ToolMiddleware};
 ///
 /// Nobody can be asked here, so [`PermissionDecision::Ask`] is refused too. Where a person is to decide,
 /// give the policy to the loop, which opens a ticket.
+///
+/// ```
+/// use neuron_tool::{
+///     BuiltinOptions, ToolContext, ToolError, ToolRegistry, builtin::PermissionChecker, builtin_tools,
+/// };
+/// use neuron_types::ApprovalRules;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut registry = ToolRegistry::new();
+/// for tool in builtin_tools(&BuiltinOptions::default()) {
+///     registry.register_dyn(tool);
+/// }
+/// registry.add_middleware(PermissionChecker::new(ApprovalRules {
+///     deny: vec!["bash(command=git push*)".into()],
+///     ..ApprovalRules::default()
+/// }));
+///
+/// let ctx = ToolContext::default();
+/// let push = registry.execute("bash", json!({"command": "git push"}), &ctx).await;
+/// assert!(matches!(push, Err(ToolError::PermissionDenied(_))));
+/// assert!(registry.execute("bash", json!({"command": "true"}), &ctx).await.is_ok());
+/// # }
+/// ```
 pub struct PermissionChecker<P> {
     policy: P,
 }

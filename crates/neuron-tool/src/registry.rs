@@ -15,13 +15,40 @@ use crate::middleware::{Next, ToolMiddleware};
 /// # Examples
 ///
 /// ```
-/// use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
+/// use std::sync::Arc;
 ///
+/// use neuron_tool::{
+///     BuiltinOptions, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, ToolRegistry,
+///     builtin_tools, neuron_tool,
+/// };
+/// use serde_json::json;
+///
+/// /// Answers with what it is told.
+/// #[neuron_tool]
+/// async fn echo(text: String) -> Result<String, ToolError> {
+///     Ok(text)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
 /// let mut registry = ToolRegistry::new();
+/// // A typed tool, and tools that are known only at run time, as those of an MCP server.
+/// registry.register(EchoTool);
 /// for tool in builtin_tools(&BuiltinOptions::default()) {
 ///     registry.register_dyn(tool);
 /// }
-/// assert!(registry.names().eq(neuron_tool::BUILTIN_TOOLS.iter().copied()));
+///
+/// // What the model is told.
+/// let definitions: Vec<ToolDefinition> = registry.definitions();
+/// assert_eq!(definitions.len(), 8);
+///
+/// let output = registry.execute("echo", json!({"text": "hi"}), &ToolContext::default()).await?;
+/// assert_eq!(output, ToolOutput::text("hi"));
+///
+/// let tool: Option<Arc<dyn ToolDyn>> = registry.get("echo");
+/// assert_eq!(tool.unwrap().definition().description, "Answers with what it is told.");
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
@@ -72,6 +99,41 @@ impl ToolRegistry {
 
     /// Puts a layer around one tool, inside all layers of [`ToolRegistry::add_middleware`] and inside
     /// those that were added to this tool before it. The tool may be registered later.
+    ///
+    /// ```
+    /// use neuron_tool::{ToolContext, ToolError, ToolRegistry, neuron_tool, tool_middleware_fn};
+    /// use serde_json::json;
+    ///
+    /// # /// Fetches a page.
+    /// # #[neuron_tool]
+    /// # async fn fetch_page(url: String) -> Result<String, ToolError> { Ok(url) }
+    /// # /// Keeps a link.
+    /// # #[neuron_tool]
+    /// # async fn keep_link(url: String) -> Result<String, ToolError> { Ok(url) }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let mut registry = ToolRegistry::new();
+    /// # registry.register(FetchPageTool);
+    /// # registry.register(KeepLinkTool);
+    /// // Only where fetch_page is called.
+    /// registry.add_tool_middleware("fetch_page", tool_middleware_fn(|call, ctx, next| {
+    ///     Box::pin(async move {
+    ///         if let Some(url) = call.input.get("url").and_then(|url| url.as_str())
+    ///             && !url.starts_with("https://")
+    ///         {
+    ///             let hint = format!("fetch_page requires an https:// URL, got '{url}'");
+    ///             return Err(ToolError::ModelRetry(hint));
+    ///         }
+    ///         next.run(call, ctx).await
+    ///     })
+    /// }));
+    ///
+    /// let (ctx, input) = (ToolContext::default(), json!({"url": "http://a.b"}));
+    /// assert!(registry.execute("keep_link", input.clone(), &ctx).await.is_ok());
+    /// let refused = registry.execute("fetch_page", input, &ctx).await;
+    /// assert!(matches!(refused, Err(ToolError::ModelRetry(_))));
+    /// # }
+    /// ```
     pub fn add_tool_middleware(
         &mut self,
         tool: &str,

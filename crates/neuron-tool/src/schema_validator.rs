@@ -20,6 +20,30 @@ const MAX_PROBLEM_CHARS: usize = 300;
 /// Arguments that do not fit are a [`ToolError::ModelRetry`] that names where and what, so that the model
 /// can call again. The schemas are compiled once, when the validator is made; a schema may not refer to
 /// other documents.
+///
+/// ```
+/// use neuron_tool::{
+///     BuiltinOptions, ToolContext, ToolError, ToolRegistry, builtin::SchemaValidator, builtin_tools,
+/// };
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut registry = ToolRegistry::new();
+/// for tool in builtin_tools(&BuiltinOptions::default()) {
+///     registry.register_dyn(tool);
+/// }
+/// let validator = SchemaValidator::new(&registry);
+/// registry.add_middleware(validator);
+///
+/// let result = registry.execute("read_file", json!({"path": 3}), &ToolContext::default()).await;
+/// let Err(ToolError::ModelRetry(hint)) = result else { panic!("a path is a text") };
+/// assert_eq!(
+///     hint,
+///     "the arguments do not fit the schema of read_file; at /path: 3 is not of type \"string\"",
+/// );
+/// # }
+/// ```
 pub struct SchemaValidator {
     schemas: BTreeMap<String, Validator>,
     unchecked: BTreeMap<String, String>,

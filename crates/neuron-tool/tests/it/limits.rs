@@ -81,3 +81,43 @@ async fn a_cancelled_call_waits_no_longer_and_takes_no_place() {
     assert_eq!(start.elapsed().as_secs(), 1);
     assert_eq!(done_after(&registry, 1).await, [10]);
 }
+
+/// Makes one more call.
+async fn nap_now(registry: &ToolRegistry) -> Result<ToolOutput, ToolError> {
+    let ctx = ToolContext::default();
+    registry.execute("nap", json!({}), &ctx).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_finds_no_place_in_time_is_not_made_and_says_so() {
+    let registry = registry(ConcurrencyLimit::new(1).max_wait(SECOND / 2));
+    let (made, not_made) = tokio::join!(nap_now(&registry), nap_now(&registry));
+    assert_eq!(made.unwrap(), ToolOutput::text("rested"));
+    let not_made = not_made.unwrap_err();
+    assert!(matches!(not_made, ToolError::Unavailable { .. }));
+    assert_eq!(
+        not_made.to_string(),
+        "unavailable: too many calls of nap are going on: this one waited for 500ms and was not made"
+    );
+    assert_eq!(done_after(&registry, 1).await, [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waited_too_long_to_begin_does_not_count() {
+    let registry = registry(RateLimit::new(1, SECOND * 10).max_wait(SECOND * 5));
+    let start = Instant::now();
+    nap_now(&registry).await.unwrap();
+    let not_made = nap_now(&registry).await.unwrap_err();
+    assert!(matches!(not_made, ToolError::Unavailable { .. }));
+    assert_eq!(start.elapsed(), SECOND * 6);
+    nap_now(&registry).await.unwrap();
+    assert_eq!(start.elapsed(), SECOND * 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stretch_of_any_length_can_be_limited() {
+    let registry = registry(RateLimit::new(1, Duration::MAX).max_wait(SECOND));
+    nap_now(&registry).await.unwrap();
+    let not_made = nap_now(&registry).await.unwrap_err();
+    assert!(matches!(not_made, ToolError::Unavailable { .. }));
+}
