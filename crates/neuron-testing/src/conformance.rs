@@ -32,6 +32,7 @@ macro_rules! __scenarios {
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
                 tickets_lapse
+                a_remembered_decision_answers_the_same_question
                 queued_messages_are_taken_up_between_turns
                 a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
@@ -40,6 +41,8 @@ macro_rules! __scenarios {
                 cancelling_ends_a_wait
                 answers_end_as_their_stop_reasons_say
                 long_conversations_are_made_smaller
+                a_summary_is_a_step_of_its_own
+                reminders_go_by_what_the_model_counts
                 five_calls_of_one_second_take_less_than_two
                 fifty_runs_at_once
                 large_results
@@ -51,7 +54,11 @@ macro_rules! __scenarios {
                 killed_in_quick_tools
                 decisions_are_refused_in_the_same_words
                 killed_while_a_person_thinks
+                decided_right_after_a_kill
                 killed_again_and_again
+                killed_around_a_summary
+                killed_between_reminders
+                killed_after_a_remembered_decision
                 rolled_over_in_the_middle_of_a_turn
             ]
             [
@@ -68,16 +75,22 @@ macro_rules! __scenarios {
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
                 tickets_lapse
+                a_remembered_decision_answers_the_same_question
                 queued_messages_are_taken_up_between_turns
                 every_limit_ends_a_run
                 cancelling_ends_a_hanging_tool_call
                 cancelling_ends_a_wait
                 answers_end_as_their_stop_reasons_say
                 long_conversations_are_made_smaller
+                a_summary_is_a_step_of_its_own
+                reminders_go_by_what_the_model_counts
                 killed_in_every_step
                 killed_in_quick_tools
                 killed_while_a_person_thinks
                 killed_again_and_again
+                killed_around_a_summary
+                killed_between_reminders
+                killed_after_a_remembered_decision
             ]
         }
     };

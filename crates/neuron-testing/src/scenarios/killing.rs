@@ -6,6 +6,7 @@ use futures::future::join_all;
 use neuron_types::{AgentSpec, RunEvent, ToolEffects, Verdict, signal};
 use serde_json::{Value, json};
 
+use super::held::{Held, killed_in};
 use crate::{Ending, Host, Record, Stage, agent, expect, record::expect_text, stage::decision};
 
 /// Turns with calls alone and beside others, of every kind.
@@ -25,7 +26,7 @@ fn script() -> Value {
     ]})
 }
 
-/// The steps of the script, and how many calls their turn has.
+/// The steps of the script.
 const STEPS: [(u32, u32); 11] = [
     (1, 0),
     (1, 1),
@@ -74,39 +75,8 @@ async fn killed<H: Host>(
     let undisturbed = stage.submit("undisturbed", &script, agent.clone()).await;
     let undisturbed = undisturbed.ends().await;
 
-    let held = steps.iter().map(|&(turn, position)| {
-        let (stage, script, agent) = (&stage, &script, agent.clone());
-        async move {
-            let name = format!("in-{turn}-{position}");
-            let mut gate = stage.world.hold(&name, turn, position);
-            let run = stage.submit(&name, script, agent).await;
-            gate.reached().await;
-            // What runs beside it is done.
-            let beside = |attempts: &[crate::Attempt]| {
-                let own = attempts.iter().filter(|attempt| attempt.run == name);
-                let open = own
-                    .clone()
-                    .filter(|attempt| attempt.ended.is_none())
-                    .count();
-                let calls = own.filter(|attempt| attempt.step.turn == turn).count();
-                let all = if position == 0 { 1 } else { 1 + calls_of(turn) };
-                (open == 1 && calls == all).then_some(())
-            };
-            stage.world.until("end of the calls beside", beside).await;
-            (gate, run)
-        }
-    });
-    let held = join_all(held).await;
-    stage.kill().await;
-    stage
-        .world
-        .until("end of every attempt", |attempts| {
-            let over = attempts.iter().all(|attempt| attempt.ended.is_some());
-            over.then_some(())
-        })
-        .await;
-    stage.execute().await;
-    let records = join_all(held.iter().map(|(_, run)| run.ends())).await;
+    let runs = steps.iter().map(|step| Held::at(*step, agent.clone()));
+    let records = killed_in(&stage, &script, runs).await;
 
     for (record, &(turn, position)) in records.iter().zip(steps) {
         check_attempts(record, turn, position);
@@ -118,13 +88,6 @@ async fn killed<H: Host>(
         }
     }
     records
-}
-
-fn calls_of(turn: u32) -> usize {
-    STEPS
-        .iter()
-        .filter(|(of, position)| *of == turn && *position > 0)
-        .count()
 }
 
 /// How often each step may have been tried in a run that was killed in this one.
@@ -185,6 +148,25 @@ pub async fn killed_while_a_person_thinks<H: Host>(host: &H) {
     assert_eq!(record.attempts_at(1, 2).len(), 0);
     assert_eq!(record.attempts_at(1, 3).len(), 1);
     expect("killed_waiting", &[record]);
+}
+
+/// A decision right after a kill, while somebody else takes the run up: nobody has to make it twice.
+pub async fn decided_right_after_a_kill<H: Host>(host: &H) {
+    let stage = Stage::open(host, "decided_after_a_kill").await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "write", "input": {"text": "written"}}]},
+        {"text": "Done."},
+    ]});
+    let mut agent = agent();
+    agent.approvals.approve = vec!["write".to_owned()];
+    let run = stage.submit("run", &script, agent).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    stage.kill().await;
+    let approval = decision(&ticket, Verdict::Approve);
+    tokio::join!(run.decide(&approval), stage.execute());
+    let record = run.ends().await;
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("decided_after_a_kill", &[record]);
 }
 
 /// Runs that are killed at any moment, several times.
