@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     // tests is what stands at the end.
     if args.runner.is_empty() {
         let mut doctests = workspace::cargo();
-        doctests.args(["test", "--workspace", "--doc"]);
+        doctests.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
         errors.extend(command::show(&mut doctests).err());
     }
 

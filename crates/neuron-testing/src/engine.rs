@@ -1,19 +1,20 @@
 //! Engine servers for tests.
 
 use std::{
-    fs::File,
     io::{self, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
-    process::Command,
+    net::TcpStream,
+    path::Path,
     sync::{Arc, Weak},
     time::Duration,
 };
 
-use tempfile::TempDir;
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::{Addresses, Engine, Launcher, Process};
+use crate::{
+    Addresses, Engine, EngineError, Launcher,
+    engine_settings::{Settings, free_ports},
+    native::Native,
+};
 
 /// How long a server may take until it answers.
 const START: Duration = Duration::from_secs(60);
@@ -24,23 +25,22 @@ const TRIES: u32 = 3;
 
 /// A Temporal or Restate server that a test uses.
 ///
-/// A native one listens on free ports of this machine, keeps its data until it is dropped, and is killed then.
-/// Temporal's takes as many steps a second as it can, where the dev server's default is 20.
+/// One that is started here listens on free ports of this machine, keeps its data until it is dropped, and is
+/// killed then. Temporal's takes as many steps a second as it can, where the dev server's default is 20.
 #[derive(Debug)]
 pub struct EngineServer {
+    engine: Engine,
     addresses: Addresses,
-    native: Option<Native>,
+    runs: Runs,
 }
 
+/// What runs a server.
 #[derive(Debug)]
-struct Native {
-    // In this order: the process ends before its data goes.
-    process: Process,
-    data: TempDir,
-    engine: Engine,
-    program: PathBuf,
-    ports: [u16; 3],
-    variables: Vec<(String, String)>,
+enum Runs {
+    Native(Native),
+    #[cfg(feature = "docker")]
+    Docker(crate::docker::Container),
+    Elsewhere,
 }
 
 /// A server that the tests of this process share.
@@ -88,8 +88,8 @@ impl EngineServer {
         variables: &[(&str, &str)],
     ) -> Result<Self, EngineError> {
         match Launcher::find(engine)? {
-            Launcher::Native(program) => Self::start_native(engine, program, variables).await,
             Launcher::External(_) => Err(EngineError::External),
+            launcher => Self::start_with(engine, launcher, variables).await,
         }
     }
 
@@ -99,50 +99,57 @@ impl EngineServer {
     ///
     /// [`EngineError`] if it cannot be started or does not answer within a minute.
     pub async fn start(engine: Engine, launcher: Launcher) -> Result<Self, EngineError> {
-        match launcher {
-            Launcher::Native(program) => Self::start_native(engine, program, &[]).await,
-            Launcher::External(addresses) => {
-                let answers = |path: &str| gets(&addresses.http, path);
-                until_ready(engine, None, answers).await?;
-                Ok(Self {
-                    addresses,
-                    native: None,
-                })
-            }
-        }
+        Self::start_with(engine, launcher, &[]).await
     }
 
-    async fn start_native(
+    async fn start_with(
         engine: Engine,
-        program: PathBuf,
+        launcher: Launcher,
         variables: &[(&str, &str)],
     ) -> Result<Self, EngineError> {
         let variables: Vec<_> = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        let data = TempDir::new().map_err(|source| EngineError::Data { source })?;
         let mut tries = 1;
         loop {
-            let ports = free_ports().map_err(|source| EngineError::Data { source })?;
-            match run(engine, &program, data.path(), ports, &variables).await {
-                Ok(process) => {
-                    return Ok(Self {
-                        addresses: addresses(engine, ports),
-                        native: Some(Native {
-                            process,
-                            data,
-                            engine,
-                            program,
-                            ports,
-                            variables,
-                        }),
-                    });
-                }
+            let started = Self::start_once(engine, launcher.clone(), &variables).await;
+            match started {
                 Err(EngineError::Ended { .. }) if tries < TRIES => tries += 1,
-                Err(error) => return Err(error),
+                started => return started,
             }
         }
+    }
+
+    async fn start_once(
+        engine: Engine,
+        launcher: Launcher,
+        variables: &[(String, String)],
+    ) -> Result<Self, EngineError> {
+        let ports = free_ports().map_err(|source| EngineError::Data { source })?;
+        let (addresses, runs) = match launcher {
+            Launcher::External(addresses) => (addresses, Runs::Elsewhere),
+            Launcher::Native(program) => {
+                let settings = |data: &Path| Settings::of(engine, data, ports).with(variables);
+                let native = Native::start(program, settings)?;
+                (native.addresses().clone(), Runs::Native(native))
+            }
+            #[cfg(feature = "docker")]
+            Launcher::Docker(image) => {
+                let settings =
+                    Settings::of(engine, crate::docker::DATA.as_ref(), ports).with(variables);
+                let addresses = settings.addresses.clone();
+                let container = crate::docker::Container::start(image, settings).await?;
+                (addresses, Runs::Docker(container))
+            }
+        };
+        let mut server = Self {
+            engine,
+            addresses,
+            runs,
+        };
+        server.until_ready().await?;
+        Ok(server)
     }
 
     /// Where it listens.
@@ -151,15 +158,13 @@ impl EngineServer {
         &self.addresses
     }
 
-    /// What it has logged so far; nothing of a server that somebody else started.
+    /// The folder of its data and its log; `None` where that is not on this machine.
     #[must_use]
-    pub fn log(&self) -> String {
-        let log = self
-            .native
-            .as_ref()
-            .map(|native| log_of(native.data.path()));
-        let text = log.and_then(|log| std::fs::read(log).ok());
-        String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
+    pub fn data(&self) -> Option<&Path> {
+        match &self.runs {
+            Runs::Native(native) => Some(native.data()),
+            _ => None,
+        }
     }
 
     /// Kills it with `SIGKILL`, starts it again on the same data and ports, and waits until it answers.
@@ -168,7 +173,7 @@ impl EngineServer {
     ///
     /// [`EngineError::External`] for a server that somebody else started, or as [`start`](Self::start).
     pub async fn restart(&mut self) -> Result<(), EngineError> {
-        self.kill()?;
+        self.kill().await?;
         self.revive().await
     }
 
@@ -177,13 +182,13 @@ impl EngineServer {
     /// # Errors
     ///
     /// [`EngineError::External`] for a server that somebody else started.
-    pub fn kill(&mut self) -> Result<(), EngineError> {
-        let native = self.native.as_mut().ok_or(EngineError::External)?;
-        let killed = native.process.kill();
-        killed.map_err(|source| EngineError::Start {
-            program: native.program.clone(),
-            source,
-        })
+    pub async fn kill(&mut self) -> Result<(), EngineError> {
+        match &mut self.runs {
+            Runs::Native(native) => native.kill(),
+            #[cfg(feature = "docker")]
+            Runs::Docker(container) => container.kill().await,
+            Runs::Elsewhere => Err(EngineError::External),
+        }
     }
 
     /// Starts it again after [`kill`](Self::kill), on the same data and ports, and waits until it answers.
@@ -192,142 +197,35 @@ impl EngineServer {
     ///
     /// As [`restart`](Self::restart).
     pub async fn revive(&mut self) -> Result<(), EngineError> {
-        let native = self.native.as_mut().ok_or(EngineError::External)?;
-        let data = native.data.path();
-        let Native {
-            engine,
-            program,
-            ports,
-            variables,
-            ..
-        } = &*native;
-        native.process = run(*engine, program, data, *ports, variables).await?;
-        Ok(())
-    }
-}
-
-async fn run(
-    engine: Engine,
-    program: &Path,
-    data: &Path,
-    ports: [u16; 3],
-    variables: &[(String, String)],
-) -> Result<Process, EngineError> {
-    let mut command = Command::new(program);
-    match engine {
-        Engine::Temporal => temporal(&mut command, data, ports),
-        Engine::Restate => restate(&mut command, data, ports),
-    }
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
-    let log = log_of(data);
-    let failed = |source| EngineError::Start {
-        program: program.to_owned(),
-        source,
-    };
-    let output = File::options().create(true).append(true).open(&log);
-    let output = output.map_err(failed)?;
-    command.stdout(output.try_clone().map_err(failed)?);
-    command.stderr(output);
-    let mut process = Process::start(&mut command).map_err(failed)?;
-    let http = addresses(engine, ports).http;
-    let mut answers = |path: &str| gets(&http, path);
-    let started = until_ready(engine, Some((&mut process, &log)), &mut answers).await;
-    started.map(|()| process)
-}
-
-fn log_of(data: &Path) -> PathBuf {
-    data.join("log")
-}
-
-fn temporal(command: &mut Command, data: &Path, [frontend, http, metrics]: [u16; 3]) {
-    command
-        .args(["server", "start-dev", "--headless", "--log-level", "error"])
-        .args(["--port", &frontend.to_string()])
-        .args(["--http-port", &http.to_string()])
-        .args(["--metrics-port", &metrics.to_string()])
-        .arg("--db-filename")
-        .arg(data.join("temporal.db"))
-        // A killed process loses nothing by this: only a power cut would.
-        .args([
-            "--sqlite-pragma",
-            "synchronous=off",
-            "--sqlite-pragma",
-            "journal_mode=wal",
-        ])
-        .args([
-            "--dynamic-config-value",
-            "history.transferProcessorMaxPollRPS=100000",
-        ]);
-}
-
-fn restate(command: &mut Command, data: &Path, [ingress, admin, node]: [u16; 3]) {
-    command
-        .arg("--base-dir")
-        .arg(data.join("restate"))
-        .arg("--no-logo")
-        .env(
-            "RESTATE_INGRESS__BIND_ADDRESS",
-            format!("127.0.0.1:{ingress}"),
-        )
-        .env("RESTATE_ADMIN__BIND_ADDRESS", format!("127.0.0.1:{admin}"))
-        .env("RESTATE_BIND_ADDRESS", format!("127.0.0.1:{node}"))
-        .env(
-            "RESTATE_ADVERTISED_ADDRESS",
-            format!("http://127.0.0.1:{node}"),
-        )
-        .env("RESTATE_LOG_FILTER", "warn")
-        .env("RESTATE_DISABLE_TELEMETRY", "true");
-}
-
-fn addresses(engine: Engine, [first, second, _]: [u16; 3]) -> Addresses {
-    let main = match engine {
-        Engine::Temporal => format!("127.0.0.1:{first}"),
-        Engine::Restate => format!("http://127.0.0.1:{first}"),
-    };
-    Addresses {
-        main,
-        http: format!("http://127.0.0.1:{second}"),
-    }
-}
-
-/// All of them are held before any is given back, so that they differ.
-fn free_ports() -> io::Result<[u16; 3]> {
-    let listen = || TcpListener::bind("127.0.0.1:0");
-    let held = [listen()?, listen()?, listen()?];
-    let [a, b, c] = held
-        .each_ref()
-        .map(|held| held.local_addr().map(|at| at.port()));
-    Ok([a?, b?, c?])
-}
-
-async fn until_ready(
-    engine: Engine,
-    mut native: Option<(&mut Process, &Path)>,
-    mut answers: impl FnMut(&str) -> bool,
-) -> Result<(), EngineError> {
-    let path = match engine {
-        Engine::Temporal => "/api/v1/namespaces/default",
-        Engine::Restate => "/health",
-    };
-    let deadline = Instant::now() + START;
-    loop {
-        if answers(path) {
-            return Ok(());
+        match &mut self.runs {
+            Runs::Native(native) => native.revive()?,
+            #[cfg(feature = "docker")]
+            Runs::Docker(container) => container.revive().await?,
+            Runs::Elsewhere => return Err(EngineError::External),
         }
-        let log = match &mut native {
-            Some((process, log)) => {
-                if let Ok(Some(status)) = process.ended() {
-                    let log = tail(log);
-                    return Err(EngineError::Ended { status, log });
-                }
-                tail(log)
-            }
-            None => String::new(),
+        self.until_ready().await
+    }
+
+    async fn until_ready(&mut self) -> Result<(), EngineError> {
+        let path = match self.engine {
+            Engine::Temporal => "/api/v1/namespaces/default",
+            Engine::Restate => "/health",
         };
-        if Instant::now() > deadline {
-            return Err(EngineError::Silent { log });
+        let deadline = Instant::now() + START;
+        while !gets(&self.addresses.http, path) {
+            if let Runs::Native(native) = &mut self.runs {
+                native.check()?;
+            }
+            if Instant::now() > deadline {
+                let log = match &self.runs {
+                    Runs::Native(native) => native.end_of_log(),
+                    _ => String::new(),
+                };
+                return Err(EngineError::Silent { log });
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        Ok(())
     }
 }
 
@@ -344,61 +242,4 @@ fn gets(url: &str, path: &str) -> bool {
         Ok(String::from_utf8_lossy(&start).into_owned())
     };
     get().is_ok_and(|start| start.ends_with(" 200"))
-}
-
-fn tail(log: &Path) -> String {
-    const LINES: usize = 20;
-    let text = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<_> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
-}
-
-/// An engine is not there.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EngineError {
-    /// There is no program.
-    #[error(
-        "there is no {name}: set {variable} to the program, or see why `cargo xtask engines {name}` fails: {why}"
-    )]
-    NoProgram {
-        /// The program.
-        name: &'static str,
-        /// The variable that may name it.
-        variable: &'static str,
-        /// What `cargo xtask engines` said.
-        why: String,
-    },
-    /// A program cannot be started or ended.
-    #[error("cannot start or end {}", .program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// There is no place for its data, or no port.
-    #[error("no directory or no free port for a server")]
-    Data {
-        /// The cause.
-        source: io::Error,
-    },
-    /// It ended by itself.
-    #[error("the server ended with {status}:\n{log}")]
-    Ended {
-        /// How.
-        status: std::process::ExitStatus,
-        /// The end of its log.
-        log: String,
-    },
-    /// It does not answer.
-    #[error("the server does not answer:\n{log}")]
-    Silent {
-        /// The end of its log.
-        log: String,
-    },
-    /// It is somebody else's.
-    #[error("the server was started by somebody else: it cannot be killed here")]
-    External,
 }

@@ -30,6 +30,9 @@ pub struct Addresses {
 pub enum Launcher {
     /// This program is started, on free ports and with data of its own.
     Native(PathBuf),
+    /// This image is run by Docker on the network of this machine, on free ports and with data of its own.
+    #[cfg(feature = "docker")]
+    Docker(String),
     /// Somebody started one. It is neither killed nor restarted.
     External(Addresses),
 }
@@ -44,15 +47,17 @@ impl Engine {
         }
     }
 
-    const fn variables(self) -> [&'static str; 3] {
+    const fn variables(self) -> [&'static str; 4] {
         match self {
             Self::Temporal => [
                 "NEURON_TEMPORAL",
+                "NEURON_TEMPORAL_IMAGE",
                 "NEURON_TEMPORAL_ADDRESS",
                 "NEURON_TEMPORAL_HTTP",
             ],
             Self::Restate => [
                 "NEURON_RESTATE",
+                "NEURON_RESTATE_IMAGE",
                 "NEURON_RESTATE_INGRESS",
                 "NEURON_RESTATE_ADMIN",
             ],
@@ -66,26 +71,43 @@ impl Launcher {
     /// | Variable | Means |
     /// | --- | --- |
     /// | `NEURON_TEMPORAL_ADDRESS` and `NEURON_TEMPORAL_HTTP` | a server that runs: `host:port`, and its HTTP API's URL |
+    /// | `NEURON_TEMPORAL_IMAGE` | the image to run: `temporalio/temporal:TAG` |
     /// | `NEURON_TEMPORAL` | the program to start |
     /// | `NEURON_RESTATE_INGRESS` and `NEURON_RESTATE_ADMIN` | a server that runs: both URLs |
+    /// | `NEURON_RESTATE_IMAGE` | the image to run: `restatedev/restate:TAG` |
     /// | `NEURON_RESTATE` | the program to start |
     ///
-    /// With none of them it is the program that `cargo xtask engines` fetches.
+    /// The first one that is set counts. An image needs the feature `docker`. With none of them it is the program that `cargo xtask engines` fetches.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoProgram`] if it fetches none.
+    /// [`EngineError::NoProgram`] if it fetches none, [`EngineError::NoDocker`] for an image without the
+    /// feature.
     pub fn find(engine: Engine) -> Result<Self, EngineError> {
-        let [program, main, http] = engine.variables().map(env::var_os);
+        let [program, image, main, http] = engine.variables().map(env::var_os);
         let text = |value: std::ffi::OsString| value.into_string().ok();
         if let (Some(main), Some(http)) = (main.and_then(text), http.and_then(text)) {
             return Ok(Self::External(Addresses { main, http }));
+        }
+        if let Some(image) = image.and_then(text) {
+            return docker(engine, image);
         }
         match program {
             Some(path) => Ok(Self::Native(path.into())),
             None => fetch(engine).map(Self::Native),
         }
     }
+}
+
+#[cfg(feature = "docker")]
+fn docker(_: Engine, image: String) -> Result<Launcher, EngineError> {
+    Ok(Launcher::Docker(image))
+}
+
+#[cfg(not(feature = "docker"))]
+fn docker(engine: Engine, _: String) -> Result<Launcher, EngineError> {
+    let [program, variable, ..] = engine.variables();
+    Err(EngineError::NoDocker { variable, program })
 }
 
 fn fetch(engine: Engine) -> Result<PathBuf, EngineError> {

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    path::Path,
     process::{Child, Command, ExitStatus, Stdio},
 };
 
@@ -24,25 +25,33 @@ impl Process {
         Ok(Self { child })
     }
 
-    /// Starts one test of this test binary again, as a process of its own: a worker that can be killed. The
-    /// test must be marked `#[ignore]`, so that it runs only like this, and is told what it needs in
-    /// variables.
+    /// Starts an example program of the test's own package: a worker that can be killed. It is told what it
+    /// does in an argument and what it needs in variables.
+    ///
+    /// Cargo builds a package's examples with its tests, into the folder beside theirs.
     ///
     /// # Errors
     ///
-    /// What keeps it from being started.
-    pub fn start_test(name: &str, variables: &[(&str, String)]) -> io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args([
-            "--exact",
-            name,
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ]);
+    /// What keeps it from being started; if it was not built, how to do that.
+    pub fn start_example(
+        name: &str,
+        argument: &str,
+        variables: &[(&str, String)],
+    ) -> io::Result<Self> {
+        let test = std::env::current_exe()?;
+        let folder = test.parent().and_then(Path::parent).unwrap_or(&test);
+        let program = folder.join("examples").join(name);
+        let mut command = Command::new(&program);
+        command.arg(argument);
         command.envs(variables.iter().map(|(name, value)| (*name, value)));
         command.stdout(Stdio::null());
-        Self::start(&mut command)
+        Self::start(&mut command).map_err(|error| {
+            let program = program.display();
+            let message = format!(
+                "cannot start {program} ({error}): build it with `cargo build --example {name}`"
+            );
+            io::Error::new(error.kind(), message)
+        })
     }
 
     /// The process's id.

@@ -79,7 +79,7 @@ async fn a_server_of_somebody_else_is_used_and_not_killed() {
         .await
         .unwrap();
     assert_eq!(other.addresses(), own.addresses());
-    assert!(matches!(other.kill(), Err(EngineError::External)));
+    assert!(matches!(other.kill().await, Err(EngineError::External)));
     drop(other);
     assert!(has_status(
         &ask(&own.addresses().http, "GET /api/v1/namespaces/default", ""),

@@ -10,10 +10,22 @@ use std::{
     thread,
 };
 
-use neuron_temporal::Replay;
-use neuron_types::RunId;
+use neuron_temporal::{AgentWorkflow, Replay, TemporalDurableContext};
+use neuron_types::{DurableError, RunId, RunOutput, RunStart};
 
-use crate::temporal::Agent;
+/// The workflow that the scenarios' workers execute.
+struct Agent;
+
+impl AgentWorkflow for Agent {
+    const NAME: &'static str = "agent";
+
+    async fn run(
+        door: TemporalDurableContext<Self>,
+        start: RunStart,
+    ) -> Result<RunOutput, DurableError> {
+        neuron_workflows::agent(door, start).await
+    }
+}
 
 /// A scenario of more runs, or of runs with more histories, is recorded in part.
 const MOST_RUNS: usize = 2;
@@ -117,10 +129,7 @@ fn scenarios() -> Vec<String> {
         .lines()
         .filter_map(|line| line.strip_suffix(": test"));
     let names = names.filter_map(|name| name.strip_prefix("temporal::"));
-    let scenarios: Vec<_> = names
-        .filter(|name| *name != "worker")
-        .map(ToOwned::to_owned)
-        .collect();
+    let scenarios: Vec<_> = names.map(ToOwned::to_owned).collect();
     assert!(scenarios.len() > 50, "{scenarios:?}");
     scenarios
 }

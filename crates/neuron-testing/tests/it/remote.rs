@@ -7,8 +7,6 @@ use neuron_testing::{Ending, Process, World, agent, executor_at};
 use neuron_types::{Message, RunInput, RunOutput};
 use serde_json::{Value, json};
 
-const WORLD: &str = "NEURON_TESTING_WORLD";
-
 fn input(world: &World, name: &str, turns: &Value) -> RunInput {
     world.script(name, &json!({"turns": turns}));
     let mut agent = agent();
@@ -65,17 +63,6 @@ async fn a_dropped_call_is_noticed() {
     world.until("end of the call", dropped).await;
 }
 
-/// Executes the run whose input is in the variable, against the world that another names.
-#[tokio::test]
-#[ignore = "started as a process of its own"]
-async fn worker_process() {
-    let address = std::env::var(WORLD).unwrap().parse().unwrap();
-    let input: RunInput = serde_json::from_str(&std::env::var("RUN_INPUT").unwrap()).unwrap();
-    let run_id = std::env::var("RUN_ID").unwrap().parse().unwrap();
-    let door = LocalDurableContext::new(executor_at(address), run_id);
-    neuron_workflows::agent(&door, input).await.unwrap();
-}
-
 #[tokio::test]
 async fn a_killed_process_drops_its_calls() {
     let world = World::new("killed");
@@ -83,11 +70,11 @@ async fn a_killed_process_drops_its_calls() {
     let turns = json!([{"tool_calls": [{"name": "write", "input": {}}]}, {"text": "Done."}]);
     let input = serde_json::to_string(&input(&world, "run", &turns)).unwrap();
     let variables = [
-        (WORLD, world.address().await.to_string()),
-        ("RUN_INPUT", input),
-        ("RUN_ID", world.run_id("run").to_string()),
+        ("NEURON_TESTING_WORLD", world.address().await.to_string()),
+        ("NEURON_TESTING_INPUT", input),
+        ("NEURON_TESTING_RUN", world.run_id("run").to_string()),
     ];
-    let mut worker = Process::start_test("remote::worker_process", &variables).unwrap();
+    let mut worker = Process::start_example("conformance_worker", "plain", &variables).unwrap();
     gate.reached().await;
     worker.kill().unwrap();
     let dropped =

@@ -1,43 +1,20 @@
 //! Restate's door: a server for each scenario, and workers that are processes of their own.
 
 use std::{
-    env,
     net::{SocketAddr, TcpListener},
     sync::Arc,
     time::Duration,
 };
 
-use neuron_restate::{AgentServices, ClientError, RestateClient, ServerAddress, ServiceNames};
-use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World, executor_at};
+use neuron_restate::{ClientError, RestateClient, ServerAddress, ServiceNames};
+use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World};
 use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::Mutex};
 
 use crate::http::{self, ask, has_status};
 
-const LISTEN: &str = "NEURON_TESTING_LISTEN";
-const PREFIX: &str = "NEURON_TESTING_PREFIX";
-const ROLL_OVER: &str = "NEURON_TESTING_ROLL_OVER";
-const WORLD: &str = "NEURON_TESTING_WORLD";
-
 neuron_testing::conformance!(engine: RestateHost::start().await);
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "started as a process of its own"]
-async fn worker() {
-    let listen: SocketAddr = env::var(LISTEN).unwrap().parse().unwrap();
-    let names = ServiceNames::new(env::var(PREFIX).unwrap()).unwrap();
-    let executor = executor_at(env::var(WORLD).unwrap().parse().unwrap());
-    let mut services = AgentServices::new(names, executor, |door, input| {
-        Box::pin(neuron_workflows::agent(door, input))
-    });
-    if let Ok(entries) = env::var(ROLL_OVER) {
-        services = services.roll_over_after(entries.parse().unwrap());
-    }
-    let listener = tokio::net::TcpListener::bind(listen).await.unwrap();
-    let served = services.serve(listener, std::future::pending()).await;
-    served.unwrap();
-}
 
 struct RestateHost {
     server: Arc<Mutex<EngineServer>>,
@@ -117,13 +94,13 @@ impl Host for RestateHost {
 impl RestateSession {
     async fn start_worker(&self) -> Result<Process, HostError> {
         let mut variables = vec![
-            (LISTEN, self.listen.to_string()),
-            (PREFIX, self.prefix.clone()),
-            (WORLD, self.world.to_string()),
+            ("NEURON_TESTING_LISTEN", self.listen.to_string()),
+            ("NEURON_TESTING_PREFIX", self.prefix.clone()),
+            ("NEURON_TESTING_WORLD", self.world.to_string()),
         ];
         let entries = self.roll_over_after;
-        variables.extend(entries.map(|entries| (ROLL_OVER, entries.to_string())));
-        let worker = Process::start_test("restate::worker", &variables)?;
+        variables.extend(entries.map(|entries| ("NEURON_TESTING_ROLL_OVER", entries.to_string())));
+        let worker = Process::start_example("conformance_worker", "restate", &variables)?;
         while TcpStream::connect(self.listen).await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -1,15 +1,10 @@
 //! Temporal's door: a server for each scenario, and workers that are processes of their own.
 
-use std::{env, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
-use neuron_temporal::{
-    AgentClient, AgentWorker, AgentWorkflow, ClientError, Executors, TemporalDurableContext,
-};
-use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World, executor_at};
-use neuron_types::{
-    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunStart, RunStatus,
-    UserMessage,
-};
+use neuron_temporal::{AgentClient, ClientError};
+use neuron_testing::{Engine, EngineServer, Host, HostError, Process, Session, World};
+use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, UserMessage};
 use serde_json::Value;
 use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, Url};
 use tokio::sync::Mutex;
@@ -19,47 +14,13 @@ use crate::{
     http::{ask, json},
 };
 
-const SERVER: &str = "NEURON_TESTING_SERVER";
-const QUEUE: &str = "NEURON_TESTING_QUEUE";
-const ROLL_OVER: &str = "NEURON_TESTING_ROLL_OVER";
-const WORLD: &str = "NEURON_TESTING_WORLD";
-
 neuron_testing::conformance!(engine: TemporalHost::start().await);
-
-pub(crate) struct Agent;
-
-impl AgentWorkflow for Agent {
-    const NAME: &'static str = "agent";
-
-    async fn run(
-        door: TemporalDurableContext<Self>,
-        start: RunStart,
-    ) -> Result<RunOutput, DurableError> {
-        neuron_workflows::agent(door, start).await
-    }
-}
 
 async fn connect(address: &str) -> Result<AgentClient, HostError> {
     let url: Url = format!("http://{address}").parse()?;
     let connection = Connection::connect(ConnectionOptions::new(url).build()).await?;
     let client = Client::new(connection, ClientOptions::new("default").build())?;
     Ok(AgentClient::new(client, address))
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "started as a process of its own"]
-async fn worker() {
-    let client = connect(&env::var(SERVER).unwrap()).await;
-    let client = client.unwrap_or_else(|error| panic!("{error}"));
-    let world = env::var(WORLD).unwrap().parse().unwrap();
-    let mut worker = AgentWorker::builder(&client, Executors::single(executor_at(world)))
-        .task_queue(env::var(QUEUE).unwrap())
-        .workflow::<Agent>();
-    if let Ok(events) = env::var(ROLL_OVER) {
-        worker = worker.roll_over_after(events.parse().unwrap());
-    }
-    let mut worker = worker.build().unwrap();
-    worker.run(std::future::pending()).await.unwrap();
 }
 
 struct TemporalHost {
@@ -120,13 +81,13 @@ impl Host for TemporalHost {
 impl Session for TemporalSession {
     async fn execute(&self) -> Result<(), HostError> {
         let mut variables = vec![
-            (SERVER, self.address.clone()),
-            (QUEUE, self.queue.clone()),
-            (WORLD, self.world.to_string()),
+            ("NEURON_TESTING_SERVER", self.address.clone()),
+            ("NEURON_TESTING_QUEUE", self.queue.clone()),
+            ("NEURON_TESTING_WORLD", self.world.to_string()),
         ];
         let events = self.roll_over_after;
-        variables.extend(events.map(|events| (ROLL_OVER, events.to_string())));
-        let worker = Process::start_test("temporal::worker", &variables)?;
+        variables.extend(events.map(|events| ("NEURON_TESTING_ROLL_OVER", events.to_string())));
+        let worker = Process::start_example("conformance_worker", "temporal", &variables)?;
         *self.worker.lock().await = Some(worker);
         Ok(())
     }

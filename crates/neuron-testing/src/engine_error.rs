@@ -1,0 +1,70 @@
+//! What keeps a test from having a server.
+
+use std::{io, path::PathBuf};
+
+/// An engine is not there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// There is no program.
+    #[error(
+        "there is no {name}: set {variable} to the program, or see why `cargo xtask engines {name}` fails: {why}"
+    )]
+    NoProgram {
+        /// The program.
+        name: &'static str,
+        /// The variable that may name it.
+        variable: &'static str,
+        /// What `cargo xtask engines` said.
+        why: String,
+    },
+    /// A program cannot be started or ended.
+    #[error("cannot start or end {}", .program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// There is no place for its data, or no port.
+    #[error("no directory or no free port for a server")]
+    Data {
+        /// The cause.
+        source: io::Error,
+    },
+    /// It ended by itself.
+    #[error("the server ended with {status}:\n{log}")]
+    Ended {
+        /// How.
+        status: std::process::ExitStatus,
+        /// The end of its log.
+        log: String,
+    },
+    /// It does not answer.
+    #[error("the server does not answer:\n{log}")]
+    Silent {
+        /// The end of its log.
+        log: String,
+    },
+    /// An image is asked for that cannot be run here.
+    #[error(
+        "{variable} asks for an image: build neuron-testing with its feature docker, or set {program} to a program"
+    )]
+    NoDocker {
+        /// The variable that names the image.
+        variable: &'static str,
+        /// The variable that may name a program.
+        program: &'static str,
+    },
+    /// An image cannot be run, or its container not be ended or started again.
+    #[error("cannot run {image} with Docker")]
+    Docker {
+        /// The image.
+        image: String,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// It is somebody else's.
+    #[error("the server was started by somebody else: it cannot be killed here")]
+    External,
+}
