@@ -53,6 +53,7 @@ pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
         },
         stop_reason,
         cost_usd: None,
+        extra: None,
     }
 }
 

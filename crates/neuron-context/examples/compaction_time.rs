@@ -26,6 +26,7 @@ impl ModelHandle for Summarizer {
             usage: TokenUsage::default(),
             stop_reason: StopReason::EndTurn,
             cost_usd: None,
+            extra: None,
         })
     }
 }

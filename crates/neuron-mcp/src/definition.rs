@@ -88,6 +88,8 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
             open_world_hint: hints.open_world_hint,
         }),
         cache_control: None,
+        strict: None,
+        extra: None,
     }
 }
 

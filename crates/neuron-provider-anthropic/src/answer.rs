@@ -5,6 +5,8 @@ use neuron_types::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::container;
+
 /// The body of a success. Only `content` must be there.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
@@ -19,7 +21,19 @@ pub(crate) struct Answer {
     stop_details: Option<StopDetails>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
+    #[serde(default, deserialize_with = "lenient")]
+    container: Option<Map<String, Value>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
+
+/// What else is worth knowing of an answer.
+const NOTED: &[&str] = &[
+    "stop_sequence",
+    "context_management",
+    "diagnostics",
+    "input_transformations",
+];
 
 #[derive(Debug, Default, Deserialize)]
 struct StopDetails {
@@ -66,9 +80,9 @@ struct IterationUsage {
     #[serde(default, deserialize_with = "lenient")]
     output_tokens: u64,
     #[serde(default, deserialize_with = "lenient")]
-    cache_read_input_tokens: u64,
+    cache_read_input_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
-    cache_creation_input_tokens: u64,
+    cache_creation_input_tokens: Option<u64>,
 }
 
 impl Answer {
@@ -89,6 +103,9 @@ impl Answer {
         if stop_reason == StopReason::Refusal {
             content = refusal(content, self.stop_details);
         }
+        content.extend(self.container.and_then(container::block));
+        let mut noted = self.others;
+        noted.retain(|name, value| NOTED.contains(&name.as_str()) && !value.is_null());
         Some(CompletionResponse {
             id: self.id,
             model: self.model,
@@ -99,6 +116,7 @@ impl Answer {
             usage: self.usage.into(),
             stop_reason,
             cost_usd: None,
+            extra: (!noted.is_empty()).then_some(Value::Object(noted)),
         })
     }
 }
@@ -228,13 +246,17 @@ impl From<Usage> for TokenUsage {
 impl From<Iteration> for UsageIteration {
     fn from(iteration: Iteration) -> Self {
         let usage = iteration.usage;
+        let read = usage.cache_read_input_tokens;
+        let written = usage.cache_creation_input_tokens;
         Self {
             kind: iteration.kind,
             input_tokens: usage
                 .input_tokens
-                .saturating_add(usage.cache_read_input_tokens)
-                .saturating_add(usage.cache_creation_input_tokens),
+                .saturating_add(read.unwrap_or(0))
+                .saturating_add(written.unwrap_or(0)),
             output_tokens: usage.output_tokens,
+            cache_read_tokens: read,
+            cache_creation_tokens: written,
         }
     }
 }

@@ -10,9 +10,14 @@ const COMPACTION: &str = "compact-2026-09-04";
 const THRESHOLD: &str = "compact-2026-01-12";
 const BINDING: &str = "thinking-binding-controls-2026-08-01";
 
+/// Tools of MCP servers that the API calls itself.
+const MCP: &str = "mcp-client-2025-11-20";
+const FAST: &str = "fast-mode-2026-02-01";
+
 /// Fields that may come in `extra`, and the flags that they need.
-const OF_FIELDS: [(&str, &str); 4] = [
+const OF_FIELDS: [(&str, &str); 5] = [
     ("/compaction", COMPACTION),
+    ("/mcp_servers", MCP),
     ("/fallbacks", "server-side-fallback-2026-07-01"),
     ("/thread", "message-threads-2026-08-12"),
     ("/output_config/task_budget", "task-budgets-2026-03-13"),
@@ -47,9 +52,19 @@ pub(crate) fn header(
         let needed = OF_FIELDS
             .iter()
             .filter(|(field, _)| extra.pointer(field).is_some());
+        // Whoever names a version of the connector wants that one.
+        let other_mcp = settings
+            .betas
+            .iter()
+            .any(|flag| flag.starts_with("mcp-client-"));
         needed
+            .filter(|(_, flag)| !(other_mcp && *flag == MCP))
             .map(|(_, flag)| (*flag).to_owned())
             .for_each(&mut add);
+        if extra.get("speed").and_then(Value::as_str) == Some("fast") {
+            add(FAST.to_owned());
+        }
+        context::betas_of_edits(extra).for_each(&mut add);
     }
     if flags.is_empty() {
         return Ok(None);

@@ -78,6 +78,15 @@ impl Block<'_> {
         }
     }
 
+    /// Says if this is the call of a tool that the API runs itself, or what came of it.
+    pub(crate) fn is_of_server_tool(&self) -> bool {
+        let Self::Raw(value) = self else {
+            return false;
+        };
+        let kind = value.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| kind == "server_tool_use" || kind.ends_with("_tool_result"))
+    }
+
     /// Says if this is text.
     pub(crate) fn is_plain_text(&self) -> bool {
         matches!(self, Self::Text { .. })
@@ -87,7 +96,7 @@ impl Block<'_> {
     pub(crate) fn has_own_marker(&self) -> bool {
         match self {
             Self::Text { rest, .. } | Self::ToolUse { rest, .. } => rest.has("cache_control"),
-            Self::Raw(value) => value.get("cache_control").is_some_and(|own| !own.is_null()),
+            Self::Raw(value) => Marker::of_native(value).is_some(),
             _ => false,
         }
     }

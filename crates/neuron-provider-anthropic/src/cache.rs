@@ -1,7 +1,8 @@
 use neuron_types::{CacheControl, CacheTtl};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::{block::Block, request::Body};
+use crate::{block::Block, request::Body, tool::Tool};
 
 /// The API takes no more markers than this in one request.
 const MOST_MARKERS: usize = 4;
@@ -27,6 +28,13 @@ impl Marker {
                 CacheTtl::OneHour => HOUR,
             }),
         }
+    }
+
+    /// The marker that something in the API's own words brought.
+    pub(crate) fn of_native(block: &Value) -> Option<Self> {
+        let control = block.get("cache_control").filter(|own| !own.is_null())?;
+        let hour = control.get("ttl").and_then(Value::as_str) == Some(HOUR);
+        Some(Self::new(hour.then_some(CacheTtl::OneHour)))
     }
 
     fn is_short(self) -> bool {
@@ -55,7 +63,7 @@ pub(crate) fn place(body: &mut Body<'_>, ttl: Option<CacheTtl>) {
     let own: Vec<Marker> = body
         .tools
         .iter()
-        .filter_map(|tool| tool.cache_control)
+        .filter_map(Tool::marker)
         .chain(body.system.iter().filter_map(|part| part.cache_control))
         .collect();
     let mut left = MOST_MARKERS.saturating_sub(own.len());
@@ -63,8 +71,8 @@ pub(crate) fn place(body: &mut Body<'_>, ttl: Option<CacheTtl>) {
     let ttl = ttl.filter(|_| !own.iter().any(|marker| marker.is_short()));
     let marker = Marker::new(ttl);
     if own.is_empty() {
-        if let Some(tool) = body.tools.last_mut() {
-            tool.cache_control = Some(marker);
+        let mut last_first = body.tools.iter_mut().rev();
+        if last_first.any(|tool| tool.mark(marker)) {
             left -= 1;
         }
         if let Some(part) = body.system.last_mut() {

@@ -23,6 +23,7 @@ const LONGEST_NAME: usize = 128;
 pub(crate) struct Asked<'a> {
     pub(crate) request: &'a CompletionRequest,
     pub(crate) extra: Option<&'a Map<String, Value>>,
+    pub(crate) native_tools: &'a [Value],
     pub(crate) version: ApiVersion,
     pub(crate) model: &'a ModelCapabilities,
     pub(crate) messages: &'a [WireMessage<'a>],
@@ -93,7 +94,9 @@ impl Asked<'_> {
     }
 
     fn check_tools(&self) -> Result<(), ProviderError> {
-        let mut names = BTreeSet::new();
+        let native = self.native_tools.iter();
+        let native = native.filter_map(|tool| tool.get("name")?.as_str());
+        let mut names: BTreeSet<_> = native.collect();
         for tool in &self.request.tools {
             let name = tool.name.as_str();
             let fits = (1..=LONGEST_NAME).contains(&name.len())
@@ -184,6 +187,13 @@ impl Asked<'_> {
                 self.request.model,
             )));
         }
+        let misplaced = |pair: &[WireMessage<'_>]| matches!(pair, [before, operator] if system(operator) && !before.takes_operator());
+        if self.messages.windows(2).any(misplaced) {
+            return Err(invalid(
+                "a system message inside the conversation stands behind an answer: put it behind a message of \
+                 the user",
+            ));
+        }
         Ok(())
     }
 
@@ -221,7 +231,17 @@ fn has_citations(block: &ContentBlock) -> bool {
     let ContentBlock::Other(block) = block else {
         return false;
     };
-    let citations = block.get("citations").and_then(Value::as_array);
-    block.get("type").and_then(Value::as_str) == Some("text")
-        && citations.is_some_and(|citations| !citations.is_empty())
+    match block.get("type").and_then(Value::as_str) {
+        Some("text") => is_cited(block),
+        Some("search_result") => {
+            let content = block.get("content").and_then(Value::as_array);
+            content.is_some_and(|parts| parts.iter().any(is_cited))
+        }
+        _ => false,
+    }
+}
+
+fn is_cited(text: &Value) -> bool {
+    let citations = text.get("citations").and_then(Value::as_array);
+    citations.is_some_and(|citations| !citations.is_empty())
 }

@@ -43,17 +43,26 @@ pub(crate) fn management(request: &CompletionRequest) -> Option<ContextManagemen
 
 /// The beta flags that the edits need: `compact_20260112` needs `compact-2026-01-12`.
 pub(crate) fn betas(request: &CompletionRequest) -> impl Iterator<Item = String> {
-    all(request).filter_map(edit).filter_map(|edit| {
-        let strategy = edit.strategy();
-        if strategy.starts_with("clear_") {
-            return Some(EDITING.to_owned());
-        }
-        let date = strategy.strip_prefix("compact_")?;
-        let digits = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
-        let (year, rest) = date.split_at_checked(4).filter(|_| digits)?;
-        let (month, day) = rest.split_at_checked(2)?;
-        Some(format!("compact-{year}-{month}-{day}"))
-    })
+    let edits = all(request).filter_map(edit);
+    edits.filter_map(|edit| beta(edit.strategy()))
+}
+
+/// The same of edits in the API's own words.
+pub(crate) fn betas_of_edits(extra: &Value) -> impl Iterator<Item = String> {
+    let edits = extra.pointer("/context_management/edits");
+    let edits = edits.and_then(Value::as_array).into_iter().flatten();
+    edits.filter_map(|edit| beta(edit.get("type")?.as_str()?))
+}
+
+fn beta(strategy: &str) -> Option<String> {
+    if strategy.starts_with("clear_") {
+        return Some(EDITING.to_owned());
+    }
+    let date = strategy.strip_prefix("compact_")?;
+    let digits = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+    let (year, rest) = date.split_at_checked(4).filter(|_| digits)?;
+    let (month, day) = rest.split_at_checked(2)?;
+    Some(format!("compact-{year}-{month}-{day}"))
 }
 
 fn all(request: &CompletionRequest) -> impl Iterator<Item = &ContextEdit> {

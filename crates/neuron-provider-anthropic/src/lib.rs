@@ -63,7 +63,8 @@
 //!
 //! # Order of messages
 //!
-//! Consecutive messages of one role become one, and tool results come first in it, as the API demands.
+//! Consecutive messages of one role become one, and tool results come first in it, as the API demands. What an
+//! operator says inside the conversation goes behind what the user says at the same time.
 //!
 //! # What models take
 //!
@@ -86,6 +87,20 @@
 //! stand; where it has some on tools or system, only those in user messages are added, and where it has some
 //! in the conversation, none. [`AnthropicBuilder::cache_ttl`] sets how long they keep.
 //!
+//! # Tools
+//!
+//! A tool with `strict` is sent with its objects closed, and the model is held to that schema. The API's own tools
+//! come as `tools` in the request's `extra`, in the API's words, and stand before those of the request:
+//! `{"type": "web_search_20260318", "name": "web_search"}`. What they do is in the answer and is replayed with
+//! it. Code that they run goes on in the container of the newest answer that had one, which the answer's last
+//! block tells: the request need not name it.
+//!
+//! # What else an answer says
+//!
+//! [`CompletionResponse::extra`](neuron_types::CompletionResponse::extra) holds, where the API says so: the
+//! `stop_sequence` that came up, what it took out of the context (`context_management`), what became of
+//! thinking that lost its place (`input_transformations`), and `diagnostics`.
+//!
 //! # Keeping the conversation small
 //!
 //! - [`ContextEdit`](neuron_types::ContextEdit)s in the request: the API leaves out older tool results or
@@ -102,7 +117,7 @@
 //! | `reasoning_effort` | `output_config.effort`, with adaptive thinking where the model has it unless `thinking` says otherwise; `none` turns thinking off; `minimal` is refused |
 //! | `response_format` | `output_config.format`, its objects closed where they do not say; a JSON object without a schema is refused |
 //! | `context_management` | `context_management.edits`, thinking first, with the beta flags that they need |
-//! | `extra` | merged in at the top level, where it replaces a field of the same name; it may not set `model`, `messages` or `stream`. `compaction`, `fallbacks`, `thread` and `output_config.task_budget` bring their beta flags |
+//! | `extra` | merged in at the top level, where it replaces a field of the same name, but for `tools`, which are added; it may not set `model`, `messages` or `stream`. `compaction`, `context_management`, `fallbacks`, `mcp_servers`, `thread`, `output_config.task_budget` and a fast `speed` bring their beta flags |
 
 mod answer;
 mod beta;
@@ -113,6 +128,7 @@ mod capabilities;
 mod check;
 mod client;
 mod compact;
+mod container;
 mod context;
 mod count;
 mod display;
@@ -123,9 +139,9 @@ mod message;
 mod models;
 mod refusal;
 mod request;
-mod schema;
 mod stream;
 mod thinking;
+mod tool;
 mod version;
 
 pub use builder::{AnthropicBuilder, DEFAULT_BASE_URL, DEFAULT_MAX_TOKENS};

@@ -2,7 +2,10 @@ use neuron_types::{ContentBlock, Message, Role};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::block::{Block, Input, Rest, ResultItem};
+use crate::{
+    block::{Block, Input, Rest, ResultItem},
+    container,
+};
 
 /// A message as it is sent.
 #[derive(Debug, Serialize)]
@@ -11,8 +14,15 @@ pub(crate) struct WireMessage<'a> {
     pub(crate) content: Vec<Block<'a>>,
 }
 
-/// The conversation with consecutive messages of one role merged, tool results first in theirs, and
-/// without what the API refuses.
+impl WireMessage<'_> {
+    /// Says if the API takes an operator's message right after this one.
+    pub(crate) fn takes_operator(&self) -> bool {
+        self.role == "user" || self.content.last().is_some_and(Block::is_of_server_tool)
+    }
+}
+
+/// The conversation with consecutive messages of one role merged, tool results first in theirs, what an
+/// operator says behind what a user says at the same time, and without what the API refuses.
 ///
 /// Thinking is left out after a call whose arguments cannot go back as they came: it is bound to what was
 /// there before it.
@@ -29,10 +39,12 @@ pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
         if content.is_empty() {
             continue;
         }
-        match messages.last_mut().filter(|last| last.role == role) {
-            Some(last) => last.content.extend(content),
-            None => messages.push(WireMessage { role, content }),
-        }
+        let operator = match messages.last() {
+            Some(last) if role == "user" && last.role == "system" => messages.pop(),
+            _ => None,
+        };
+        append(&mut messages, role, content);
+        messages.extend(operator);
     }
     for message in &mut messages {
         if message.role == "user" {
@@ -44,12 +56,20 @@ pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
     messages
 }
 
+fn append<'a>(messages: &mut Vec<WireMessage<'a>>, role: &'static str, content: Vec<Block<'a>>) {
+    match messages.last_mut().filter(|last| last.role == role) {
+        Some(last) => last.content.extend(content),
+        None => messages.push(WireMessage { role, content }),
+    }
+}
+
 fn blocks<'a>(content: &'a [ContentBlock], altered: &mut bool) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(content.len());
     let mut rest = None;
     for block in content {
         let rest_of_text = rest.take();
         match block {
+            ContentBlock::Other(value) if container::is_block(value) => rest = rest_of_text,
             ContentBlock::Other(value) if is_rest_of_text(value) => rest = Some(value),
             ContentBlock::Text(text) => blocks.extend(text_block(text, rest_of_text)),
             other => {

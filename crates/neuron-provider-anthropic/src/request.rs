@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, extra_fields};
+use chrono::Utc;
+use neuron_provider_http::{BodyWriter, closed_schema, extra_fields, kept, native_tools};
 use neuron_types::{
     CompletionRequest, ProviderError, ResponseFormat, SystemPrompt, ThinkingConfig, ToolChoice,
-    ToolDefinition,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -12,16 +12,20 @@ use crate::{
     cache::{self, Marker},
     check,
     client::Settings,
+    container,
     context::{self, ContextManagement},
     message::{self, WireMessage},
     refusal::invalid,
-    schema,
     thinking::Reasoning,
+    tool::{self, Tool},
 };
 
 const RESERVED: &[&str] = &["model", "messages", "stream"];
 
-/// The fields of `extra` that the API takes when it only counts.
+/// The fields of `extra` that join what the request has itself.
+const JOINED: &[&str] = &["container", "tools"];
+
+/// The further fields of `extra` that the API takes when it only counts.
 const COUNTED: &[&str] = &[
     "cache_control",
     "compaction",
@@ -32,7 +36,6 @@ const COUNTED: &[&str] = &[
     "system",
     "thinking",
     "tool_choice",
-    "tools",
 ];
 
 /// What is asked for.
@@ -48,6 +51,7 @@ pub(crate) enum Purpose<'a> {
 pub(crate) struct Body<'a> {
     pub(crate) system: Vec<SystemPart<'a>>,
     pub(crate) tools: Vec<Tool<'a>>,
+    container: Option<Cow<'a, Value>>,
     pub(crate) messages: Vec<WireMessage<'a>>,
     /// The answer is to come as a stream.
     pub(crate) stream: bool,
@@ -66,16 +70,6 @@ pub(crate) struct SystemPart<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cache_control: Option<Marker>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Tool<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
-    input_schema: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cache_control: Option<Marker>,
 }
@@ -127,6 +121,7 @@ impl<'a> Body<'a> {
         purpose: Purpose<'a>,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
+        let native_tools = native_tools(extra)?;
         let model = settings.capabilities(&request.model);
         let messages = message::messages(&request.messages);
         let max_tokens = max_tokens(request, extra, settings.max_tokens);
@@ -134,6 +129,7 @@ impl<'a> Body<'a> {
         let asked = check::Asked {
             request,
             extra,
+            native_tools,
             version: settings.version,
             model: &model,
             messages: &messages,
@@ -142,7 +138,11 @@ impl<'a> Body<'a> {
         asked.check(purpose)?;
         let mut body = Self {
             system: system(request),
-            tools: request.tools.iter().map(Tool::from).collect(),
+            container: match purpose {
+                Purpose::Count => None,
+                _ => container::next(&request.messages, extra, Utc::now()),
+            },
+            tools: tool::tools(request, native_tools)?,
             messages,
             stream: false,
             request,
@@ -150,15 +150,17 @@ impl<'a> Body<'a> {
             max_tokens,
             reasoning,
             format: format(request)?,
-            tool_choice: tool_choice(request),
+            tool_choice: tool_choice(request, native_tools),
             context_management: match purpose {
                 Purpose::Compaction { .. } => None,
                 Purpose::Answer | Purpose::Count => context::management(request),
             },
-            extra: match purpose {
-                Purpose::Count => extra.map(counted),
-                Purpose::Answer | Purpose::Compaction { .. } => extra.map(Cow::Borrowed),
-            },
+            extra: extra.map(|extra| {
+                kept(extra, |name| {
+                    let said = purpose != Purpose::Count || COUNTED.contains(&name);
+                    said && !JOINED.contains(&name)
+                })
+            }),
         };
         if settings.automatic_caching {
             cache::place(&mut body, settings.cache_ttl);
@@ -205,6 +207,7 @@ impl Serialize for Body<'_> {
             body.field("tools", &self.tools)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
+        body.optional("container", self.container.as_ref())?;
         body.optional("thinking", self.reasoning.thinking.as_ref())?;
         if self.reasoning.effort.is_some() || self.format.is_some() {
             let config = OutputConfig {
@@ -231,27 +234,6 @@ impl Serialize for Body<'_> {
         body.field("messages", &self.messages)?;
         body.end()
     }
-}
-
-impl<'a> From<&'a ToolDefinition> for Tool<'a> {
-    fn from(tool: &'a ToolDefinition) -> Self {
-        Self {
-            name: &tool.name,
-            description: &tool.description,
-            input_schema: &tool.input_schema,
-            cache_control: tool.cache_control.as_ref().map(Marker::from),
-        }
-    }
-}
-
-fn counted(extra: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
-    let fields = extra.iter();
-    let counted = fields.filter(|(name, _)| COUNTED.contains(&name.as_str()));
-    Cow::Owned(
-        counted
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-    )
 }
 
 fn max_tokens(
@@ -288,10 +270,11 @@ fn system(request: &CompletionRequest) -> Vec<SystemPart<'_>> {
 }
 
 /// Without tools there is nothing to choose, and the API refuses to be told so.
-fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
+fn tool_choice<'a>(request: &'a CompletionRequest, native: &[Value]) -> Option<Choice<'a>> {
     let one_at_a_time = request.parallel_tool_calls == Some(false);
+    let no_tools = request.tools.is_empty() && native.is_empty();
     let kind = match request.tool_choice.as_ref() {
-        None | Some(ToolChoice::Auto | ToolChoice::None) if request.tools.is_empty() => None,
+        None | Some(ToolChoice::Auto | ToolChoice::None) if no_tools => None,
         None => one_at_a_time.then_some(ChoiceKind::Auto),
         Some(ToolChoice::Auto) => Some(ChoiceKind::Auto),
         Some(ToolChoice::None) => Some(ChoiceKind::None),
@@ -308,7 +291,7 @@ fn format(request: &CompletionRequest) -> Result<Option<Format<'_>>, ProviderErr
     match &request.response_format {
         None | Some(ResponseFormat::Text) => Ok(None),
         Some(ResponseFormat::JsonSchema { schema, .. }) => Ok(Some(Format::JsonSchema {
-            schema: schema::closed(schema),
+            schema: closed_schema(schema),
         })),
         Some(ResponseFormat::JsonObject) => Err(invalid(
             "anthropic has no JSON answers without a schema: give the response format a JSON Schema",

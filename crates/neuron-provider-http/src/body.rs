@@ -1,4 +1,3 @@
-use neuron_types::{CompletionRequest, FailureKind, ProviderError};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -88,36 +87,5 @@ impl<'a, M: SerializeMap> BodyWriter<'a, M> {
             self.map.serialize_entry(name, value)?;
         }
         self.map.end()
-    }
-}
-
-/// Returns the fields of [`CompletionRequest::extra`], checked.
-///
-/// `reserved` are the names that `extra` may not set, because the request has a field of its own for them
-/// or because the answer could not be read.
-///
-/// # Errors
-///
-/// An invalid request, where `extra` is not an object or sets a reserved field.
-pub fn extra_fields<'a>(
-    request: &'a CompletionRequest,
-    reserved: &[&str],
-) -> Result<Option<&'a Map<String, Value>>, ProviderError> {
-    let fields = match &request.extra {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Object(fields)) => fields,
-        Some(_) => {
-            return Err(ProviderError::new(
-                FailureKind::InvalidRequest,
-                "`extra` is not a JSON object: give it the further fields of the request body by name",
-            ));
-        }
-    };
-    match reserved.iter().find(|name| fields.contains_key(**name)) {
-        Some(name) => Err(ProviderError::new(
-            FailureKind::InvalidRequest,
-            format!("`extra` may not set `{name}`: take it out and use the request's own fields"),
-        )),
-        None => Ok(Some(fields)),
     }
 }

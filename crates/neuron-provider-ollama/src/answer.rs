@@ -144,6 +144,7 @@ impl Answer {
             usage: self.usage,
             stop_reason,
             cost_usd: None,
+            extra: None,
         })
     }
 }

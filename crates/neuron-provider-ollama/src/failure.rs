@@ -6,8 +6,15 @@ use serde_json::Value;
 /// written it.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
     let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-    let message = body.get("error").and_then(message);
-    failure(Some(reply.status()), message)
+    let mut failure = failure(Some(reply.status()), body.get("error").and_then(message));
+    // The cloud says where its keys come from.
+    if let Some(address) = body.get("signin_url").and_then(Value::as_str) {
+        let message = failure
+            .message
+            .unwrap_or_else(|| "not signed in".to_owned());
+        failure.message = Some(format!("{message}: sign in at {address}"));
+    }
+    failure
 }
 
 /// Reads the `error` of a line among those of an answer.

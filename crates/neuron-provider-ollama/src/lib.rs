@@ -31,6 +31,7 @@
 //! | 503, too many requests wait | `overloaded` |
 //! | the model is being loaded | `model_loading` |
 //! | 404, no such model | `model_not_found` |
+//! | 401, not signed in to the cloud | `authentication`, with the address to sign in at |
 //! | the conversation does not fit | `context_length` |
 //! | an error among the lines of a stream | the same, else `unavailable` |
 //!

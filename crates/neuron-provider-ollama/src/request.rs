@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, extra_fields};
+use neuron_provider_http::{BodyWriter, extra_fields, kept, tool_fields};
 use neuron_types::{CompletionRequest, ProviderError, ResponseFormat, ToolChoice, ToolDefinition};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -41,6 +41,8 @@ struct Function<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     parameters: Cow<'a, Value>,
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,15 +70,14 @@ impl<'a> Body<'a> {
                 "ollama cannot keep a model from several calls at once: leave `parallel_tool_calls` unset",
             ));
         }
-        let (extra, extra_options) = split_options(extra)?;
         Ok(Self {
             request,
             settings,
             messages: message::messages(request)?,
             tools: tools(request)?,
             think: think::asked(request)?.or(settings.think),
-            extra,
-            extra_options,
+            extra: extra.map(|extra| kept(extra, |name| name != "options")),
+            extra_options: options(extra.and_then(|extra| extra.get("options")))?,
             stream,
         })
     }
@@ -99,27 +100,11 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Takes `options` out of `extra`: they join the request's own.
-#[expect(clippy::type_complexity, reason = "named at its only use")]
-fn split_options(
-    extra: Option<&Map<String, Value>>,
-) -> Result<
-    (
-        Option<Cow<'_, Map<String, Value>>>,
-        Option<&Map<String, Value>>,
-    ),
-    ProviderError,
-> {
-    let Some(fields) = extra else {
-        return Ok((None, None));
-    };
-    match fields.get("options") {
-        None => Ok((Some(Cow::Borrowed(fields)), None)),
-        Some(Value::Object(options)) => {
-            let mut rest = fields.clone();
-            rest.remove("options");
-            Ok((Some(Cow::Owned(rest)), Some(options)))
-        }
+/// The options of `extra`, which join the request's own.
+fn options(options: Option<&Value>) -> Result<Option<&Map<String, Value>>, ProviderError> {
+    match options {
+        None => Ok(None),
+        Some(Value::Object(options)) => Ok(Some(options)),
         Some(_) => Err(refuse(
             "`extra.options` is not a JSON object: give it ollama's options by name",
         )),
@@ -128,7 +113,7 @@ fn split_options(
 
 fn tools(request: &CompletionRequest) -> Result<Vec<Tool<'_>>, ProviderError> {
     match &request.tool_choice {
-        None | Some(ToolChoice::Auto) => Ok(request.tools.iter().map(Tool::from).collect()),
+        None | Some(ToolChoice::Auto) => request.tools.iter().map(tool).collect(),
         Some(ToolChoice::None) => Ok(Vec::new()),
         Some(ToolChoice::Required | ToolChoice::Specific { .. }) => Err(refuse(
             "ollama cannot make a model call a tool: leave `tool_choice` unset and ask for the call in \
@@ -137,16 +122,15 @@ fn tools(request: &CompletionRequest) -> Result<Vec<Tool<'_>>, ProviderError> {
     }
 }
 
-impl<'a> From<&'a ToolDefinition> for Tool<'a> {
-    fn from(tool: &'a ToolDefinition) -> Self {
-        Self::Function {
-            function: Function {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: schema::inlined(&tool.input_schema),
-            },
-        }
-    }
+fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
+    Ok(Tool::Function {
+        function: Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: schema::inlined(&tool.input_schema),
+            extra: tool_fields(tool, &["name", "description", "parameters"])?,
+        },
+    })
 }
 
 impl Serialize for Body<'_> {

@@ -83,6 +83,7 @@ impl Answer {
             usage: self.usage.into(),
             stop_reason: stop_reason(choice.finish_reason, calls, refused),
             cost_usd: None,
+            extra: None,
         })
     }
 }

@@ -1,4 +1,6 @@
-use neuron_provider_http::{BodyWriter, extra_fields};
+use std::borrow::Cow;
+
+use neuron_provider_http::{BodyWriter, extra_fields, kept, native_tools, tool_fields};
 use neuron_types::{
     CompletionRequest, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice, ToolDefinition,
 };
@@ -15,6 +17,9 @@ use crate::{
 
 const RESERVED: &[&str] = &["model", "messages", "stream"];
 
+/// What a definition of a tool has fields of its own for.
+const TOOL_FIELDS: &[&str] = &["name", "description", "parameters", "strict"];
+
 /// A request body that borrows the conversation.
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
@@ -27,7 +32,7 @@ pub(crate) struct Body<'a> {
     reasoning_effort: Option<ReasoningEffort>,
     stream: bool,
     stream_options: Option<StreamOptions>,
-    extra: Option<&'a Map<String, Value>>,
+    extra: Option<Cow<'a, Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,7 +43,12 @@ struct StreamOptions {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Tool<'a> {
-    Function { function: Function<'a> },
+    Function {
+        function: Function<'a>,
+    },
+    /// One of the server's own, in its words.
+    #[serde(untagged)]
+    Native(&'a Value),
 }
 
 #[derive(Debug, Serialize)]
@@ -46,7 +56,11 @@ struct Function<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
     parameters: Parameters<'a>,
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,6 +103,7 @@ impl<'a> Body<'a> {
         stream: bool,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
+        let tools = tools(request, native_tools(extra)?)?;
         if request.context_management.is_some() {
             return Err(refuse(
                 "chat completions cannot compact the conversation: leave `context_management` unset",
@@ -103,15 +118,15 @@ impl<'a> Body<'a> {
             request,
             messages: chat_message::messages(request, dialect)?,
             token_limit: dialect.token_limit.name(),
-            tools: request.tools.iter().map(Tool::from).collect(),
-            tool_choice: tool_choice(request),
+            tool_choice: tool_choice(request, !tools.is_empty()),
+            tools,
             response_format: response_format(request),
             reasoning_effort,
             stream,
             stream_options: (stream && dialect.stream_usage).then_some(StreamOptions {
                 include_usage: true,
             }),
-            extra,
+            extra: extra.map(|extra| kept(extra, |name| name != "tools")),
         })
     }
 }
@@ -119,7 +134,7 @@ impl<'a> Body<'a> {
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let request = self.request;
-        let mut body = BodyWriter::begin(serializer, self.extra)?;
+        let mut body = BodyWriter::begin(serializer, self.extra.as_deref())?;
         body.field("model", &request.model)?;
         body.optional(self.token_limit, request.max_tokens.as_ref())?;
         body.optional("temperature", request.temperature.as_ref())?;
@@ -145,22 +160,31 @@ impl Serialize for Body<'_> {
     }
 }
 
-impl<'a> From<&'a ToolDefinition> for Tool<'a> {
-    fn from(tool: &'a ToolDefinition) -> Self {
-        Self::Function {
-            function: Function {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: Parameters(&tool.input_schema),
-            },
-        }
-    }
+/// Those of the request, then the server's own.
+fn tools<'a>(
+    request: &'a CompletionRequest,
+    native: &'a [Value],
+) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let native = native.iter().map(|tool| Ok(Tool::Native(tool)));
+    request.tools.iter().map(tool).chain(native).collect()
+}
+
+fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
+    Ok(Tool::Function {
+        function: Function {
+            name: &tool.name,
+            description: &tool.description,
+            strict: tool.strict,
+            parameters: Parameters::of(tool)?,
+            extra: tool_fields(tool, TOOL_FIELDS)?,
+        },
+    })
 }
 
 /// Without tools there is nothing to choose, and servers refuse to be told so.
-fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
+fn tool_choice(request: &CompletionRequest, has_tools: bool) -> Option<Choice<'_>> {
     match request.tool_choice.as_ref()? {
-        ToolChoice::Auto | ToolChoice::None if request.tools.is_empty() => None,
+        ToolChoice::Auto | ToolChoice::None if !has_tools => None,
         ToolChoice::Auto => Some(Choice::Mode("auto")),
         ToolChoice::None => Some(Choice::Mode("none")),
         ToolChoice::Required => Some(Choice::Mode("required")),

@@ -86,6 +86,22 @@
 //! a [`Value::String`](serde_json::Value::String) in the call's input. Other providers' native blocks are not
 //! recognised: strip them before you change the provider in the middle of a conversation.
 //!
+//! # Tools
+//!
+//! A tool with `strict` is sent with its objects closed, and the model is held to that schema; one with optional
+//! properties is refused, as OpenAI refuses it. The API's own tools come as `tools` in the request's `extra`, in
+//! the API's words, and stand behind those of the request: `{"type": "web_search"}`.
+//!
+//! # Keeping the conversation small
+//!
+//! - A compaction edit in the request has Responses compact from a threshold on. The compacted part is a block
+//!   of the answer and goes back with it.
+//! - [`OpenAiResponses::compact`] compacts at once. Its messages take the place of those that were sent.
+//! - [`OpenAiResponses::count_tokens`] tells how large a request is.
+//!
+//! What Responses left out of a conversation is in
+//! [`CompletionResponse::extra`](neuron_types::CompletionResponse::extra), as `input_transformations`.
+//!
 //! # Tool results
 //!
 //! They follow the calls that they answer, before anything that the user says. Neither API has a flag for a
@@ -104,7 +120,7 @@
 //! | `stop_sequences` | refused | `stop` |
 //! | `parallel_tool_calls` | `parallel_tool_calls`, beside tools | the same |
 //! | `context_management` | `context_management`: compaction from a threshold on | refused |
-//! | `extra` | merged in at the top level, where it replaces a field of the same name | the same |
+//! | `extra` | merged in at the top level, where it replaces a field of the same name, but for `tools`, which are added | the same |
 //!
 //! `extra` may not set the model, the conversation or `stream`. Cache markers are left out: OpenAI caches by
 //! itself.
@@ -129,6 +145,8 @@ mod reasoning;
 mod responses;
 mod responses_answer;
 mod responses_calls;
+mod responses_compact;
+mod responses_count;
 mod responses_item;
 mod responses_message;
 mod responses_request;
@@ -139,3 +157,4 @@ pub use builder::{DEFAULT_BASE_URL, OpenAiBuilder};
 pub use chat::OpenAiChat;
 pub use dialect::{ChatSettings, SystemRole, TokenLimitField};
 pub use responses::{OpenAiResponses, ResponsesSettings};
+pub use responses_compact::Compacted;

@@ -5,7 +5,7 @@ use crate::{
     builder::OpenAiBuilder,
     failure::{self, REQUEST_ID},
     responses_answer::Answer,
-    responses_request::Body,
+    responses_request::{Body, Purpose},
     responses_stream::Assembler,
 };
 
@@ -14,8 +14,8 @@ use crate::{
 /// Cloning it is cheap and shares the connections. Its `Debug` shows no key.
 #[derive(Debug, Clone)]
 pub struct OpenAiResponses {
-    http: HttpClient,
-    settings: ResponsesSettings,
+    pub(crate) http: HttpClient,
+    pub(crate) settings: ResponsesSettings,
 }
 
 /// What is set for Responses alone.
@@ -76,7 +76,7 @@ impl Provider for OpenAiResponses {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let body = Body::new(request, &self.settings, false)?;
+        let body = Body::new(request, &self.settings, Purpose::Answer)?;
         let reply = self.http.post(&body, &[]).await?;
         self.read(&reply)
     }
@@ -85,7 +85,7 @@ impl Provider for OpenAiResponses {
         &self,
         request: &CompletionRequest,
     ) -> Result<StreamHandle, ProviderError> {
-        let body = Body::new(request, &self.settings, true)?;
+        let body = Body::new(request, &self.settings, Purpose::Stream)?;
         match self.http.post_sse(&body, &[]).await? {
             Streamed::Events(events) => {
                 let request_id = events.headers().get(REQUEST_ID).map(AsRef::as_ref);

@@ -1,7 +1,7 @@
 use neuron_provider_http::lenient;
 use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     arguments::{received_call, received_custom_call},
@@ -23,6 +23,9 @@ pub(crate) struct Answer {
     incomplete_details: IncompleteDetails,
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
+    /// What the API left out of the conversation.
+    #[serde(default, deserialize_with = "lenient")]
+    input_transformations: Vec<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,7 +35,7 @@ struct IncompleteDetails {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Usage {
+pub(crate) struct Usage {
     #[serde(default, deserialize_with = "lenient")]
     input_tokens: u64,
     #[serde(default, deserialize_with = "lenient")]
@@ -87,17 +90,19 @@ impl Answer {
                 _ => StopReason::named(self.status),
             },
             cost_usd: None,
+            extra: (!self.input_transformations.is_empty())
+                .then(|| json!({"input_transformations": self.input_transformations})),
         })
     }
 }
 
 /// What the output holds. There is no reason given for its end: it follows from this.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     message: bool,
     refusal: bool,
     call: bool,
-    compaction: bool,
+    pub(crate) compaction: bool,
 }
 
 fn stop_reason(cut: bool, reason: String, seen: &Seen) -> StopReason {
@@ -114,7 +119,7 @@ fn stop_reason(cut: bool, reason: String, seen: &Seen) -> StopReason {
 }
 
 /// Takes calls and messages apart, and keeps any other item as it is.
-fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut Seen) {
+pub(crate) fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut Seen) {
     let Value::Object(mut item) = item else {
         content.push(ContentBlock::Other(item));
         return;

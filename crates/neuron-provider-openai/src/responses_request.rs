@@ -1,4 +1,6 @@
-use neuron_provider_http::{BodyWriter, Joined, extra_fields};
+use std::borrow::Cow;
+
+use neuron_provider_http::{BodyWriter, Joined, extra_fields, kept, native_tools, tool_fields};
 use neuron_types::{
     CompletionRequest, ContextEdit, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice,
     ToolDefinition,
@@ -17,6 +19,40 @@ use crate::{
 /// A response that is made in the background would have to be fetched, which is not done here.
 const RESERVED: &[&str] = &["model", "input", "stream", "background"];
 
+/// The fields of `extra` that the API takes when it only counts.
+const COUNTED: &[&str] = &[
+    "conversation",
+    "instructions",
+    "parallel_tool_calls",
+    "personality",
+    "previous_response_id",
+    "reasoning",
+    "text",
+    "tool_choice",
+    "truncation",
+];
+
+/// Those that it takes when it compacts.
+const COMPACTED: &[&str] = &[
+    "image",
+    "instructions",
+    "previous_response_id",
+    "prompt_cache_key",
+    "prompt_cache_options",
+];
+
+/// What a definition of a tool has fields of its own for.
+const TOOL_FIELDS: &[&str] = &["type", "name", "description", "parameters", "strict"];
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Answer,
+    Stream,
+    Count,
+    Compaction,
+}
+
 /// A request body that borrows the conversation.
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
@@ -29,8 +65,8 @@ pub(crate) struct Body<'a> {
     reasoning: Option<Reasoning>,
     context_management: Vec<Edit<'a>>,
     encrypted_reasoning: bool,
-    stream: bool,
-    extra: Option<&'a Map<String, Value>>,
+    purpose: Purpose,
+    extra: Option<Cow<'a, Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,7 +79,12 @@ enum Tool<'a> {
         parameters: Parameters<'a>,
         /// Said in so many words, since the API's default is not that of Chat Completions.
         strict: bool,
+        #[serde(flatten)]
+        extra: Option<&'a Map<String, Value>>,
     },
+    /// One of the API's own, in its words.
+    #[serde(untagged)]
+    Native(&'a Value),
 }
 
 #[derive(Debug, Serialize)]
@@ -97,9 +138,10 @@ impl<'a> Body<'a> {
     pub(crate) fn new(
         request: &'a CompletionRequest,
         settings: &ResponsesSettings,
-        stream: bool,
+        purpose: Purpose,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
+        let tools = tools(request, native_tools(extra)?)?;
         if !request.stop_sequences.is_empty() {
             return Err(refuse(
                 "openai's responses take no stop sequences: leave `stop_sequences` empty",
@@ -114,14 +156,20 @@ impl<'a> Body<'a> {
             request,
             instructions: Joined::instructions(request.system.as_ref()),
             input: responses_item::items(&request.messages),
-            tools: request.tools.iter().map(Tool::from).collect(),
-            tool_choice: tool_choice(request),
+            tool_choice: tool_choice(request, !tools.is_empty()),
+            tools,
             text: format(request).map(|format| TextSettings { format }),
             reasoning: effort.map(|effort| Reasoning { effort }),
             context_management: edits(request)?,
             encrypted_reasoning: settings.encrypted_reasoning && model.is_none_or(Model::reasons),
-            stream,
-            extra,
+            purpose,
+            extra: extra.map(|extra| {
+                kept(extra, |name| match purpose {
+                    Purpose::Answer | Purpose::Stream => name != "tools",
+                    Purpose::Count => COUNTED.contains(&name),
+                    Purpose::Compaction => COMPACTED.contains(&name),
+                })
+            }),
         })
     }
 }
@@ -129,29 +177,36 @@ impl<'a> Body<'a> {
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let request = self.request;
-        let mut body = BodyWriter::begin(serializer, self.extra)?;
+        let answers = matches!(self.purpose, Purpose::Answer | Purpose::Stream);
+        let mut body = BodyWriter::begin(serializer, self.extra.as_deref())?;
         body.field("model", &request.model)?;
-        body.field("store", &false)?;
-        if self.encrypted_reasoning {
-            body.field("include", &["reasoning.encrypted_content"])?;
+        if answers {
+            body.field("store", &false)?;
+            if self.encrypted_reasoning {
+                body.field("include", &["reasoning.encrypted_content"])?;
+            }
+            body.optional("max_output_tokens", request.max_tokens.as_ref())?;
+            body.optional("temperature", request.temperature.as_ref())?;
+            body.optional("top_p", request.top_p.as_ref())?;
         }
-        body.optional("max_output_tokens", request.max_tokens.as_ref())?;
-        body.optional("temperature", request.temperature.as_ref())?;
-        body.optional("top_p", request.top_p.as_ref())?;
-        body.optional("reasoning", self.reasoning.as_ref())?;
-        body.optional("text", self.text.as_ref())?;
-        if !self.context_management.is_empty() {
+        if self.purpose != Purpose::Compaction {
+            body.optional("reasoning", self.reasoning.as_ref())?;
+            body.optional("text", self.text.as_ref())?;
+        }
+        if answers && !self.context_management.is_empty() {
             body.field("context_management", &self.context_management)?;
         }
         body.optional("instructions", self.instructions.as_ref())?;
-        if !self.tools.is_empty() {
-            body.field("tools", &self.tools)?;
+        if self.purpose != Purpose::Compaction {
+            if !self.tools.is_empty() {
+                body.field("tools", &self.tools)?;
+            }
+            body.optional("tool_choice", self.tool_choice.as_ref())?;
+            if !self.tools.is_empty() {
+                body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
+            }
         }
-        body.optional("tool_choice", self.tool_choice.as_ref())?;
-        if !self.tools.is_empty() {
-            body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
-        }
-        if self.stream {
+        if self.purpose == Purpose::Stream {
             body.field("stream", &true)?;
         }
         body.field("input", &self.input)?;
@@ -159,21 +214,29 @@ impl Serialize for Body<'_> {
     }
 }
 
-impl<'a> From<&'a ToolDefinition> for Tool<'a> {
-    fn from(tool: &'a ToolDefinition) -> Self {
-        Self::Function {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: Parameters(&tool.input_schema),
-            strict: false,
-        }
-    }
+/// Those of the request, then the API's own.
+fn tools<'a>(
+    request: &'a CompletionRequest,
+    native: &'a [Value],
+) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let native = native.iter().map(|tool| Ok(Tool::Native(tool)));
+    request.tools.iter().map(tool).chain(native).collect()
+}
+
+fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
+    Ok(Tool::Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters: Parameters::of(tool)?,
+        strict: tool.strict == Some(true),
+        extra: tool_fields(tool, TOOL_FIELDS)?,
+    })
 }
 
 /// Without tools there is nothing to choose.
-fn tool_choice(request: &CompletionRequest) -> Option<Choice<'_>> {
+fn tool_choice(request: &CompletionRequest, has_tools: bool) -> Option<Choice<'_>> {
     match request.tool_choice.as_ref()? {
-        ToolChoice::Auto | ToolChoice::None if request.tools.is_empty() => None,
+        ToolChoice::Auto | ToolChoice::None if !has_tools => None,
         ToolChoice::Auto => Some(Choice::Mode("auto")),
         ToolChoice::None => Some(Choice::Mode("none")),
         ToolChoice::Required => Some(Choice::Mode("required")),

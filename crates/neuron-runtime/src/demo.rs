@@ -53,6 +53,7 @@ impl Provider for DemoModel {
             message,
             stop_reason,
             cost_usd: None,
+            extra: None,
         })
     }
 }

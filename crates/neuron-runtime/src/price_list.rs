@@ -164,6 +164,10 @@ pub(crate) fn on_standard_terms(request: &CompletionRequest) -> bool {
         && standard("inference_geo", &[])
         && standard("cache_control", &[])
         && standard("prompt_cache_options", &[])
+        // The vendor's own tools cost by the use, and another model at its own price.
+        && standard("tools", &[])
+        && standard("mcp_servers", &[])
+        && standard("fallbacks", &[])
         && !long_system
         && !long_tools()
 }

@@ -32,26 +32,49 @@ pub struct LongPrompt {
 }
 
 impl ModelPrice {
-    /// What this usage costs, in US dollars. `None` where the sum does not fit a [`Decimal`].
+    /// What this usage costs, in US dollars, with what the provider's own compactions took. `None` where the
+    /// sum does not fit a [`Decimal`].
     #[must_use]
     pub fn cost(&self, usage: &TokenUsage) -> Option<Decimal> {
+        let answer = self.sampling(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cache_read_tokens,
+            usage.cache_creation_tokens,
+        );
+        // They are in none of the totals.
+        let samplings = usage.iterations.iter().flatten();
+        let mut compactions = samplings.filter(|sampling| sampling.kind == "compaction");
+        compactions.try_fold(answer?, |sum, sampling| {
+            sum.checked_add(self.sampling(
+                sampling.input_tokens,
+                sampling.output_tokens,
+                sampling.cache_read_tokens,
+                sampling.cache_creation_tokens,
+            )?)
+        })
+    }
+
+    fn sampling(
+        &self,
+        input: u64,
+        output: u64,
+        read: Option<u64>,
+        written: Option<u64>,
+    ) -> Option<Decimal> {
         if let Some(long) = &self.long_prompt
-            && usage.input_tokens > long.above
+            && input > long.above
         {
-            return long.price.cost(usage);
+            return long.price.sampling(input, output, read, written);
         }
-        // The cached parts are parts of `input_tokens` and have prices of their own.
-        let read = usage.cache_read_tokens.unwrap_or(0);
-        let written = usage.cache_creation_tokens.unwrap_or(0);
-        let plain = usage
-            .input_tokens
-            .saturating_sub(read)
-            .saturating_sub(written);
+        // The cached parts are parts of the input and have prices of their own.
+        let (read, written) = (read.unwrap_or(0), written.unwrap_or(0));
+        let plain = input.saturating_sub(read).saturating_sub(written);
         let parts = [
             (plain, self.input),
             (read, self.cache_read.unwrap_or(self.input)),
             (written, self.cache_write.unwrap_or(self.input)),
-            (usage.output_tokens, self.output),
+            (output, self.output),
         ];
         let mut sum = Decimal::ZERO;
         for (tokens, price) in parts {

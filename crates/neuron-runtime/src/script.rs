@@ -223,6 +223,7 @@ impl ScriptTurn {
                 .unwrap_or_default(),
             stop_reason,
             cost_usd: self.cost_usd,
+            extra: None,
         }
     }
 }

@@ -22,6 +22,10 @@ pub struct CompletionResponse {
     /// What it cost in US dollars. `None` where the price is not known; never a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<Decimal>,
+    /// What else the provider said of this answer, by its own names: which stop sequence came up, what it
+    /// left out of the context. `None` where it said nothing of note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
 }
 
 /// Why a model's answer ended.

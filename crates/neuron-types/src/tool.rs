@@ -14,6 +14,65 @@ use crate::{
 ///
 /// Every `Tool` is a [`ToolDyn`], which parses the arguments, serialises the result and maps the error:
 /// an `Error` that is a [`ToolError`] is kept as it is, any other becomes [`ToolError::ExecutionFailed`].
+///
+/// ```
+/// use neuron_types::{Tool, ToolContext, ToolDefinition, ToolDyn, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Debug, Deserialize, JsonSchema)]
+/// struct SearchArgs {
+///     /// What to look for.
+///     query: String,
+///     max_results: Option<usize>,
+/// }
+///
+/// struct SearchTool {
+///     api_key: String,
+/// }
+///
+/// impl Tool for SearchTool {
+///     const NAME: &'static str = "search";
+///     type Args = SearchArgs;
+///     type Output = Vec<String>;
+///     type Error = std::io::Error;
+///
+///     fn definition(&self) -> ToolDefinition {
+///         ToolDefinition {
+///             name: "search".into(),
+///             title: Some("Web Search".into()),
+///             description: "Search the web for information".into(),
+///             input_schema: schemars::schema_for!(SearchArgs).to_value(),
+///             ..ToolDefinition::default()
+///         }
+///     }
+///
+///     async fn call(&self, args: SearchArgs, _ctx: &ToolContext) -> Result<Vec<String>, std::io::Error> {
+///         if self.api_key.is_empty() {
+///             return Err(std::io::Error::other("there is no key"));
+///         }
+///         let max = args.max_results.unwrap_or(5);
+///         Ok(vec![format!("Result for '{}' (max {max})", args.query)])
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let (tool, ctx) = (SearchTool { api_key: "key".into() }, ToolContext::default());
+/// let schema = Tool::definition(&tool).input_schema;
+/// assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
+///
+/// let output = tool.call_dyn(json!({"query": "rust"}), &ctx).await?;
+/// let text = json!(["Result for 'rust' (max 5)"]).to_string();
+/// assert_eq!(output, neuron_types::ToolOutput::text(text));
+/// assert!(matches!(tool.call_dyn(json!({}), &ctx).await, Err(ToolError::ModelRetry(_))));
+/// let no_key = SearchTool { api_key: String::new() };
+/// let failed = no_key.call_dyn(json!({"query": "rust"}), &ctx).await;
+/// assert!(matches!(failed, Err(ToolError::ExecutionFailed(_))));
+/// # Ok(())
+/// # }
+/// ```
 pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// The name that the model calls it by: `[a-zA-Z0-9_-]{1,64}`.
     const NAME: &'static str;
@@ -123,6 +182,15 @@ pub struct ToolDefinition {
     /// Ends a cached prefix here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_control: Option<CacheControl>,
+    /// The provider holds the model to the schema while it writes the arguments. A provider that cannot does
+    /// without; the provider's default, which is no, where `None`. Not every schema can be held to: the
+    /// provider's crate says which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    /// Further fields of the provider's definition of a tool, by its own names, such as `input_examples` or
+    /// `defer_loading`. What has a field here cannot be set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
 }
 
 /// What a call does to the world, in the words of the Model Context Protocol.

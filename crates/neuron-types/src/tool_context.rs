@@ -7,6 +7,16 @@ use tokio_util::sync::CancellationToken;
 use crate::{WasmCompatSend, WasmCompatSync};
 
 /// The surroundings of one tool call. Made by the executor for each attempt.
+///
+/// ```
+/// use neuron_types::ToolContext;
+///
+/// let ctx = ToolContext::default();
+/// assert_eq!(ctx.cwd, std::env::current_dir()?);
+/// assert!(ctx.session_id.is_empty() && ctx.environment.is_empty());
+/// assert!(!ctx.cancellation_token.is_cancelled() && ctx.progress_reporter.is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct ToolContext {
     /// The working directory. Built-in tools do not leave it unless the agent file says so.

@@ -27,8 +27,8 @@ pub struct TokenUsage {
     pub cache_creation_tokens: Option<u64>,
     /// The part of the answer that was reasoning.
     pub reasoning_tokens: Option<u64>,
-    /// The samplings inside one call, where the provider compacted in between. Not summed up by
-    /// [`TokenUsage::add`].
+    /// The samplings inside one call, where the provider compacted in between. The counts above are those of
+    /// its messages: what compacting took stands here alone. Not summed up by [`TokenUsage::add`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Vec<UsageIteration>>,
 }
@@ -42,6 +42,12 @@ pub struct UsageIteration {
     pub input_tokens: u64,
     /// The whole answer of this sampling.
     pub output_tokens: u64,
+    /// The part of its prompt that was read from a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// The part of its prompt that was written to a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_creation_tokens: Option<u64>,
 }
 
 impl TokenUsage {

@@ -47,6 +47,7 @@ pub(crate) fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse 
         usage: TokenUsage::default(),
         stop_reason,
         cost_usd: None,
+        extra: None,
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) fn response(stop_reason: StopReason, content: Vec<ContentBlock>) -> C
         },
         stop_reason,
         cost_usd: Some(Decimal::new(1, 2)),
+        extra: None,
     }
 }
 

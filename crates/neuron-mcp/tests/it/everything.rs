@@ -179,6 +179,7 @@ impl McpClientHandler for Person {
                 usage: TokenUsage::default(),
                 stop_reason: StopReason::EndTurn,
                 cost_usd: None,
+                extra: None,
             })
         })
     }

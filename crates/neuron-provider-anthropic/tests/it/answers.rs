@@ -4,7 +4,10 @@ use wiremock::ResponseTemplate;
 
 use neuron_types::Provider;
 
-use crate::fake_api::{FakeApi, complete, hello};
+use crate::{
+    fake_api::{FakeApi, complete, hello},
+    wire,
+};
 
 #[tokio::test]
 async fn an_answer_with_thinking_text_and_a_call() {
@@ -127,10 +130,12 @@ async fn input_is_the_whole_prompt_in_every_sampling() {
         "iterations": [
             {"type": "compaction", "input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2},
             {"type": "message", "input_tokens": 1, "output_tokens": 4}]}});
-    let iteration = |kind: &str, input_tokens, output_tokens| UsageIteration {
+    let iteration = |kind: &str, input_tokens, output_tokens, read| UsageIteration {
         kind: kind.into(),
         input_tokens,
         output_tokens,
+        cache_read_tokens: read,
+        cache_creation_tokens: None,
     };
     assert_eq!(
         complete(answer).await.unwrap().usage,
@@ -141,8 +146,8 @@ async fn input_is_the_whole_prompt_in_every_sampling() {
             cache_creation_tokens: Some(300),
             reasoning_tokens: None,
             iterations: Some(vec![
-                iteration("compaction", 15, 2),
-                iteration("message", 1, 4)
+                iteration("compaction", 15, 2, Some(5)),
+                iteration("message", 1, 4, None)
             ]),
         }
     );
@@ -177,4 +182,27 @@ async fn a_success_without_a_message_is_a_retryable_failure_of_the_server() {
     assert_eq!(error.kind(), FailureKind::Overloaded);
     assert_eq!(error.request_id(), Some("req_1"));
     assert!(error.is_retryable());
+}
+
+#[tokio::test]
+async fn what_else_the_api_says_of_an_answer_is_kept() {
+    let answers = [wire::answers(), wire::odd_answers()].concat();
+    let named = |wanted: &str| {
+        let named = answers.iter().find(|(name, _)| *name == wanted);
+        named.unwrap().1.clone()
+    };
+    let edits = named("edited_context")["context_management"].clone();
+    let dropped = named("unknown_field")["input_transformations"].clone();
+    for (name, expected) in [
+        ("text", None),
+        ("stop_sequence", Some(json!({"stop_sequence": "three"}))),
+        ("edited_context", Some(json!({"context_management": edits}))),
+        (
+            "unknown_field",
+            Some(json!({"input_transformations": dropped})),
+        ),
+    ] {
+        let answer = complete(named(name)).await.unwrap();
+        assert_eq!(answer.extra, expected, "{name}");
+    }
 }

@@ -194,14 +194,33 @@ async fn older_models_and_a_second_way_to_edit_the_context_are_refused() {
 async fn fields_of_betas_bring_their_flags() {
     let request = CompletionRequest {
         extra: Some(json!({"fallbacks": "default", "thread": {"type": "create"},
-            "output_config": {"task_budget": {"type": "tokens", "total": 64_000}}})),
+            "output_config": {"task_budget": {"type": "tokens", "total": 64_000}},
+            "mcp_servers": [{"type": "url", "name": "m", "url": "https://example.com"}],
+            "speed": "fast",
+            "context_management": {"edits": [{"type": "compact_20260112"}]}})),
         ..hello()
     };
     let (_, flags) = sent(&request).await;
     assert_eq!(
         flags.as_deref(),
-        Some("server-side-fallback-2026-07-01,message-threads-2026-08-12,task-budgets-2026-03-13")
+        Some(
+            "mcp-client-2025-11-20,server-side-fallback-2026-07-01,message-threads-2026-08-12,\
+             task-budgets-2026-03-13,fast-mode-2026-02-01,compact-2026-01-12"
+        )
     );
+}
+
+#[tokio::test]
+async fn another_version_of_the_mcp_connector_can_be_asked_for() {
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = api.client().beta("mcp-client-2026-09-15").build().unwrap();
+    let request = CompletionRequest {
+        extra: Some(json!({"mcp_servers": []})),
+        ..hello()
+    };
+    client.complete(&request).await.unwrap();
+    let sent = &api.requests().await[0];
+    assert_eq!(sent.headers["anthropic-beta"], "mcp-client-2026-09-15");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use wiremock::{
     matchers::{method, path},
 };
 
-use crate::wire;
+use crate::wire_stream;
 
 pub(crate) const KEY: &str = "sk-ant-very-secret";
 
@@ -69,7 +69,10 @@ impl Respond for Speaker {
         let (_, answer) = named.expect("an answer of this name");
         let template = ResponseTemplate::new(200).insert_header("request-id", "req_header");
         if body["stream"] == true {
-            template.set_body_raw(wire::streamed(answer, self.piece), "text/event-stream")
+            template.set_body_raw(
+                wire_stream::streamed(answer, self.piece),
+                "text/event-stream",
+            )
         } else {
             template.set_body_json(answer)
         }

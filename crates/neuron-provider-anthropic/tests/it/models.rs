@@ -74,7 +74,7 @@ async fn tokens_are_counted_with_what_makes_the_prompt_and_nothing_else() {
     );
     assert_eq!(
         sent.headers["anthropic-beta"],
-        "context-management-2025-06-27"
+        "context-management-2025-06-27,fast-mode-2026-02-01"
     );
 }
 

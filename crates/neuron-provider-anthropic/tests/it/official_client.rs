@@ -11,7 +11,8 @@ use wiremock::{
 
 use crate::{
     fake_api::FakeApi,
-    wire::{answers, message, model, streamed},
+    wire::{answers, message, model},
+    wire_stream::streamed,
 };
 
 const SCRIPT: &str = include_str!("../official_client.py");

@@ -121,6 +121,8 @@ async fn what_the_newer_version_does_not_take_is_refused() {
     let cited =
         ContentBlock::Other(json!({"type": "text", "citations": [{"type": "char_location"}]}));
     let text = ContentBlock::Text("So it is.".into());
+    let found = ContentBlock::Other(json!({"type": "search_result", "source": "s", "title": "t",
+        "content": [{"type": "text", "text": "So.", "citations": [{"type": "char_location"}]}]}));
     let mut messages = Vec::new();
     for request in [
         CompletionRequest {
@@ -133,6 +135,7 @@ async fn what_the_newer_version_does_not_take_is_refused() {
             Message::user("!"),
         ]),
         conversation(vec![message(Role::User, vec![cited, text])]),
+        conversation(vec![message(Role::User, vec![found])]),
     ] {
         let (code, message) = refused(ApiVersion::default(), &request).await;
         assert_eq!(code.as_deref(), Some(UNSUPPORTED), "{message}");
@@ -148,6 +151,11 @@ async fn what_no_model_takes_is_refused() {
     for request in [
         conversation(vec![]),
         conversation(vec![Message::assistant("Hello."), Message::user("?")]),
+        conversation(vec![
+            Message::user("?"),
+            Message::assistant("Hello."),
+            message(Role::System, vec![ContentBlock::Text("Be brief.".into())]),
+        ]),
         CompletionRequest {
             tools: vec![tool("a"), tool("b"), tool("a")],
             ..hello()

@@ -107,6 +107,39 @@ async fn results_come_first_in_one_merged_message_and_blank_text_is_left_out() {
 }
 
 #[tokio::test]
+async fn what_an_operator_says_goes_behind_what_the_user_says_at_the_same_time() {
+    let operator = |text: &str| message(Role::System, vec![ContentBlock::Text(text.into())]);
+    let messages = vec![
+        operator("Be brief."),
+        Message::user("hello"),
+        Message::assistant("Hi."),
+        operator("Be kind."),
+        Message::user("How are you?"),
+        operator("And honest."),
+        Message::user("And where?"),
+    ];
+    let body = sent(&conversation(messages)).await;
+    let said = body["messages"].as_array().unwrap().iter();
+    let said: Vec<_> = said
+        .map(|message| {
+            let texts = message["content"].as_array().unwrap().iter();
+            let texts: Vec<_> = texts.map(|block| block["text"].as_str().unwrap()).collect();
+            format!("{}: {}", message["role"].as_str().unwrap(), texts.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "user: hello",
+            "system: Be brief.",
+            "assistant: Hi.",
+            "user: How are you? And where?",
+            "system: Be kind. And honest.",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn images_and_documents() {
     let content = vec![
         ContentBlock::Image { source: picture() },

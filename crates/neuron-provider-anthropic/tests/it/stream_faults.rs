@@ -14,14 +14,14 @@ use crate::{
     fake_api::{FakeApi, KEY, hello},
     raw_server::{Then, Watch, hold, serve},
     streaming::stream,
-    wire,
+    wire, wire_stream,
 };
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_1\r\nconnection: close\r\n\r\n";
 const LONG: Duration = Duration::from_secs(30);
 
 fn hello_events() -> String {
-    wire::streamed(
+    wire_stream::streamed(
         &wire::message(
             json!([{"type": "text", "text": "Hello there."}]),
             "end_turn",

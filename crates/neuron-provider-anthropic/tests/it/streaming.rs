@@ -10,7 +10,7 @@ use wiremock::ResponseTemplate;
 use crate::{
     fake_api::{FakeApi, hello},
     round_trip::any_block,
-    wire,
+    wire, wire_stream,
 };
 
 /// Every event of the answer, and the answer.
@@ -157,7 +157,7 @@ async fn arguments_that_are_no_json_are_kept_as_the_model_wrote_them() {
 
 #[tokio::test]
 async fn what_is_not_known_or_comes_twice_does_no_harm() {
-    let mut events = wire::streamed(
+    let mut events = wire_stream::streamed(
         &wire::message(json!([{"type": "text", "text": "Hello."}]), "end_turn"),
         3,
     );

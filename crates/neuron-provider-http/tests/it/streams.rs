@@ -58,6 +58,7 @@ impl Assemble for Texts {
             usage: TokenUsage::default(),
             stop_reason: StopReason::EndTurn,
             cost_usd: None,
+            extra: None,
         })
     }
 }

@@ -174,3 +174,15 @@ async fn a_key_in_a_message_is_blanked() {
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains(KEY), "{shown}");
 }
+
+#[tokio::test]
+async fn the_cloud_says_where_to_sign_in() {
+    let body = json!({"error": "unauthorized", "signin_url": "https://ollama.com/connect?name=me"});
+    let error = fail(ResponseTemplate::new(401).set_body_json(body)).await;
+    assert_eq!(error.kind(), FailureKind::Authentication);
+    let text = error.to_string();
+    assert!(
+        text.contains("unauthorized: sign in at https://ollama.com/connect?name=me"),
+        "{text}"
+    );
+}

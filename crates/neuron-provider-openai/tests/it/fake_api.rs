@@ -22,7 +22,9 @@ impl FakeApi {
     pub(crate) async fn answering(template: ResponseTemplate) -> Self {
         let server = MockServer::start().await;
         Mock::given(method("POST"))
-            .and(path_regex("^/v1/(chat/completions|responses)$"))
+            .and(path_regex(
+                "^/v1/(chat/completions|responses(/compact|/input_tokens)?)$",
+            ))
             .respond_with(template)
             .mount(&server)
             .await;

@@ -11,6 +11,7 @@
 mod chat_answers;
 mod chat_requests;
 mod clients;
+mod compaction;
 mod conversations;
 mod corpus;
 mod errors;
@@ -26,4 +27,5 @@ mod responses_answers;
 mod responses_requests;
 mod round_trip;
 mod streams;
+mod tools;
 mod wires;

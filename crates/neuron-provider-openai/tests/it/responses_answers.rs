@@ -133,3 +133,16 @@ async fn a_response_that_is_not_there_is_a_retryable_failure_of_the_server() {
         assert!(error.is_retryable());
     }
 }
+
+#[tokio::test]
+async fn what_the_api_left_out_is_kept_beside_the_answer() {
+    let left_out = json!([{"type": "reasoning", "id": "rs_1", "action": "removed", "reason": "model_mismatch"}]);
+    let body = json!({"status": "completed", "output": [], "input_transformations": left_out});
+    let answer = responses_complete(&body).await.unwrap();
+    assert_eq!(
+        answer.extra,
+        Some(json!({"input_transformations": left_out}))
+    );
+    let answer = responses_complete(&json!({"output": []})).await.unwrap();
+    assert_eq!(answer.extra, None);
+}

@@ -2,7 +2,7 @@
 
 use neuron_runtime::{AgentFile, LongPrompt, ModelPrice, PriceList, Prices};
 use neuron_types::{
-    CacheControl, CacheTtl, CompletionRequest, SystemBlock, SystemPrompt, TokenUsage,
+    CacheControl, CacheTtl, CompletionRequest, SystemBlock, SystemPrompt, TokenUsage, UsageIteration,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -80,6 +80,23 @@ fn all_of_a_call_with_a_long_prompt_costs_more() {
 }
 
 #[test]
+fn what_the_provider_compacted_costs_too() {
+    let sampling = |kind: &str| UsageIteration {
+        kind: kind.into(),
+        input_tokens: 100_000,
+        output_tokens: 100_000,
+        cache_read_tokens: Some(10_000),
+        cache_creation_tokens: Some(10_000),
+    };
+    let usage = TokenUsage {
+        iterations: Some(vec![sampling("compaction"), sampling("message")]),
+        ..million(1)
+    };
+    let cost = openai().cost("openai", &asking("gpt-6.1-terra"), &usage);
+    assert_eq!(cost, dollars("1.186"), "the message stands in the totals");
+}
+
+#[test]
 fn the_cost_is_unknown_rather_than_guessed() {
     let cost =
         |provider: &str, request: &CompletionRequest| openai().cost(provider, request, &million(1));
@@ -102,6 +119,7 @@ fn the_cost_is_unknown_rather_than_guessed() {
         json!({"speed": "fast"}),
         json!({"inference_geo": "us"}),
         json!({"prompt_cache_options": {"ttl": "12h"}}),
+        json!({"tools": [{"type": "web_search"}]}),
     ] {
         assert_eq!(cost("openai", &with(extra.clone())), None, "{extra}");
     }

@@ -129,6 +129,7 @@ impl Provider for RoomModel {
                 },
                 stop_reason: StopReason::EndTurn,
                 cost_usd: None,
+                extra: None,
             }),
             Act::Hang => std::future::pending().await,
             Act::Fail(kind, retry_after) => {

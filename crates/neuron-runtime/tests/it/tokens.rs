@@ -70,6 +70,7 @@ pub(crate) fn answer(text: &str) -> CompletionResponse {
         },
         stop_reason: StopReason::EndTurn,
         cost_usd: None,
+        extra: None,
     }
 }
 

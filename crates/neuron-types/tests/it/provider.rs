@@ -29,6 +29,7 @@ impl Provider for Echo {
             usage: TokenUsage::default(),
             stop_reason: StopReason::EndTurn,
             cost_usd: None,
+            extra: None,
         })
     }
 }

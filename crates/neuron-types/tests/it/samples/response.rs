@@ -1,4 +1,5 @@
 use neuron_types::{CompletionResponse, Message, StopReason, TokenUsage, UsageIteration};
+use serde_json::json;
 
 use super::price;
 
@@ -35,11 +36,15 @@ pub(crate) fn usage() -> TokenUsage {
                 kind: "compaction".into(),
                 input_tokens: 900,
                 output_tokens: 50,
+                cache_read_tokens: Some(800),
+                cache_creation_tokens: Some(0),
             },
             UsageIteration {
                 kind: "message".into(),
                 input_tokens: 300,
                 output_tokens: 30,
+                cache_read_tokens: None,
+                cache_creation_tokens: None,
             },
         ]),
     }
@@ -54,6 +59,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             usage: usage(),
             stop_reason: StopReason::EndTurn,
             cost_usd: Some(price()),
+            extra: Some(json!({"stop_sequence": "END"})),
         },
         CompletionResponse {
             id: String::new(),
@@ -62,6 +68,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             usage: TokenUsage::default(),
             stop_reason: StopReason::Other("eos".into()),
             cost_usd: None,
+            extra: None,
         },
     ]
 }

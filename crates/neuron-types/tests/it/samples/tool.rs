@@ -40,6 +40,8 @@ pub(crate) fn definitions() -> Vec<ToolDefinition> {
             cache_control: Some(CacheControl {
                 ttl: Some(CacheTtl::OneHour),
             }),
+            strict: Some(true),
+            extra: Some(json!({"input_examples": [{"path": "a.txt"}]})),
         },
         ToolDefinition {
             name: "bash".into(),

@@ -1,7 +1,7 @@
 use neuron_types::{CompletionResponse, StopReason, TokenUsage, UsageIteration};
 use proptest::{option, prelude::*};
 
-use super::{decimal, few, message::message, one_of, text};
+use super::{decimal, few, message::message, one_of, optional_json, text};
 use crate::samples::response::NAMED_STOP_REASONS;
 
 pub(crate) fn stop_reason() -> impl Strategy<Value = StopReason> {
@@ -21,8 +21,10 @@ prop_compose! {
         kind in text(),
         input_tokens in any::<u64>(),
         output_tokens in any::<u64>(),
+        cache_read_tokens in option::of(any::<u64>()),
+        cache_creation_tokens in option::of(any::<u64>()),
     ) -> UsageIteration {
-        UsageIteration { kind, input_tokens, output_tokens }
+        UsageIteration { kind, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens }
     }
 }
 
@@ -54,7 +56,8 @@ prop_compose! {
         usage in token_usage(),
         stop_reason in stop_reason(),
         cost_usd in option::of(decimal()),
+        extra in optional_json(),
     ) -> CompletionResponse {
-        CompletionResponse { id, model, message, usage, stop_reason, cost_usd }
+        CompletionResponse { id, model, message, usage, stop_reason, cost_usd, extra }
     }
 }

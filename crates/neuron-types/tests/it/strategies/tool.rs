@@ -36,6 +36,8 @@ prop_compose! {
         output_schema in optional_json(),
         annotations in option::of(annotations()),
         cache_control in option::of(cache_control()),
+        strict in any::<Option<bool>>(),
+        extra in optional_json(),
     ) -> ToolDefinition {
         ToolDefinition {
             name,
@@ -45,6 +47,8 @@ prop_compose! {
             output_schema,
             annotations,
             cache_control,
+            strict,
+            extra,
         }
     }
 }

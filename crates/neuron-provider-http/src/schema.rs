@@ -2,8 +2,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// The schema with every object closed that does not say whether it is: the API takes no open ones.
-pub(crate) fn closed(schema: &Value) -> Cow<'_, Value> {
+/// Returns a JSON Schema with every object closed that does not say whether it is: APIs that hold a model to a
+/// schema take no open ones. Nothing is copied where there is none.
+#[must_use]
+pub fn closed_schema(schema: &Value) -> Cow<'_, Value> {
     if is_closed(schema) {
         return Cow::Borrowed(schema);
     }
@@ -52,7 +54,7 @@ mod tests {
             "free": {"type": "object", "additionalProperties": {"type": "string"}},
         }, "anyOf": [{"type": "object"}]});
         assert_eq!(
-            *closed(&schema),
+            *closed_schema(&schema),
             json!({"type": "object", "additionalProperties": false, "properties": {
                 "list": {"type": "array", "items": {
                     "type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}}},
@@ -64,6 +66,6 @@ mod tests {
     #[test]
     fn a_closed_schema_is_not_copied() {
         let schema = json!({"type": "object", "additionalProperties": false});
-        assert!(matches!(closed(&schema), Cow::Borrowed(_)));
+        assert!(matches!(closed_schema(&schema), Cow::Borrowed(_)));
     }
 }
