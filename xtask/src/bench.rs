@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use crate::error::Error;
 use crate::{command, workspace};
 
-/// Builds the benchmarks in release mode and runs one: `cargo xtask bench local`, `providers`, `temporal`
-/// or `restate`.
+/// Builds the benchmarks in release mode and runs one: `cargo xtask bench local`, `providers`, `tools`,
+/// `context`, `temporal` or `restate`.
 ///
-/// A run prints one JSON line for each figure on standard output.
+/// A run prints one JSON line for each figure on standard output. `local` is the loop and the journal,
+/// `providers` the decoding of streams, `tools` the layers of middleware, and `context` compaction.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The benchmark and its own arguments, given on as they are.

@@ -1,5 +1,5 @@
-//! Benchmarks, one JSON line each: `cargo xtask bench local`, `cargo xtask bench providers`,
-//! `cargo xtask bench temporal`, `cargo xtask bench restate`.
+//! Benchmarks, one JSON line a figure: `cargo xtask bench` with `local`, `providers`, `tools`, `context`,
+//! `temporal` or `restate`.
 //!
 //! The runtime is that of the `neuron` command: the run on the main thread, and one worker.
 //!
@@ -7,6 +7,7 @@
 
 use std::{env, error::Error, process::ExitCode};
 
+mod context;
 #[cfg(feature = "engines")]
 mod engines;
 mod journal;
@@ -15,6 +16,7 @@ mod plain_loop;
 mod process;
 mod report;
 mod streams;
+mod tools;
 
 /// Why a benchmark could not be made.
 type Failure = Box<dyn Error + Send + Sync>;
@@ -25,13 +27,17 @@ async fn main() -> ExitCode {
     let result = match what.as_deref() {
         Some("local") => local().await,
         Some("providers") => streams::measure(),
+        Some("tools") => tools::measure().await,
+        Some("context") => context::measure().await,
         #[cfg(feature = "engines")]
         Some("temporal") => engines::temporal().await,
         #[cfg(feature = "engines")]
         Some("restate") => engines::restate().await,
         #[cfg(feature = "engines")]
         Some("serve") => engines::serve(env::args().skip(2)).await,
-        _ => Err("say what to measure: local, providers, temporal or restate".into()),
+        _ => {
+            Err("say what to measure: local, providers, tools, context, temporal or restate".into())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,6 +17,14 @@ pub(crate) fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }
 
+/// As [`line`], for figures that meet their target or do not.
+pub(crate) fn judged(bench: &str, mut figures: Value, target: &str, met: bool) {
+    if let Some(figures) = figures.as_object_mut() {
+        figures.insert("met".to_owned(), Value::Bool(met));
+    }
+    line(bench, figures, target);
+}
+
 /// Prints a line: what was measured, the figures, and the target that the project set for them.
 pub(crate) fn line(bench: &str, figures: Value, target: &str) {
     let mut line = json!({"bench": bench, "target": target});
