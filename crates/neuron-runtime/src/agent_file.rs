@@ -56,6 +56,7 @@ mod problem;
 mod providers;
 mod steps;
 mod table;
+mod tool_limits;
 mod tools;
 
 pub use environment::{Environment, ProcessEnvironment};
@@ -107,6 +108,7 @@ const INSTRUCTIONS: &str = "You are a careful assistant. You can look at the fil
 /// | `retry` | `attempts`, `initial`, `factor`, `max` | 5, 1 s, 2, 60 s |
 /// | `extra` | a table of further fields of the provider's request body | none |
 /// | `tool.TOOL` | for one tool: the keys of `retry`, `timeout`, `heartbeat_timeout`, `task_queue`, `priority`, `placement` | the agent's |
+/// | | `concurrency`: how many of its calls this process makes at once; `rate_limit = { calls = 10, per = "1m" }`: how many begin in any such time | as many as come |
 ///
 /// | `[mcp.NAME]` | Means | Default |
 /// | --- | --- | --- |

@@ -93,6 +93,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
     let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
     let tool_timeout = timeout("tool_timeout").unwrap_or(default.tool_timeout);
     let context = context::read(table, model, known);
+    let tool_tables = steps::read_tools(table, &tool_names, &retry, tool_timeout);
     let mut spec = AgentSpec {
         name: name.to_owned(),
         request: CompletionRequest {
@@ -125,7 +126,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
             .unwrap_or(default.parallel_tools),
         limits: read_limits(table),
         context: context.policy,
-        tool_settings: steps::read_tool_settings(table, &tool_names, &retry, tool_timeout),
+        tool_settings: tool_tables.settings,
         retry,
         model_timeout,
         tool_timeout,
@@ -138,7 +139,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         }
     }
     context.persistent.add_to(&mut spec.request);
-    let workplace = tools::read_workplace(table);
+    let workplace = tools::read_workplace(table, tool_tables.limits);
     spec.request.tools = tools::definitions(&tool_names, &spec, &workplace);
     let names = tool_names.iter();
     let servers = names.filter_map(|name| mcp::server_name(name.value));

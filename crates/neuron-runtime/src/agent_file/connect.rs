@@ -40,6 +40,9 @@ pub(super) fn executor(
     for tool in other_tools(file, agent)? {
         registry.register_dyn(tool);
     }
+    for (tool, limits) in &workplace.limits {
+        limits.add_to(&mut registry, tool, tools::attempt_timeout(agent, tool));
+    }
     let mut builder = Executor::builder().tools(registry).cwd(cwd);
     if let Some(bytes) = workplace.tool_output_bytes {
         builder = builder.max_result_bytes(bytes);

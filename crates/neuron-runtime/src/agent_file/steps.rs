@@ -8,10 +8,11 @@ use neuron_types::{RetryPolicy, ToolSettings};
 use super::{
     activity, mcp,
     table::{Table, Text},
+    tool_limits::ToolLimits,
 };
 
 const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
-const TOOL_KEYS: [&str; 9] = [
+const TOOL_KEYS: [&str; 11] = [
     "attempts",
     "initial",
     "factor",
@@ -21,7 +22,18 @@ const TOOL_KEYS: [&str; 9] = [
     "task_queue",
     "priority",
     "placement",
+    "concurrency",
+    "rate_limit",
 ];
+
+/// What the `[agents.NAME.tool.TOOL]` tables say, by tool.
+#[derive(Default)]
+pub(super) struct ToolTables {
+    /// What a run carries.
+    pub(super) settings: BTreeMap<String, ToolSettings>,
+    /// What only the executor needs.
+    pub(super) limits: BTreeMap<String, ToolLimits>,
+}
 
 /// The agent's policy for its steps.
 pub(super) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
@@ -35,13 +47,13 @@ pub(super) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
 
 /// What single tools do differently. Retry keys that a tool does not have are the agent's, and so is the
 /// `timeout`.
-pub(super) fn read_tool_settings(
+pub(super) fn read_tools(
     agent: &Table<'_>,
     tools: &[Text<'_>],
     retry: &RetryPolicy,
     timeout: Duration,
-) -> BTreeMap<String, ToolSettings> {
-    let mut settings = BTreeMap::new();
+) -> ToolTables {
+    let mut read = ToolTables::default();
     for (name, table) in agent.named_tables("tool") {
         table.expect_keys(&TOOL_KEYS);
         let server = mcp::server_of(name);
@@ -74,9 +86,12 @@ pub(super) fn read_tool_settings(
             timeout: own_timeout,
             activity: activity::read_tool(&table, name, own_timeout.unwrap_or(timeout)),
         };
-        settings.insert(name.to_owned(), tool);
+        read.settings.insert(name.to_owned(), tool);
+        if let Some(limits) = ToolLimits::read(&table) {
+            read.limits.insert(name.to_owned(), limits);
+        }
     }
-    settings
+    read
 }
 
 fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {

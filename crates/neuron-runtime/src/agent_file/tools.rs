@@ -1,5 +1,7 @@
 //! The tools of an agent: which they are, whom they ask, and where they work.
 
+use std::{collections::BTreeMap, time::Duration};
+
 use neuron_tool::{BUILTIN_TOOLS, BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{AgentSpec, CallPattern, ToolDefinition};
 
@@ -7,6 +9,7 @@ use super::{
     mcp,
     problem::shown,
     table::{Table, Text},
+    tool_limits::ToolLimits,
 };
 
 /// What an agent's tools may do on this machine. A run does not carry it.
@@ -14,12 +17,15 @@ use super::{
 pub(super) struct Workplace {
     pub(super) allow_outside_cwd: bool,
     pub(super) tool_output_bytes: Option<usize>,
+    /// By tool.
+    pub(super) limits: BTreeMap<String, ToolLimits>,
 }
 
-pub(super) fn read_workplace(agent: &Table<'_>) -> Workplace {
+pub(super) fn read_workplace(agent: &Table<'_>, limits: BTreeMap<String, ToolLimits>) -> Workplace {
     Workplace {
         allow_outside_cwd: agent.boolean("allow_outside_cwd").unwrap_or_default(),
         tool_output_bytes: agent.count("tool_output_bytes"),
+        limits,
     }
 }
 
@@ -152,11 +158,10 @@ pub(super) fn registry(names: &[&str], options: &BuiltinOptions) -> ToolRegistry
 /// How the built-in tools work for this agent.
 pub(super) fn options(spec: &AgentSpec, workplace: &Workplace) -> BuiltinOptions {
     let default = BuiltinOptions::default();
-    let attempt = spec
-        .tool_settings
-        .get("bash")
-        .and_then(|settings| settings.timeout)
-        .unwrap_or(spec.tool_timeout);
+    let mut attempt = attempt_timeout(spec, "bash");
+    if workplace.limits.contains_key("bash") {
+        attempt = attempt.saturating_sub(ToolLimits::max_wait(attempt));
+    }
     // A command that outlives its own timeout is an answer to the model. One that outlives the attempt
     // has an unknown outcome, so the command's has to come first.
     let bash_max_timeout = default.bash_max_timeout.min(attempt.mul_f64(0.9));
@@ -169,4 +174,11 @@ pub(super) fn options(spec: &AgentSpec, workplace: &Workplace) -> BuiltinOptions
         bash_max_timeout,
         ..default
     }
+}
+
+/// How long an attempt of a tool's calls may take.
+pub(super) fn attempt_timeout(spec: &AgentSpec, tool: &str) -> Duration {
+    let settings = spec.tool_settings.get(tool);
+    let own = settings.and_then(|settings| settings.timeout);
+    own.unwrap_or(spec.tool_timeout)
 }

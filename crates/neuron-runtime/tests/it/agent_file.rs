@@ -6,6 +6,7 @@ mod mcp;
 mod openai;
 mod problems;
 mod spec;
+mod tool_limits;
 
 use neuron_runtime::{AgentFile, AgentFileError};
 
