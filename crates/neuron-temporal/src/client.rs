@@ -31,10 +31,10 @@ use crate::{
 /// made in the run's own worker keeps signals waiting: it reports after four fifths of this.
 const TASK_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a worker may take for an answer.
+/// How long a worker may take for an answer: longer than a run stays with a worker that was killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a decision may take to be answered. A worker that was killed has the run for ten seconds more, and
+/// How long a decision may take to be answered. A worker that was killed has the run for five seconds more, and
 /// what another makes of it must not get lost.
 const DECISION_PATIENCE: Duration = Duration::from_secs(60);
 

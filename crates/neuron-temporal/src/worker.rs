@@ -21,6 +21,10 @@ use crate::{
 /// How often heartbeats go out at most: cancelling a run reaches a call within this.
 const HEARTBEATS: Duration = Duration::from_secs(1);
 
+/// How long what a run is asked or told waits for the worker that has the run in memory, before any worker may
+/// take it: so long does a run stay with a worker that was killed. A client asks for longer.
+const STAYS: Duration = Duration::from_secs(5);
+
 const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -96,6 +100,7 @@ impl AgentWorker {
             options: WorkerOptions::new(DEFAULT_TASK_QUEUE)
                 .deployment_options(WorkerDeploymentOptions::from_build_id(build))
                 .max_heartbeat_throttle_interval(HEARTBEATS)
+                .sticky_queue_schedule_to_start_timeout(STAYS)
                 .graceful_shutdown_period(GRACE)
                 .build(),
             workflows: Vec::new(),

@@ -181,8 +181,8 @@ impl Temporal {
         Ok(RunPhase::Running)
     }
 
-    /// Asks a worker something that changes nothing. Twice: a worker that has died has the run for ten seconds
-    /// more, and only then another is asked.
+    /// Asks a worker something that changes nothing. Twice: a worker that was killed has the run for five seconds
+    /// more, and another may then have to replay it.
     async fn read<T>(
         &self,
         run_id: &RunId,
