@@ -16,7 +16,7 @@ use neuron_types::{
 ///
 /// ```
 /// use neuron_context::{InjectionRule, InjectionTrigger, SlidingWindow, SystemInjector};
-/// use neuron_types::RunState;
+/// use neuron_types::{ContextStrategy, Message, RunInput, RunState};
 ///
 /// let injector = SystemInjector::new()
 ///     .with_rule(InjectionRule::new(InjectionTrigger::EveryNTurns(5), "Keep to the plan."))
@@ -27,7 +27,23 @@ use neuron_types::{
 ///         |state| format!("{} tool calls so far: come to an end.", state.tool_calls),
 ///     ));
 /// let strategy = injector.over(SlidingWindow::new(50));
-/// # let _ = strategy;
+///
+/// // The loop asks before each model call. Here is a run after 5 turns, and after 39 with 21 tool calls.
+/// # let input = RunInput { agent: Default::default(), prompt: Message::user("Go.") };
+/// # let mut state = RunState::from(neuron_loop::AgentMachine::new(input, Default::default()));
+/// assert!(strategy.remind(&state).is_empty());
+/// state.turn = 5;
+/// assert_eq!(strategy.remind(&state), ["Keep to the plan."]);
+/// state.context.reminded.turns = 39;
+/// state.context.reminded.tool_calls = 21;
+/// (state.turn, state.tool_calls, state.context_tokens) = (39, 21, 80_000);
+/// assert_eq!(strategy.remind(&state), ["Be brief from now on."]);
+/// state.context.reminded.tokens = 80_000;
+/// (state.turn, state.tool_calls) = (40, 40);
+/// assert_eq!(
+///     strategy.remind(&state),
+///     ["Keep to the plan.", "Are you getting closer?", "40 tool calls so far: come to an end."],
+/// );
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SystemInjector {

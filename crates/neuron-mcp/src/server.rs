@@ -47,6 +47,49 @@ const PROGRESS_CAPACITY: usize = 16;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// The same over HTTP, with a client of it:
+///
+/// ```
+/// use neuron_mcp::{McpClient, McpServer};
+/// use neuron_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry, neuron_tool};
+/// use serde_json::json;
+/// use tokio::net::TcpListener;
+/// use tokio_util::sync::CancellationToken;
+///
+/// /// Looks up a value by key.
+/// #[neuron_tool(read_only)]
+/// async fn lookup(key: String) -> Result<String, ToolError> {
+///     Ok(format!("value for {key}"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut registry = ToolRegistry::new();
+/// registry.register(LookupTool);
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let url = format!("http://{}/mcp", listener.local_addr()?);
+/// let stop = CancellationToken::new();
+/// let server = McpServer::new(registry);
+/// let serving = tokio::spawn({
+///     let stop = stop.clone();
+///     async move { server.serve_listener(listener, stop).await }
+/// });
+///
+/// let client = McpClient::connect_http(&url).await?;
+/// let mut tools = ToolRegistry::new();
+/// for tool in client.discover_tools().await? {
+///     tools.register_dyn(tool);
+/// }
+/// let output = tools.execute("lookup", json!({"key": "foo"}), &ToolContext::default()).await?;
+/// assert_eq!(output, ToolOutput::text("value for foo"));
+///
+/// client.close().await;
+/// stop.cancel();
+/// serving.await??;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct McpServer {
     tools: ToolRegistry,
