@@ -116,9 +116,13 @@ impl Asker {
     }
 
     async fn answered(&mut self, ticket: ApprovalTicket, answer: Answer) {
-        let (verdict, args, comment) = match answer {
-            Answer::Approve { args, comment } => (Verdict::Approve, args, comment),
-            Answer::Deny { comment } => (Verdict::Deny, None, comment),
+        let (verdict, args, comment, remember) = match answer {
+            Answer::Approve {
+                args,
+                comment,
+                always,
+            } => (Verdict::Approve, args, comment, always),
+            Answer::Deny { comment } => (Verdict::Deny, None, comment, false),
             Answer::Later => {
                 self.put_off.insert(ticket.ticket);
                 return;
@@ -132,7 +136,7 @@ impl Asker {
             args,
             comment,
             approver: None,
-            remember: false,
+            remember,
         };
         match self.decide(&decision).await {
             // The run takes it up, and tells when it waits again.

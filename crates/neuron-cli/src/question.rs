@@ -15,6 +15,10 @@ use crate::{
     shown,
 };
 
+const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
+const HELP: &str = "answer y, a, n, e or l; a also answers later calls that are asked about for the same \
+                    reason; what you write after y, a or n is your comment";
+
 /// What a person says to a ticket.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
@@ -22,6 +26,8 @@ pub(crate) enum Answer {
     Approve {
         args: Option<Value>,
         comment: Option<String>,
+        /// And every later one for which the run would ask the same.
+        always: bool,
     },
     /// Do not make it.
     Deny { comment: Option<String> },
@@ -53,7 +59,7 @@ pub(crate) fn ask(
     note(&format!("  reason: {}", shown::line(&ticket.reason)));
     reader.forget_typed();
     loop {
-        let line = match read(reader, "[y]es, [n]o, [e]dit arguments, [l]ater: ")? {
+        let line = match read(reader, QUESTION)? {
             Line::Text(line) => line,
             Line::Ended => return Ok(Answer::Later),
             Line::TakenBack => return Ok(Answer::TakenBack),
@@ -63,26 +69,22 @@ pub(crate) fn ask(
         let comment = Some(comment.trim())
             .filter(|comment| !comment.is_empty())
             .map(ToOwned::to_owned);
+        let approve = |args, always| Answer::Approve {
+            args,
+            comment: comment.clone(),
+            always,
+        };
         match word.to_ascii_lowercase().as_str() {
-            "y" | "yes" => {
-                return Ok(Answer::Approve {
-                    args: None,
-                    comment,
-                });
-            }
+            "y" | "yes" => return Ok(approve(None, false)),
+            "a" | "always" => return Ok(approve(None, true)),
             "n" | "no" => return Ok(Answer::Deny { comment }),
             "l" | "later" => return Ok(Answer::Later),
             "e" | "edit" => match edit(reader, &ticket.args)? {
-                Edited::Args(args) => {
-                    return Ok(Answer::Approve {
-                        args: Some(args),
-                        comment,
-                    });
-                }
+                Edited::Args(args) => return Ok(approve(Some(args), false)),
                 Edited::Nothing => {}
                 Edited::TakenBack => return Ok(Answer::TakenBack),
             },
-            _ => note("answer y, n, e or l; what you write after y or n is your comment"),
+            _ => note(HELP),
         }
     }
 }

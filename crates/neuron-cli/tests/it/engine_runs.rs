@@ -27,6 +27,7 @@ on_each_engine! {
     a_run_without_a_worker_is_waited_for_until_there_is_one
     a_cancelled_run_ends_its_call_and_says_so
     tickets_are_asked_about_in_the_terminal_and_can_be_put_off
+    a_ticket_is_decided_right_after_the_worker_was_killed
 }
 
 const ASKS: &str = "tools = [\"bash\"]\napprove = [\"bash\"]";
@@ -238,5 +239,18 @@ fn tickets_are_asked_about_in_the_terminal_and_can_be_put_off(engine: Engine) {
     waiting.send_line("y").unwrap();
     let rest = ends_with(waiting, 0);
     assert!(rest.contains("✓ bash"), "{rest}");
+    assert_eq!(home.read("made"), "made\n");
+}
+
+/// On Temporal the killed worker has the run for some seconds more.
+fn a_ticket_is_decided_right_after_the_worker_was_killed(engine: Engine) {
+    let place = Place::new(engine, &one_command("echo made > made"), ASKS);
+    let (home, worker) = (&place.home, place.worker());
+    home.neuron(&["submit", "--id", "r1", "go"]).exits(0);
+    place.await_state("r1", "waiting_for_approval");
+    drop(worker);
+    let _next = place.worker();
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["wait", "r1"]).exits(0).prints("Done.\n");
     assert_eq!(home.read("made"), "made\n");
 }

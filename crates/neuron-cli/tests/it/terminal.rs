@@ -12,7 +12,7 @@ use crate::support::{Home, one_call, one_command};
 
 const PATIENCE_MS: u64 = 60_000;
 const ASKS: &str = "tools = [\"bash\"]\napprove = [\"bash\"]";
-pub(crate) const QUESTION: &str = "[y]es, [n]o, [e]dit arguments, [l]ater: ";
+pub(crate) const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
 
 pub(crate) fn in_terminal(mut command: Command) -> PtySession {
     command.env("TERM", "xterm");
@@ -59,6 +59,33 @@ fn yes_makes_the_call() {
     assert!(rest.contains("✓ bash"), "{rest}");
     assert!(rest.contains("Done."), "{rest}");
     assert_eq!(home.read("made"), "made\n");
+}
+
+#[test]
+fn always_answers_later_calls_for_which_the_same_is_asked() {
+    let turns = json!([
+        { "tool_calls": [{ "name": "bash", "input": { "command": "echo one >> made" } }] },
+        { "tool_calls": [
+            { "name": "bash", "input": { "command": "echo two >> made" } },
+            { "name": "bash", "input": { "command": "rm made" } },
+        ] },
+        { "text": "Done." },
+    ]);
+    let asks = "tools = [\"bash\"]\napprove = [\"bash(command=echo*)\", \"bash(command=rm*)\"]";
+    let home = Home::with_script(&turns, asks);
+    let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
+    session.exp_string("t1-1").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("a go on").unwrap();
+    session.exp_string("t2-2").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("n").unwrap();
+    ends_with(session, 0);
+    assert_eq!(home.read("made"), "one\ntwo\n");
+    let events = home.neuron(&["events", "r1", "--json"]).json_lines();
+    let of = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
+    assert_eq!(of("approval_decided")["comment"], "go on");
+    assert_eq!(of("decision_repeated")["call_id"], "call-2-1");
 }
 
 #[test]
@@ -115,7 +142,7 @@ fn edited_arguments_are_read_from_an_editor() {
 fn later_parks_the_run() {
     let (home, mut session) = asked();
     session.send_line("what?").unwrap();
-    session.exp_string("answer y, n, e or l").unwrap();
+    session.exp_string("answer y, a, n, e or l").unwrap();
     session.exp_string(QUESTION).unwrap();
     session.send_line("l").unwrap();
     let rest = ends_with(session, 3);
