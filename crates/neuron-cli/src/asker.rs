@@ -85,8 +85,7 @@ impl Asker {
     }
 
     async fn put(&mut self, ticket: ApprovalTicket) -> Result<(), CliError> {
-        let (reader, question) = LineReader::new().map_err(CliError::Terminal)?;
-        let mut question = Some(question);
+        let (reader, mut question) = LineReader::new().await.map_err(CliError::Terminal)?;
         self.progress.pause();
         let mut cursor = Cursor { behind: true };
         let asked = ticket.clone();
@@ -98,7 +97,7 @@ impl Asker {
                 answer = &mut asking => break answer,
                 Some(event) = self.events.recv() => {
                     if closes(&event, &ticket.ticket) {
-                        question.take();
+                        question.take_back();
                     }
                     self.see(&event);
                 }

@@ -18,6 +18,7 @@ use crate::{
     interruption::Interruption,
     outcome,
     output::note,
+    person::Person,
     progress::{Progress, Watch},
     session::Session,
     shown,
@@ -28,7 +29,8 @@ pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Executes a run from where it is to its end, or until it has to wait for a person that is not here.
+/// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
+/// whom the run's MCP servers ask.
 ///
 /// # Errors
 ///
@@ -40,10 +42,12 @@ pub(crate) async fn execute(
     agent: &AgentSpec,
     executor: Executor,
     roll_over: &RollOverArgs,
+    person: &Person,
 ) -> Result<Exit, CliError> {
     introduce(run_id, agent);
     let status = journal.status(run_id).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
+    person.watches(&progress);
     let (events, told) = unbounded_channel();
     let ask = can_ask();
     let watch = Watch {

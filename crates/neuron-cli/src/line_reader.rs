@@ -1,12 +1,18 @@
 //! Reading a person's answers so that a question can be taken back.
 
-use std::io::{self, PipeReader, PipeWriter, stdin};
+use std::io::{self, PipeReader, PipeWriter, Write as _, stderr, stdin};
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, read},
     termios::{QueueSelector, tcflush},
 };
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::output::note;
+
+/// One question at a time: there is one terminal.
+static FLOOR: Mutex<()> = Mutex::const_new(());
 
 /// A line of standard input, or why there is none.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,21 +31,52 @@ pub(crate) struct LineReader {
     taken_back: PipeReader,
 }
 
-/// Takes the question back when it is dropped.
+/// A question that stands. It is taken back when this is dropped, and then others may ask.
 #[derive(Debug)]
 pub(crate) struct Question {
-    _open: PipeWriter,
+    open: Option<PipeWriter>,
+    _floor: MutexGuard<'static, ()>,
+}
+
+impl Question {
+    /// Nobody need answer any more.
+    pub(crate) fn take_back(&mut self) {
+        self.open.take();
+    }
 }
 
 impl LineReader {
-    /// A reader and what ends it.
+    /// A reader and what ends it, as soon as no other question stands.
     ///
     /// # Errors
     ///
     /// The system's, where it has no more files.
-    pub(crate) fn new() -> io::Result<(Self, Question)> {
+    pub(crate) async fn new() -> io::Result<(Self, Question)> {
+        let floor = FLOOR.lock().await;
         let (taken_back, open) = io::pipe()?;
-        Ok((Self { taken_back }, Question { _open: open }))
+        let question = Question {
+            open: Some(open),
+            _floor: floor,
+        };
+        Ok((Self { taken_back }, question))
+    }
+
+    /// Puts a question at the beginning of a line and waits for what is typed.
+    ///
+    /// # Errors
+    ///
+    /// The terminal's.
+    pub(crate) fn answer(&self, question: &str) -> io::Result<Line> {
+        let mut terminal = stderr().lock();
+        terminal.write_all(question.as_bytes())?;
+        terminal.flush()?;
+        drop(terminal);
+        let line = self.line()?;
+        if line == Line::Ended {
+            // Nobody typed the line break.
+            note("");
+        }
+        Ok(line)
     }
 
     /// Forgets what was typed before the question could be read: it is no answer.
@@ -53,7 +90,7 @@ impl LineReader {
     /// # Errors
     ///
     /// The system's.
-    pub(crate) fn line(&self) -> io::Result<Line> {
+    fn line(&self) -> io::Result<Line> {
         let stdin = stdin();
         let mut typed = Vec::new();
         let mut buffer = [0; 1024];

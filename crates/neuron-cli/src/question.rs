@@ -59,7 +59,7 @@ pub(crate) fn ask(
     note(&format!("  reason: {}", shown::line(&ticket.reason)));
     reader.forget_typed();
     loop {
-        let line = match read(reader, QUESTION)? {
+        let line = match reader.answer(QUESTION)? {
             Line::Text(line) => line,
             Line::Ended => return Ok(Answer::Later),
             Line::TakenBack => return Ok(Answer::TakenBack),
@@ -104,7 +104,7 @@ fn edit(reader: &LineReader, args: &Value) -> io::Result<Edited> {
         Some(_) => "arguments as JSON on one line, or nothing to open your editor: ",
         None => "arguments as JSON on one line, or nothing to go back: ",
     };
-    let text = match read(reader, question)? {
+    let text = match reader.answer(question)? {
         Line::Text(line) if line.trim().is_empty() => match editor {
             Some(editor) => in_editor(&editor, args)?,
             None => return Ok(Edited::Nothing),
@@ -149,19 +149,7 @@ fn stderr_handle() -> io::Result<std::process::Stdio> {
     Ok(stderr().as_fd().try_clone_to_owned()?.into())
 }
 
-fn read(reader: &LineReader, question: &str) -> io::Result<Line> {
-    let mut terminal = stderr().lock();
-    terminal.write_all(question.as_bytes())?;
-    terminal.flush()?;
-    drop(terminal);
-    let line = reader.line()?;
-    if line == Line::Ended {
-        // Nobody typed the line break.
-        note("");
-    }
-    Ok(line)
-}
-
-fn pretty(args: &Value) -> String {
+/// Arguments as a person reads them.
+pub(crate) fn pretty(args: &Value) -> String {
     serde_json::to_string_pretty(args).unwrap_or_else(|_| args.to_string())
 }

@@ -2,21 +2,21 @@
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
-use neuron_types::{ToolContext, ToolDefinition, ToolDyn, ToolOutput};
+use neuron_types::{ToolContext, ToolOutput};
 use rmcp::model::{
-    CallToolRequestParams, ClientRequest, GetPromptRequestParams, PaginatedRequestParams,
-    ReadResourceRequestParams, Request, RequestNoParam, RequestOptionalParam, ServerResult,
+    CallToolRequestParams, ClientRequest, PaginatedRequestParams, Request, RequestNoParam,
+    RequestOptionalParam, ServerResult,
 };
 use serde_json::{Map, Value};
 use tokio::{sync::Mutex, time};
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::{
-    Discovered, LeftOut, McpClientHandler, McpError, McpPrompt, McpResource, McpResourceTemplate,
-    McpServerSpec, McpTool, PaginatedList, PromptResult, ResourceContent,
-    connection::{Connection, How, NoAnswer},
-    content, definition,
+    McpClientHandler, McpError, McpServerSpec,
+    connection::{Connection, How},
+    content,
     fault::shown,
+    no_answer::NoAnswer,
 };
 
 /// How long is waited between the attempts to get a lost server back.
@@ -27,16 +27,12 @@ const RECONNECT_DELAYS: [Duration; 5] = [
     Duration::from_millis(800),
     Duration::from_millis(1600),
 ];
-/// How many pages of a list are read.
-const MAX_PAGES: usize = 100;
-/// How many tools of one server are read.
-const MAX_TOOLS: usize = 1000;
 /// How much of a server's instructions is kept.
 const MAX_INSTRUCTIONS_CHARS: usize = 8000;
 
 /// A client of one MCP server. Cheap to clone; clones share the server.
 ///
-/// A server that is lost is started or reached again by the next request, with at most 5 attempts in about three
+/// A server that is lost is started or reached again by the next request, with at most 6 attempts in about three
 /// seconds. A request whose answer was lost with it is not repeated: that is for the caller to decide. A
 /// request that never reached the server, because its session was lost for example, is made once more.
 ///
@@ -187,37 +183,6 @@ impl McpClient {
         self.ask(request, &self.briefly()).await.map(drop)
     }
 
-    /// One page of the tools, under the server's own names. `cursor` is the [`PaginatedList::next_cursor`] of
-    /// the page before.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn list_tools(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<PaginatedList<ToolDefinition>, McpError> {
-        let page = self.tools_page(cursor).await?;
-        Ok(PaginatedList {
-            items: page.items.into_iter().map(definition::from_wire).collect(),
-            next_cursor: page.next_cursor,
-        })
-    }
-
-    async fn tools_page(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<PaginatedList<rmcp::model::Tool>, McpError> {
-        let request = ClientRequest::ListToolsRequest(page(cursor));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::ListToolsResult(page) => Ok(PaginatedList {
-                items: page.tools,
-                next_cursor: page.next_cursor,
-            }),
-            _ => Err(self.nonsense("its answer is no list of tools")),
-        }
-    }
-
     /// Calls a tool by the server's own name. Dropping the future cancels the call.
     ///
     /// # Errors
@@ -263,164 +228,6 @@ impl McpClient {
         }
     }
 
-    /// All tools that can be used, ready for a registry.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::discover`].
-    pub async fn discover_tools(&self) -> Result<Vec<Arc<dyn ToolDyn>>, McpError> {
-        let found = self.discover(None).await?;
-        let tools = found.tools.into_iter();
-        Ok(tools.map(|tool| tool as Arc<dyn ToolDyn>).collect())
-    }
-
-    /// All tools, those that cannot be used apart. With a prefix, their names are `PREFIX__NAME`; in any case
-    /// names become such as providers take: letters, digits, `_` and `-`, at most 64 of them.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`], and [`McpError::Protocol`] for a list that has more than 1,000 tools or more
-    /// than 100 pages.
-    pub async fn discover(&self, prefix: Option<&str>) -> Result<Discovered, McpError> {
-        let mut tools = Vec::new();
-        let mut cursor: Option<String> = None;
-        for _ in 0..MAX_PAGES {
-            let page = self.tools_page(cursor.as_deref()).await?;
-            tools.extend(page.items);
-            if tools.len() > MAX_TOOLS {
-                return Err(self.nonsense(&format!("it lists more than {MAX_TOOLS} tools")));
-            }
-            let Some(next) = page.next_cursor else {
-                return Ok(self.bridge(prefix, tools));
-            };
-            if cursor.as_ref() == Some(&next) {
-                return Err(self.nonsense("its list of tools has a page that leads to itself"));
-            }
-            cursor = Some(next);
-        }
-        Err(self.nonsense(&format!(
-            "its list of tools has more than {MAX_PAGES} pages"
-        )))
-    }
-
-    fn bridge(&self, prefix: Option<&str>, tools: Vec<rmcp::model::Tool>) -> Discovered {
-        let sorted = definition::sort(prefix, tools);
-        for LeftOut { name, reason } in &sorted.left_out {
-            warn!(
-                server = self.name(),
-                tool = name,
-                reason,
-                "an MCP tool is left out"
-            );
-        }
-        let usable = sorted.usable.into_iter();
-        Discovered {
-            tools: usable
-                .map(|(own, definition)| Arc::new(McpTool::new(self.clone(), own, definition)))
-                .collect(),
-            left_out: sorted.left_out,
-        }
-    }
-
-    /// One page of the resources.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn list_resources(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<PaginatedList<McpResource>, McpError> {
-        let request = ClientRequest::ListResourcesRequest(page(cursor));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::ListResourcesResult(page) => Ok(PaginatedList {
-                items: page.resources.into_iter().map(Into::into).collect(),
-                next_cursor: page.next_cursor,
-            }),
-            _ => Err(self.nonsense("its answer is no list of resources")),
-        }
-    }
-
-    /// One page of the patterns that further resources' addresses have.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn list_resource_templates(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<PaginatedList<McpResourceTemplate>, McpError> {
-        let request = ClientRequest::ListResourceTemplatesRequest(page(cursor));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::ListResourceTemplatesResult(page) => Ok(PaginatedList {
-                items: page
-                    .resource_templates
-                    .into_iter()
-                    .map(Into::into)
-                    .collect(),
-                next_cursor: page.next_cursor,
-            }),
-            _ => Err(self.nonsense("its answer is no list of resource templates")),
-        }
-    }
-
-    /// What a resource holds.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn read_resource(&self, uri: &str) -> Result<Vec<ResourceContent>, McpError> {
-        let params = ReadResourceRequestParams::new(uri);
-        let request = ClientRequest::ReadResourceRequest(Request::new(params));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::ReadResourceResult(result) => {
-                Ok(result.contents.into_iter().map(Into::into).collect())
-            }
-            _ => Err(self.nonsense("its answer is no resource")),
-        }
-    }
-
-    /// One page of the prompts.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn list_prompts(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<PaginatedList<McpPrompt>, McpError> {
-        let request = ClientRequest::ListPromptsRequest(page(cursor));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::ListPromptsResult(page) => Ok(PaginatedList {
-                items: page.prompts.into_iter().map(Into::into).collect(),
-                next_cursor: page.next_cursor,
-            }),
-            _ => Err(self.nonsense("its answer is no list of prompts")),
-        }
-    }
-
-    /// A prompt, filled in.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`].
-    pub async fn get_prompt(
-        &self,
-        name: &str,
-        args: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<PromptResult, McpError> {
-        let arguments: Map<String, Value> = args
-            .into_iter()
-            .map(|(name, value)| (name, Value::String(value)))
-            .collect();
-        let params = GetPromptRequestParams::new(name).with_arguments(arguments);
-        let request = ClientRequest::GetPromptRequest(Request::new(params));
-        match self.ask(request, &self.briefly()).await? {
-            ServerResult::GetPromptResult(result) => Ok(result.into()),
-            _ => Err(self.nonsense("its answer is no prompt")),
-        }
-    }
-
     /// Ends the connection for this client and all its clones. A server that was started here has ended when
     /// this returns. Further requests fail.
     pub async fn close(&self) {
@@ -442,21 +249,26 @@ impl McpClient {
     }
 
     /// How a request is made that takes no work.
-    fn briefly(&self) -> How<'static> {
+    pub(crate) fn briefly(&self) -> How<'static> {
         How {
             timeout: Some(self.inner.spec.timeout),
             ..How::default()
         }
     }
 
-    fn nonsense(&self, reason: &str) -> McpError {
+    pub(crate) fn nonsense(&self, reason: &str) -> McpError {
         McpError::Protocol {
             server: self.name().to_owned(),
             reason: reason.to_owned(),
         }
     }
 
-    async fn ask(&self, request: ClientRequest, how: &How<'_>) -> Result<ServerResult, McpError> {
+    /// Asks the server, and once more over a new connection if it was not asked at all.
+    pub(crate) async fn ask(
+        &self,
+        request: ClientRequest,
+        how: &How<'_>,
+    ) -> Result<ServerResult, McpError> {
         let mut renewed = false;
         loop {
             let connection = self.connection().await?;
@@ -525,7 +337,10 @@ impl McpClient {
     }
 }
 
-fn page<M: Default>(cursor: Option<&str>) -> RequestOptionalParam<M, PaginatedRequestParams> {
+/// What asks for a page of a list.
+pub(crate) fn page<M: Default>(
+    cursor: Option<&str>,
+) -> RequestOptionalParam<M, PaginatedRequestParams> {
     match cursor {
         Some(cursor) => RequestOptionalParam::with_param(
             PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())),

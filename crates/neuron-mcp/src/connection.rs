@@ -1,52 +1,33 @@
 //! One connection to a server, from the handshake to its end.
 
 use std::{
-    error::Error,
-    ffi::OsString,
-    io,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use neuron_tool::is_secret_variable;
-use neuron_types::{ProgressReporter, with_causes};
+use neuron_types::ProgressReporter;
 use rmcp::{
-    Peer, RoleClient, ServiceExt as _,
+    Peer, RoleClient,
     model::{
-        CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, ProgressToken,
-        RequestId, ServerPeerInfo, ServerResult,
+        CancelledNotification, CancelledNotificationParam, ClientRequest, ProgressToken, RequestId,
+        ServerPeerInfo, ServerResult,
     },
-    service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
-    transport::{
-        StreamableHttpClientTransport,
-        common::client_side_sse::SseRetryPolicy,
-        streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
-    },
+    service::{PeerRequestOptions, RunningService},
 };
-use tokio::{process::Command, time};
+use tokio::time;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     McpClientHandler, McpError, McpServerSpec, McpTransport,
-    fault::{Fault, shown},
-    http_client::HttpClient,
+    fault::Fault,
+    no_answer::NoAnswer,
+    opening::begin,
     peer::{Routes, Side},
-    process::ServerProcess,
-    stdio::StdioTransport,
+    questions::Questions,
 };
 
-/// How much of a server's error is told.
-const MAX_REASON_CHARS: usize = 2000;
-/// How servers on the official TypeScript SDK refuse a session that they do not know.
-const SESSION_REFUSED: ErrorCode = ErrorCode(-32000);
 /// How long closing a connection over HTTP may take.
 const CLOSE: Duration = Duration::from_secs(10);
-/// How long an answer that broke off over HTTP is asked for again.
-const RESUME_DELAYS: [Duration; 3] = [
-    Duration::from_millis(100),
-    Duration::from_millis(400),
-    Duration::from_millis(1600),
-];
 
 /// A server that answers, or did.
 pub(crate) struct Connection {
@@ -56,6 +37,7 @@ pub(crate) struct Connection {
     peer: Peer<RoleClient>,
     service: Mutex<Option<RunningService<RoleClient, Side>>>,
     progress: Routes,
+    questions: Questions,
     fault: Fault,
 }
 
@@ -69,25 +51,6 @@ pub(crate) struct How<'a> {
     pub(crate) progress: Option<Arc<dyn ProgressReporter>>,
 }
 
-/// Why there is no answer.
-pub(crate) enum NoAnswer {
-    /// The server was never asked: a new connection may help.
-    Unasked(McpError),
-    /// The connection is of no use any more, and the server may have been asked.
-    Broken(McpError),
-    /// This is the answer.
-    Final(McpError),
-}
-
-#[derive(Debug)]
-struct Resume;
-
-impl SseRetryPolicy for Resume {
-    fn retry(&self, current_times: usize) -> Option<Duration> {
-        RESUME_DELAYS.get(current_times).copied()
-    }
-}
-
 impl Connection {
     /// Starts or reaches the server and begins the protocol.
     pub(crate) async fn open(
@@ -96,41 +59,25 @@ impl Connection {
     ) -> Result<Self, McpError> {
         let fault = Fault::default();
         let progress = Routes::default();
+        let questions = Questions::default();
         let side = Side {
             server: spec.name.as_str().into(),
             handler,
             progress: progress.clone(),
+            questions: questions.clone(),
         };
         let url = match &spec.transport {
             McpTransport::Stdio { .. } => None,
             McpTransport::Http { url, .. } => Some(url.clone()),
         };
-        let begun = time::timeout(spec.timeout, begin(spec, side, &fault)).await;
-        let service = match begun {
-            Ok(Ok(service)) => service,
-            Ok(Err(Beginning::Start(error))) => {
-                return Err(McpError::Connection {
-                    server: spec.name.clone(),
-                    reason: error.to_string(),
-                });
-            }
-            Ok(Err(Beginning::Handshake(error))) => {
-                return Err(handshake_error(spec, &url, &fault, &error).await);
-            }
-            Err(_) => {
-                let reason = format!("no answer within {:?}", spec.timeout);
-                return Err(McpError::Initialization {
-                    server: spec.name.clone(),
-                    reason: fault.explain(&reason).await,
-                });
-            }
-        };
+        let service = begin(spec, side, &fault).await?;
         Ok(Self {
             server: spec.name.clone(),
             url,
             peer: service.peer().clone(),
             service: Mutex::new(Some(service)),
             progress,
+            questions,
             fault,
         })
     }
@@ -162,6 +109,7 @@ impl Connection {
         request: ClientRequest,
         how: &How<'_>,
     ) -> Result<ServerResult, NoAnswer> {
+        let _work = self.questions.work(&request);
         let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_cancellable_request(request, options).await;
         let handle = match sent {
@@ -209,99 +157,11 @@ impl Connection {
         drop(waiting);
         match answer {
             Ok(answer) => Ok(answer),
-            Err(error) => Err(self.sort(error).await),
-        }
-    }
-
-    async fn sort(&self, error: ServiceError) -> NoAnswer {
-        let server = self.server.clone();
-        match error {
-            ServiceError::McpError(error) if error.code == ErrorCode::PARSE_ERROR => {
-                let reason = shown(&error.message, MAX_REASON_CHARS);
-                NoAnswer::Final(McpError::Protocol { server, reason })
+            Err(error) => {
+                let url = self.url.as_deref();
+                Err(NoAnswer::because(error, &self.server, url, &self.fault).await)
             }
-            // What servers say that were started anew and know no session, beside those that say 404.
-            ServiceError::McpError(error)
-                if self.url.is_some()
-                    && error.code == SESSION_REFUSED
-                    && error.message.contains("session") =>
-            {
-                NoAnswer::Unasked(McpError::Connection {
-                    server,
-                    reason: shown(&error.message, MAX_REASON_CHARS),
-                })
-            }
-            ServiceError::McpError(error) => NoAnswer::Final(McpError::Refused {
-                server,
-                code: error.code.0,
-                message: shown(&error.message, MAX_REASON_CHARS),
-            }),
-            ServiceError::TransportClosed => match self.fault.protocol() {
-                Some(reason) => NoAnswer::Broken(McpError::Protocol { server, reason }),
-                None => {
-                    let reason = self.fault.explain("the connection ended").await;
-                    NoAnswer::Broken(McpError::Lost { server, reason })
-                }
-            },
-            ServiceError::TransportSend(error) => {
-                let reason = without(&causes(error.error.as_ref()), self.url.as_deref());
-                match error.error.downcast_ref() {
-                    Some(error) => sort_http(server, reason, error),
-                    // The pipe to a server that has ended.
-                    None => NoAnswer::Unasked(McpError::Connection {
-                        server,
-                        reason: self.fault.explain(&reason).await,
-                    }),
-                }
-            }
-            ServiceError::UnexpectedResponse => NoAnswer::Final(McpError::Protocol {
-                server,
-                reason: "its answer is not what was asked for".to_owned(),
-            }),
-            ServiceError::Cancelled { .. } => NoAnswer::Final(McpError::Cancelled),
-            other => NoAnswer::Final(McpError::Protocol {
-                server,
-                reason: shown(&other.to_string(), MAX_REASON_CHARS),
-            }),
         }
-    }
-}
-
-/// A failure over HTTP, by what the server can have done.
-fn sort_http(
-    server: String,
-    reason: String,
-    error: &StreamableHttpError<reqwest::Error>,
-) -> NoAnswer {
-    match error {
-        StreamableHttpError::Client(error) if error.is_connect() => {
-            NoAnswer::Unasked(McpError::Connection { server, reason })
-        }
-        StreamableHttpError::HttpStatus(status) if matches!(status.status, 429 | 503) => {
-            NoAnswer::Unasked(McpError::Connection { server, reason })
-        }
-        // A session that the server does not know any more: it looked no further.
-        StreamableHttpError::SessionExpired
-        | StreamableHttpError::ReinitializationFailed(_)
-        | StreamableHttpError::TransportChannelClosed
-        | StreamableHttpError::MissingSessionIdInResponse => {
-            NoAnswer::Unasked(McpError::Connection { server, reason })
-        }
-        StreamableHttpError::UnexpectedServerResponse(text)
-            if text.contains("HTTP 400") || text.contains("HTTP 404") =>
-        {
-            NoAnswer::Unasked(McpError::Connection { server, reason })
-        }
-        StreamableHttpError::UnexpectedServerResponse(_)
-        | StreamableHttpError::UnexpectedContentType(_)
-        | StreamableHttpError::ResponseBodyTooLarge { .. }
-        | StreamableHttpError::Deserialize(_)
-        | StreamableHttpError::Sse(_)
-        | StreamableHttpError::AuthRequired(_)
-        | StreamableHttpError::InsufficientScope(_) => {
-            NoAnswer::Final(McpError::Protocol { server, reason })
-        }
-        _ => NoAnswer::Broken(McpError::Lost { server, reason }),
     }
 }
 
@@ -327,126 +187,5 @@ impl Drop for Waiting<'_> {
             // A connection that has ended needs no notice.
             drop(peer.send_notification(notice.into()).await);
         });
-    }
-}
-
-/// Why nothing began.
-enum Beginning {
-    Start(io::Error),
-    Handshake(Box<ClientInitializeError>),
-}
-
-impl From<ClientInitializeError> for Beginning {
-    fn from(error: ClientInitializeError) -> Self {
-        Self::Handshake(Box::new(error))
-    }
-}
-
-async fn begin(
-    spec: &McpServerSpec,
-    side: Side,
-    fault: &Fault,
-) -> Result<RunningService<RoleClient, Side>, Beginning> {
-    match &spec.transport {
-        McpTransport::Stdio { .. } => {
-            let (process, pipes) =
-                ServerProcess::spawn(command(&spec.transport)).map_err(Beginning::Start)?;
-            let transport = StdioTransport::new(
-                &spec.name,
-                process,
-                pipes,
-                spec.max_message_bytes,
-                fault.clone(),
-            );
-            Ok(side.serve(transport).await?)
-        }
-        McpTransport::Http { url, token } => {
-            let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                .max_sse_event_size(spec.max_message_bytes);
-            config.retry_config = Arc::new(Resume);
-            config.auth_header = token.clone();
-            let client = reqwest::Client::builder()
-                .connect_timeout(spec.timeout)
-                // A kept connection may turn out closed when a request is under way, and then it is not known
-                // whether the server got it.
-                .pool_max_idle_per_host(0)
-                // An address is where its operator put it. A session must not be told to others.
-                .redirect(reqwest::redirect::Policy::none())
-                .build()
-                .map_err(|error| Beginning::Start(io::Error::other(error)))?;
-            let transport = StreamableHttpClientTransport::with_client(HttpClient(client), config);
-            Ok(side.serve(transport).await?)
-        }
-    }
-}
-
-fn command(transport: &McpTransport) -> Command {
-    let McpTransport::Stdio {
-        command,
-        args,
-        environment,
-        hidden_environment,
-        cwd,
-    } = transport
-    else {
-        return Command::new(OsString::new());
-    };
-    let mut built = Command::new(command);
-    built.args(args);
-    for (name, _) in std::env::vars_os() {
-        if is_secret_variable(&name) || hidden_environment.iter().any(|hidden| name == **hidden) {
-            built.env_remove(&name);
-        }
-    }
-    built.envs(environment);
-    if let Some(cwd) = cwd {
-        built.current_dir(cwd);
-    }
-    built
-}
-
-async fn handshake_error(
-    spec: &McpServerSpec,
-    url: &Option<String>,
-    fault: &Fault,
-    error: &ClientInitializeError,
-) -> McpError {
-    let server = spec.name.clone();
-    if let Some(reason) = fault.protocol() {
-        return McpError::Protocol { server, reason };
-    }
-    match error {
-        ClientInitializeError::TransportError { error, .. } => {
-            let reason = without(&causes(error.error.as_ref()), url.as_deref());
-            let reason = fault.explain(&reason).await;
-            McpError::Connection { server, reason }
-        }
-        ClientInitializeError::ConnectionClosed(_) => {
-            let reason = fault.explain("it ended at once").await;
-            McpError::Initialization { server, reason }
-        }
-        ClientInitializeError::JsonRpcError(error) => McpError::Initialization {
-            server,
-            reason: shown(&error.message, MAX_REASON_CHARS),
-        },
-        other => McpError::Initialization {
-            server,
-            reason: shown(&other.to_string(), MAX_REASON_CHARS),
-        },
-    }
-}
-
-/// An error and its causes, as short as it is to be.
-fn causes(error: &(dyn Error + 'static)) -> String {
-    shown(&with_causes(error), MAX_REASON_CHARS)
-}
-
-/// A text without the address.
-fn without(text: &str, url: Option<&str>) -> String {
-    match url {
-        Some(url) => text
-            .replace(&format!(" for url ({url})"), "")
-            .replace(url, "its address"),
-        None => text.to_owned(),
     }
 }

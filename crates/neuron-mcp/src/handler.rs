@@ -11,9 +11,10 @@ use crate::McpError;
 
 /// Answers what servers ask of their client.
 ///
-/// Every method has a default that offers nothing, and a server is told at the start what is offered. A call of
-/// one of these methods is made while a tool call is under way, and ends with it: however long an answer
-/// takes, a person's for example, the tool's own timeout has to be longer.
+/// Every method has a default that offers nothing, and a server is told at the start what is offered. A server
+/// may ask for a model's or a person's answer only while it works on a request of this side, a tool call for
+/// example, and at most 20 times for each. The answer ends with that work: it is dropped when nothing is under
+/// way any more. However long an answer takes, the tool's own timeout has to be longer.
 ///
 /// # Examples
 ///

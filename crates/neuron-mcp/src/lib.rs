@@ -51,13 +51,17 @@ mod client;
 mod connection;
 mod content;
 mod definition;
+mod discovery;
 mod error;
 mod fault;
 mod handler;
 mod http;
 mod http_client;
+mod no_answer;
+mod opening;
 mod peer;
 mod process;
+mod questions;
 mod resource;
 mod sampling;
 mod server;
@@ -69,6 +73,7 @@ mod tool;
 pub use self::{
     client::{McpClient, McpServerInfo},
     definition::LeftOut,
+    discovery::Discovered,
     error::McpError,
     handler::{
         ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpRoot,
@@ -81,5 +86,5 @@ pub use self::{
     server::McpServer,
     servers::McpServers,
     spec::{McpServerSpec, McpTransport},
-    tool::{Discovered, McpTool},
+    tool::McpTool,
 };

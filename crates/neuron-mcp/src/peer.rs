@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpError,
-    fault::shown, sampling,
+    fault::shown, questions::Questions, sampling,
 };
 
 /// How much of a server's progress message is passed on.
@@ -37,6 +37,7 @@ pub(crate) struct Side {
     pub(crate) server: Arc<str>,
     pub(crate) handler: Arc<dyn McpClientHandler>,
     pub(crate) progress: Routes,
+    pub(crate) questions: Questions,
 }
 
 /// Who wants to know of which request's progress.
@@ -89,7 +90,7 @@ impl ClientHandler for Side {
             let response = self.handler.handle_sampling_request(request).await?;
             sampling::answer(response)
         };
-        unless_cancelled(&context, answer).await
+        self.unless_over(&context, answer).await
     }
 
     async fn list_roots(
@@ -130,8 +131,13 @@ impl ClientHandler for Side {
             message,
             form,
         };
+        let has_fields = matches!(request.form, ElicitationForm::Fields(_));
         let answer = self.handler.handle_elicitation_request(request);
-        Ok(match unless_cancelled(&context, answer).await? {
+        Ok(match self.unless_over(&context, answer).await? {
+            // What a person says elsewhere is not this side's to know.
+            ElicitationAnswer::Accept(_) if !has_fields => {
+                ElicitResult::new(ElicitationAction::Accept)
+            }
             ElicitationAnswer::Accept(fields) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(fields))
             }
@@ -155,13 +161,19 @@ impl ClientHandler for Side {
     }
 }
 
-async fn unless_cancelled<T>(
-    context: &RequestContext<RoleClient>,
-    answer: impl Future<Output = Result<T, McpError>>,
-) -> Result<T, ErrorData> {
-    tokio::select! {
-        answer = answer => answer.map_err(|error| refusal(&error)),
-        () = context.ct.cancelled() => Err(refusal(&McpError::Cancelled)),
+impl Side {
+    /// The answer to what the server asks, unless it takes that back or nobody needs it any more.
+    async fn unless_over<T>(
+        &self,
+        context: &RequestContext<RoleClient>,
+        answer: impl Future<Output = Result<T, McpError>>,
+    ) -> Result<T, ErrorData> {
+        let over = self.questions.ask().map_err(|error| refusal(&error))?;
+        tokio::select! {
+            answer = answer => answer.map_err(|error| refusal(&error)),
+            () = context.ct.cancelled() => Err(refusal(&McpError::Cancelled)),
+            () = over.cancelled() => Err(refusal(&McpError::Cancelled)),
+        }
     }
 }
 

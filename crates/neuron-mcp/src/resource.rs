@@ -1,10 +1,14 @@
-//! Lists, resources and prompts.
+//! What a server lets others read: its resources and prompts.
 
 use neuron_types::{ContentBlock, ContentItem, Message, Role};
-use rmcp::model as wire;
+use rmcp::model::{
+    self as wire, ClientRequest, GetPromptRequestParams, ReadResourceRequestParams, Request,
+    ServerResult,
+};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::content;
+use crate::{McpClient, McpError, client::page, content};
 
 /// One page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -117,6 +121,107 @@ pub struct PromptResult {
     pub description: Option<String>,
     /// The conversation to begin with.
     pub messages: Vec<Message>,
+}
+
+impl McpClient {
+    /// One page of the resources.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn list_resources(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<PaginatedList<McpResource>, McpError> {
+        let request = ClientRequest::ListResourcesRequest(page(cursor));
+        match self.ask(request, &self.briefly()).await? {
+            ServerResult::ListResourcesResult(page) => Ok(PaginatedList {
+                items: page.resources.into_iter().map(Into::into).collect(),
+                next_cursor: page.next_cursor,
+            }),
+            _ => Err(self.nonsense("its answer is no list of resources")),
+        }
+    }
+
+    /// One page of the patterns that further resources' addresses have.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn list_resource_templates(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<PaginatedList<McpResourceTemplate>, McpError> {
+        let request = ClientRequest::ListResourceTemplatesRequest(page(cursor));
+        match self.ask(request, &self.briefly()).await? {
+            ServerResult::ListResourceTemplatesResult(page) => Ok(PaginatedList {
+                items: page
+                    .resource_templates
+                    .into_iter()
+                    .map(Into::into)
+                    .collect(),
+                next_cursor: page.next_cursor,
+            }),
+            _ => Err(self.nonsense("its answer is no list of resource templates")),
+        }
+    }
+
+    /// What a resource holds.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn read_resource(&self, uri: &str) -> Result<Vec<ResourceContent>, McpError> {
+        let params = ReadResourceRequestParams::new(uri);
+        let request = ClientRequest::ReadResourceRequest(Request::new(params));
+        match self.ask(request, &self.briefly()).await? {
+            ServerResult::ReadResourceResult(result) => {
+                Ok(result.contents.into_iter().map(Into::into).collect())
+            }
+            _ => Err(self.nonsense("its answer is no resource")),
+        }
+    }
+
+    /// One page of the prompts.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn list_prompts(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<PaginatedList<McpPrompt>, McpError> {
+        let request = ClientRequest::ListPromptsRequest(page(cursor));
+        match self.ask(request, &self.briefly()).await? {
+            ServerResult::ListPromptsResult(page) => Ok(PaginatedList {
+                items: page.prompts.into_iter().map(Into::into).collect(),
+                next_cursor: page.next_cursor,
+            }),
+            _ => Err(self.nonsense("its answer is no list of prompts")),
+        }
+    }
+
+    /// A prompt, filled in.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        args: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<PromptResult, McpError> {
+        let arguments: Map<String, Value> = args
+            .into_iter()
+            .map(|(name, value)| (name, Value::String(value)))
+            .collect();
+        let params = GetPromptRequestParams::new(name).with_arguments(arguments);
+        let request = ClientRequest::GetPromptRequest(Request::new(params));
+        match self.ask(request, &self.briefly()).await? {
+            ServerResult::GetPromptResult(result) => Ok(result.into()),
+            _ => Err(self.nonsense("its answer is no prompt")),
+        }
+    }
 }
 
 impl From<wire::Resource> for McpResource {

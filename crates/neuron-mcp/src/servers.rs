@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use futures::future::{join_all, try_join_all};
+use futures::future::join_all;
 use neuron_types::{ToolDefinition, ToolDyn};
 use tokio::{task::JoinHandle, time};
 use tracing::warn;
@@ -42,32 +42,43 @@ struct Server {
 
 impl McpServers {
     /// Starts or reaches all servers at the same time, one attempt each, and discovers their tools, whose names
-    /// become `SERVER__TOOL`.
+    /// become `SERVER__TOOL`. Each comes with who answers what it asks.
     ///
     /// # Errors
     ///
     /// As [`McpClient::connect`] and [`McpClient::discover`], of the first server that fails. The others have
     /// ended then.
     pub async fn start(
-        specs: impl IntoIterator<Item = McpServerSpec>,
-        handler: Arc<dyn McpClientHandler>,
+        servers: impl IntoIterator<Item = (McpServerSpec, Arc<dyn McpClientHandler>)>,
     ) -> Result<Self, McpError> {
-        let starting = specs.into_iter().map(|spec| {
-            let handler = Arc::clone(&handler);
-            async move {
-                let name = spec.name.clone();
-                let client = McpClient::connect_shared(spec, handler).await?;
-                let found = match client.discover(Some(&name)).await {
-                    Ok(found) => found,
-                    Err(error) => {
-                        client.close().await;
-                        return Err(error);
-                    }
-                };
-                Ok((name, Server { client, found }))
-            }
+        let starting = servers.into_iter().map(|(spec, handler)| async move {
+            let name = spec.name.clone();
+            let client = McpClient::connect_shared(spec, handler).await?;
+            let found = match client.discover(Some(&name)).await {
+                Ok(found) => found,
+                Err(error) => {
+                    client.close().await;
+                    return Err(error);
+                }
+            };
+            Ok::<_, McpError>((name, Server { client, found }))
         });
-        let servers: BTreeMap<String, Server> = try_join_all(starting).await?.into_iter().collect();
+        let mut servers = BTreeMap::new();
+        let mut failed = None;
+        for started in join_all(starting).await {
+            match started {
+                Ok((name, server)) => {
+                    servers.insert(name, server);
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        if let Some(error) = failed {
+            join_all(servers.values().map(|server| server.client.close())).await;
+            return Err(error);
+        }
         let mut tools = BTreeMap::new();
         for server in servers.values() {
             for tool in &server.found.tools {
@@ -152,10 +163,13 @@ async fn watch(clients: Vec<McpClient>) {
     loop {
         ticks.tick().await;
         join_all(clients.iter().map(async |client| {
-            // A server that has ended is started again by this very question.
             if let Err(error) = client.ping().await {
                 warn!(server = client.name(), %error, "an MCP server is not well");
                 client.renew().await;
+                // This very question starts it again.
+                if let Err(error) = client.ping().await {
+                    warn!(server = client.name(), %error, "an MCP server is not there");
+                }
             }
         }))
         .await;

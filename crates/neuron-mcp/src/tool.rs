@@ -1,21 +1,9 @@
 //! A server's tool as a tool here.
 
-use std::sync::Arc;
-
 use neuron_types::{ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture};
 use serde_json::Value;
 
-use crate::{LeftOut, McpClient};
-
-/// What [`McpClient::discover`] found.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Discovered {
-    /// The tools, in the server's order.
-    pub tools: Vec<Arc<McpTool>>,
-    /// What the server lists besides.
-    pub left_out: Vec<LeftOut>,
-}
+use crate::McpClient;
 
 /// A tool of an MCP server. What its server says of its effects is believed: see
 /// [`ToolDefinition::effects`].

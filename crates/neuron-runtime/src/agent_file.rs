@@ -22,16 +22,18 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use neuron_mcp::{McpServerSpec, McpServers};
+use neuron_mcp::{McpClientHandler, McpServerSpec, McpServers};
 use neuron_tool::READ_ONLY_TOOLS;
 use neuron_types::{AgentSpec, CompletionRequest, SystemPrompt};
 use toml::de::DeTable;
 
 use self::{
     agents::Agent,
-    mcp::McpSettings,
+    mcp_answers::Person,
+    mcp_settings::McpSettings,
     models::Known,
     problem::{Problems, looks_like_a_key},
     providers::{Kind, ProviderSettings},
@@ -49,6 +51,8 @@ mod environment;
 mod error;
 mod json;
 mod mcp;
+mod mcp_answers;
+mod mcp_settings;
 mod models;
 mod ollama;
 mod openai;
@@ -117,6 +121,9 @@ const INSTRUCTIONS: &str = "You are a careful assistant. You can look at the fil
 /// | `env` | variables that the program gets although they look like secrets | none |
 /// | `token_env` | the variable that holds the bearer token for `url` | none |
 /// | `timeout` | how long starting and each request but a tool call may take | 60 s |
+/// | `elicitation` | whether it may ask the person, who says no where there is nobody: see [`AgentFile::set_person`] | false |
+/// | `sampling` | whether it may ask a model: `true` for that of its agents, or `"provider/model"` | false |
+/// | `sampling_max_tokens` | how long an answer of that model may be | 4,096 |
 ///
 /// `[prices."provider/model"]` has `input`, `output`, `cache_read` and `cache_write`: US dollars for a million
 /// tokens. Its table `long_prompt` has the same for prompts of more tokens than its `above`. For OpenAI and
@@ -131,6 +138,8 @@ pub struct AgentFile {
     mcp: BTreeMap<String, McpSettings>,
     /// Those that were started for this file.
     servers: Option<McpServers>,
+    /// Who answers what servers ask of a person.
+    person: Person,
 }
 
 impl AgentFile {
@@ -185,20 +194,22 @@ impl AgentFile {
 
     fn read(root: &Table<'_>, folder: &Path) -> Self {
         root.expect_keys(&["providers", "agents", "prices", "mcp"]);
-        let mcp = mcp::read(root);
         let providers = providers::read(root, folder);
         let prices = models::read_prices(root, &providers);
         let known = Known {
             providers: &providers,
             prices: &prices,
         };
+        let mut mcp = mcp_settings::read(root, &known);
         let agents = agents::read(root, &known, &mcp);
+        mcp_settings::settle_sampling(root, &mut mcp, &agents);
         Self {
             providers,
             agents,
             prices,
             mcp,
             servers: None,
+            person: Person::default(),
         }
     }
 
@@ -243,7 +254,14 @@ impl AgentFile {
             agents: BTreeMap::from([(spec.name, agent)]),
             mcp: BTreeMap::new(),
             servers: None,
+            person: Person::default(),
         }
+    }
+
+    /// Sets who answers what MCP servers ask of a person, those with `elicitation = true`. Call it before
+    /// [`AgentFile::start_mcp`]. Default is nobody: such servers are told that the person declines.
+    pub fn set_person(&mut self, person: Arc<dyn McpClientHandler>) {
+        self.person = Person(Some(person));
     }
 
     /// Starts the MCP servers that these agents use, and gives the agents their tools. Call it before
@@ -251,7 +269,7 @@ impl AgentFile {
     /// done. Agents that there are not count as agents without servers.
     ///
     /// The tools do not change afterwards, whatever the servers do: a run carries those that its agent had.
-    /// Servers may work in `cwd`, and are offered neither models nor people.
+    /// Servers may work in `cwd`, and ask models and people where the file allows it.
     ///
     /// # Errors
     ///
@@ -297,7 +315,8 @@ impl AgentFile {
         self.mcp.keys().map(String::as_str)
     }
 
-    /// What it takes to start one MCP server, by its name in the file.
+    /// What it takes to start one MCP server, by its name in the file: where it is, and what it is answered when
+    /// it asks. It may work in `cwd`.
     ///
     /// # Errors
     ///
@@ -305,9 +324,10 @@ impl AgentFile {
     pub fn mcp_server(
         &self,
         name: &str,
+        cwd: &Path,
         environment: &dyn Environment,
-    ) -> Result<McpServerSpec, AgentFileError> {
-        mcp::one(self, name, environment)
+    ) -> Result<(McpServerSpec, Arc<dyn McpClientHandler>), AgentFileError> {
+        mcp::one(self, name, cwd, environment)
     }
 
     /// An agent, as a run of it carries it.

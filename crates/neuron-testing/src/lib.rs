@@ -8,6 +8,7 @@
 //! | have a Temporal or Restate server for a test | [`EngineServer`] |
 //! | have a worker that can be killed | [`Process`], [`World::address`], [`executor_at`] |
 //! | run a program on an agent file | [`AgentFolder`], [`Program`] |
+//! | have an MCP server for a test | [`mcp_program`], [`EverythingServer`] |
 //!
 //! # The conformance kit
 //!
@@ -68,6 +69,7 @@ mod host;
 mod journaled_host;
 mod launcher;
 mod local_host;
+mod mcp_servers;
 mod model;
 mod native;
 mod process;
@@ -89,6 +91,7 @@ pub use host::{Host, HostError, Session};
 pub use journaled_host::{JournaledHost, JournaledSession};
 pub use launcher::{Addresses, Engine, Launcher};
 pub use local_host::{LocalHost, LocalSession};
+pub use mcp_servers::{EverythingServer, mcp_program};
 pub use model::ScriptedModel;
 pub use process::Process;
 pub use record::{Record, check_delays, expect};

@@ -6,6 +6,7 @@ use crate::{
     CliError, Exit,
     args::{EngineName, ResumeArgs},
     execution, outcome,
+    person::Person,
     session::Session,
 };
 
@@ -25,13 +26,18 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     }
     let agent = journal.load_input(run_id).await?.agent;
     let mut file = session.agent_file()?;
+    let person = Person::introduce(&mut file);
     let cwd = session.cwd()?;
     let servers = file
         .start_mcp_for(&agent, &cwd, &ProcessEnvironment)
         .await?;
     let ran = match file.executor(&agent, &cwd, &ProcessEnvironment) {
         Ok(executor) => {
-            execution::execute(session, &journal, run_id, &agent, executor, &args.roll_over).await
+            let roll_over = &args.roll_over;
+            execution::execute(
+                session, &journal, run_id, &agent, executor, roll_over, &person,
+            )
+            .await
         }
         Err(error) => Err(error.into()),
     };

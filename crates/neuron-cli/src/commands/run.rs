@@ -9,6 +9,7 @@ use crate::{
     args::{EngineName, RunHereArgs},
     execution,
     order::Order,
+    person::Person,
     session::Session,
 };
 
@@ -20,9 +21,10 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     // Before the prompt, which may be long in coming.
     let mut file = session.agent_file()?;
     let cwd = session.cwd()?;
+    let person = Person::introduce(&mut file);
     let agents = [&session.global.agent];
     let servers = file.start_mcp(agents, &cwd, &ProcessEnvironment).await?;
-    let ran = start(session, &file, &cwd, args).await;
+    let ran = start(session, &file, &cwd, args, &person).await;
     servers.stop().await;
     ran
 }
@@ -32,6 +34,7 @@ async fn start(
     file: &AgentFile,
     cwd: &Path,
     args: RunHereArgs,
+    person: &Person,
 ) -> Result<Exit, CliError> {
     let agent = file.agent(&session.global.agent)?;
     let executor = file.executor(&agent, cwd, &ProcessEnvironment)?;
@@ -41,5 +44,9 @@ async fn start(
         .create_run(&run_id, &input, EngineName::Local.as_str())
         .await?;
     let agent = &input.agent;
-    execution::execute(session, &journal, &run_id, agent, executor, &args.roll_over).await
+    let roll_over = &args.roll_over;
+    execution::execute(
+        session, &journal, &run_id, agent, executor, roll_over, person,
+    )
+    .await
 }

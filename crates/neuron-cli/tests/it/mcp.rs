@@ -1,12 +1,11 @@
 //! `neuron mcp`, and runs with the tools of MCP servers.
 
 use std::{
-    env,
     io::{BufRead as _, BufReader, Write as _},
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
+use neuron_testing::mcp_program;
 use serde_json::{Value, json};
 
 use crate::support::Home;
@@ -137,20 +136,6 @@ fn an_address_that_others_can_reach_is_not_served_without_a_token() {
     );
 }
 
-/// The protocol's own inspector: beside what the variable of `cargo xtask test` names, else what
-/// `cargo xtask engines` fetches.
-fn inspector() -> PathBuf {
-    let one = env::var_os("NEURON_MCP_SERVERS").map(PathBuf::from);
-    let one = one.unwrap_or_else(|| {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let fetch = ["xtask", "engines", "mcp-servers", "--json"];
-        let found = Command::new(cargo).args(fetch).output().unwrap();
-        let paths: Value = serde_json::from_slice(&found.stdout).unwrap();
-        PathBuf::from(paths["mcp-servers"].as_str().unwrap())
-    });
-    one.with_file_name("mcp-inspector")
-}
-
 #[test]
 fn passes_the_inspector_over_standard_input_and_output() {
     let home = home("refuses");
@@ -159,7 +144,7 @@ fn passes_the_inspector_over_standard_input_and_output() {
     let folder = folder.as_path();
     let inspect = |args: &[&str]| -> Value {
         let ran = Command::new("node")
-            .arg(inspector())
+            .arg(mcp_program("mcp-inspector"))
             .args(["--cli", env!("CARGO_BIN_EXE_neuron"), "mcp", "serve"])
             .args(args)
             .current_dir(folder)

@@ -79,13 +79,18 @@ impl ModelServer {
         home.write(
             "neuron.toml",
             &format!(
-                "[providers.fake]\nkind = \"openai-chat\"\nbase_url = \"http://{}/v1\"\n\n\
+                "[providers.fake]\nkind = \"openai-chat\"\nbase_url = {:?}\n\n\
                  [agents.default]\nmodel = \"fake/fake-1\"\ntools = [\"bash\"]\n\n\
                  [agents.default.retry]\ninitial = \"10ms\"\n",
-                self.address
+                self.url()
             ),
         );
         home
+    }
+
+    /// Where its API is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
     }
 
     pub(crate) fn go_on(&self) {
@@ -97,6 +102,11 @@ impl ModelServer {
     pub(crate) fn streamed(&self) -> Vec<bool> {
         let bodies = &self.shared.lock().bodies;
         bodies.iter().map(|body| body["stream"] == true).collect()
+    }
+
+    /// What it was asked.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.shared.lock().bodies.clone()
     }
 
     pub(crate) fn left(&self) -> usize {

@@ -7,7 +7,7 @@ use neuron_mcp::{McpClient, McpServerSpec, McpTransport};
 use crate::programs::{hostile, is_running, until};
 
 /// A server that ignores the end of its input and SIGTERM, and has a child that does so too.
-fn stubborn(file: &std::path::Path) -> McpServerSpec {
+pub(crate) fn stubborn(file: &std::path::Path) -> McpServerSpec {
     let mut spec = hostile("stubborn");
     if let McpTransport::Stdio { args, .. } = &mut spec.transport {
         args.push(file.to_str().unwrap().to_owned());

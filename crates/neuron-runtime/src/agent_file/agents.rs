@@ -7,8 +7,8 @@ use neuron_types::{
 };
 
 use super::{
-    activity, context,
-    mcp::{self, McpSettings},
+    activity, context, mcp,
+    mcp_settings::McpSettings,
     models::{self, Known},
     steps,
     table::Table,

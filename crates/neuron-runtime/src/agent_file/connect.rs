@@ -68,6 +68,20 @@ pub(super) fn executor(
     Ok(builder.prices(prices).build())
 }
 
+/// A provider of the file, for requests that no agent makes. Else what is missing for it, for people.
+pub(super) fn provider_of(
+    file: &AgentFile,
+    name: &str,
+    environment: &dyn Environment,
+) -> Result<Arc<dyn DynProvider>, String> {
+    let settings = file.providers.get(name);
+    let settings = settings.ok_or_else(|| format!("there is no provider {name}"))?;
+    let base_url = base_url(settings, environment);
+    let timeout = AgentSpec::default().model_timeout;
+    let made = provider(name, settings, base_url, timeout, environment);
+    made.map_err(|error| error.to_string())
+}
+
 fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
     let names = agent.request.tools.iter().map(|tool| tool.name.as_str());
     names.filter(|name| BUILTIN_TOOLS.contains(name)).collect()

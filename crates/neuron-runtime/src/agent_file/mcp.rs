@@ -1,129 +1,23 @@
-//! The `[mcp.NAME]` tables, and the servers that they name.
+//! The MCP servers of the file: starting them, and the tools that they give to agents.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-use neuron_mcp::{McpRoot, McpServerSpec, McpServers, McpTransport};
+use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpServers, McpTransport};
 use neuron_types::{AgentSpec, ToolDyn};
 
 use super::{
-    AgentFile, AgentFileError, Environment,
+    AgentFile, AgentFileError, Environment, connect,
     environment::set,
-    problem::looks_like_a_key,
-    table::{Table, Text},
+    mcp_answers::{Answers, Sampler},
+    mcp_settings::{McpSettings, Sampling},
 };
 
 /// What stands before a server's name in `tools`, `approve` and `deny`.
 const PREFIX: &str = "mcp:";
 /// What stands between a server's name and a tool's.
-const SEPARATOR: &str = "__";
-/// The longest name of a server: tools' names begin with it.
-const MAX_NAME: usize = 32;
-const KEYS: [&str; 5] = ["command", "url", "env", "token_env", "timeout"];
-
-/// A server as the file names it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct McpSettings {
-    command: Vec<String>,
-    url: Option<String>,
-    env: Vec<String>,
-    token_env: Option<String>,
-    timeout: Option<Duration>,
-}
-
-/// Reads the tables.
-pub(super) fn read(root: &Table<'_>) -> BTreeMap<String, McpSettings> {
-    root.named_tables("mcp")
-        .into_iter()
-        .map(|(name, table)| {
-            check_name(name, &table);
-            (name.to_owned(), read_one(&table))
-        })
-        .collect()
-}
-
-fn check_name(name: &str, table: &Table<'_>) {
-    let fits = !name.is_empty()
-        && name.len() <= MAX_NAME
-        && !name.contains(SEPARATOR)
-        && !name.ends_with('_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if !fits {
-        table.problems.add(
-            table.offset,
-            format!(
-                "{} names no MCP server: use at most {MAX_NAME} letters, digits, - and single _",
-                table.place()
-            ),
-        );
-    }
-}
-
-fn read_one(table: &Table<'_>) -> McpSettings {
-    table.expect_keys(&KEYS);
-    let command = table.texts("command");
-    let url = table.text("url");
-    match (table.has("command"), table.has("url")) {
-        (false, false) => table.missing("command = [\"program\", \"argument\"] or url = \"…\""),
-        (true, true) => table.problem(
-            "url",
-            table.offset_of("url"),
-            "stands beside command: keep one of them",
-        ),
-        (true, false) if command.is_empty() => table.problem(
-            "command",
-            table.offset_of("command"),
-            "names no program: write [\"program\", \"argument\"]",
-        ),
-        _ => {}
-    }
-    for text in command.iter().chain(&url) {
-        if looks_like_a_key(text.value) {
-            let key = if table.has("url") { "url" } else { "command" };
-            let message =
-                "holds what looks like a key: pass it in a variable, with env or token_env";
-            table.problem(key, text.offset, message);
-        }
-    }
-    if let Some(url) = &url
-        && !(url.value.starts_with("http://") || url.value.starts_with("https://"))
-    {
-        let message = "is no address: write one that begins with http:// or https://";
-        table.problem("url", url.offset, message);
-    }
-    for (key, other) in [("env", "url"), ("token_env", "command")] {
-        if table.has(key) && table.has(other) {
-            let message = format!("has no use beside {other}: remove it");
-            table.problem(key, table.offset_of(key), &message);
-        }
-    }
-    let variables = table.texts("env");
-    let token = table.text("token_env");
-    for (key, text) in variables
-        .iter()
-        .map(|text| ("env", text))
-        .chain(token.iter().map(|text| ("token_env", text)))
-    {
-        if looks_like_a_key(text.value) || text.value.contains('=') || text.value.is_empty() {
-            let message = "holds what is no name of a variable: write the name, not the value";
-            table.problem(key, text.offset, message);
-        }
-    }
-    let own = |text: &Text<'_>| text.value.to_owned();
-    McpSettings {
-        command: command.iter().map(own).collect(),
-        url: url.as_ref().map(own),
-        env: variables.iter().map(own).collect(),
-        token_env: token.as_ref().map(own),
-        timeout: table.duration("timeout"),
-    }
-}
+pub(super) const SEPARATOR: &str = "__";
+/// The most tokens of an answer that a model gives to a server.
+const SAMPLING_MAX_TOKENS: u64 = 4096;
 
 /// The server that `mcp:NAME` means.
 pub(super) fn server_name(entry: &str) -> Option<&str> {
@@ -146,11 +40,11 @@ pub(super) async fn start(
     let mut specs = Vec::new();
     for (name, settings) in &file.mcp {
         if wanted.contains(name) {
-            specs.push(spec(name, settings, &hidden, environment)?);
+            let spec = spec(name, settings, &hidden, environment)?;
+            specs.push((spec, answers(file, settings, cwd, environment)));
         }
     }
-    let roots = vec![McpRoot::folder(cwd)];
-    let servers = McpServers::start(specs, Arc::new(roots)).await?;
+    let servers = McpServers::start(specs).await?;
     for agent in file.agents.values_mut() {
         let running: Vec<&str> = servers.names().collect();
         if agent
@@ -196,15 +90,42 @@ fn spell_out(rules: &mut Vec<String>, servers: &McpServers) {
 pub(super) fn one(
     file: &AgentFile,
     name: &str,
+    cwd: &Path,
     environment: &dyn Environment,
-) -> Result<McpServerSpec, AgentFileError> {
+) -> Result<(McpServerSpec, Arc<dyn McpClientHandler>), AgentFileError> {
     match file.mcp.get(name) {
-        Some(settings) => spec(name, settings, &hidden(file), environment),
+        Some(settings) => {
+            let spec = spec(name, settings, &hidden(file), environment)?;
+            Ok((spec, answers(file, settings, cwd, environment)))
+        }
         None => Err(AgentFileError::UnknownMcpServer {
             name: name.to_owned(),
             known: file.mcp.keys().cloned().collect(),
         }),
     }
+}
+
+/// What a server is answered when it asks.
+fn answers(
+    file: &AgentFile,
+    settings: &McpSettings,
+    cwd: &Path,
+    environment: &dyn Environment,
+) -> Arc<dyn McpClientHandler> {
+    let sampler = match &settings.sampling {
+        Sampling::Nobody | Sampling::Agents => None,
+        Sampling::Model { provider, model } => Some(Sampler {
+            provider: connect::provider_of(file, provider, environment),
+            model: model.clone(),
+            max_tokens: settings.sampling_max_tokens.unwrap_or(SAMPLING_MAX_TOKENS),
+        }),
+    };
+    Arc::new(Answers {
+        roots: vec![McpRoot::folder(cwd)],
+        elicitation: settings.elicitation,
+        person: file.person.clone(),
+        sampler,
+    })
 }
 
 /// The variables that no server gets unless it is named for it.

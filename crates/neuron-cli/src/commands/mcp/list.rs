@@ -1,9 +1,10 @@
 //! `neuron mcp list`
 
+use std::path::Path;
+
 use futures::future::join_all;
 use neuron_mcp::{
-    McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpRoot, McpServerInfo,
-    PaginatedList,
+    McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo, PaginatedList,
 };
 use neuron_runtime::{AgentFile, ProcessEnvironment};
 use neuron_types::{ToolDefinition, ToolDyn as _, ToolEffects};
@@ -55,8 +56,7 @@ pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, 
         servers.iter().map(String::as_str).collect()
     };
     let cwd = session.cwd()?;
-    let root = McpRoot::folder(&cwd);
-    let listings = names.iter().map(|name| look_at(&file, name, root.clone()));
+    let listings = names.iter().map(|name| look_at(&file, name, &cwd));
     let listings: Vec<Listing> = join_all(listings)
         .await
         .into_iter()
@@ -76,8 +76,8 @@ pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, 
 }
 
 /// Starts one server, asks it for everything and stops it.
-async fn look_at(file: &AgentFile, name: &str, root: McpRoot) -> Result<Listing, CliError> {
-    let spec = file.mcp_server(name, &ProcessEnvironment)?;
+async fn look_at(file: &AgentFile, name: &str, cwd: &Path) -> Result<Listing, CliError> {
+    let (spec, answers) = file.mcp_server(name, cwd, &ProcessEnvironment)?;
     let mut listing = Listing {
         server: name.to_owned(),
         info: None,
@@ -88,7 +88,7 @@ async fn look_at(file: &AgentFile, name: &str, root: McpRoot) -> Result<Listing,
         prompts: Vec::new(),
         error: None,
     };
-    match McpClient::connect(spec, vec![root]).await {
+    match McpClient::connect(spec, answers).await {
         Ok(client) => {
             let filled = fill(&client, name, &mut listing).await;
             client.close().await;

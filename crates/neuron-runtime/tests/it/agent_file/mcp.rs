@@ -106,3 +106,41 @@ async fn a_server_that_needs_a_variable_says_so() {
         "the MCP server h needs the variable NEURON_NO_SUCH_VARIABLE: set it"
     );
 }
+
+fn problems(lines: &str) -> String {
+    let text = format!(
+        "[mcp.h]\ncommand = [\"node\"]\n{lines}\n\n\
+         [agents.default]\nmodel = \"openai/small\"\ntools = [\"mcp:h\"]\n\n\
+         [agents.other]\nmodel = \"openai/large\"\ntools = [\"mcp:h\"]\n\n\
+         [agents.third]\nmodel = \"demo/demo\"\n"
+    );
+    match AgentFile::parse(&text, "neuron.toml") {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_server_may_ask_one_model_that_is_plain_to_see() {
+    assert_eq!(problems("elicitation = true"), "");
+    assert_eq!(
+        problems("sampling = \"openai/small\"\nsampling_max_tokens = 9"),
+        ""
+    );
+    assert_eq!(
+        problems("sampling = true"),
+        "neuron.toml:3: sampling in [mcp.h] is true, and the agents that use this server have different \
+         models: write the model, as in \"openai/gpt-6.1-terra\""
+    );
+    assert_eq!(
+        problems("sampling_max_tokens = 9"),
+        "neuron.toml:3: sampling_max_tokens in [mcp.h] has no use without sampling"
+    );
+    let unknown = problems("sampling = \"nobody/small\"");
+    assert!(
+        unknown.contains("unknown provider \"nobody\" in sampling of [mcp.h]"),
+        "{unknown}"
+    );
+    let nonsense = problems("sampling = 3");
+    assert!(nonsense.contains("sampling in [mcp.h] is 3"), "{nonsense}");
+}
