@@ -23,8 +23,10 @@ const PROVIDER: &str = "local";
 ///
 /// For runs that survive the process, use [`JournaledContext`](crate::JournaledContext).
 ///
+/// A model, tools, and a way to keep the conversation small are all that it takes:
+///
 /// ```
-/// use neuron_context::Strategy;
+/// use neuron_context::SlidingWindow;
 /// use neuron_runtime::{DEMO_MODEL, DemoModel, LocalAgent};
 /// use neuron_tool::{ToolRegistry, builtin::{BuiltinOptions, builtin_tools}};
 ///
@@ -34,13 +36,76 @@ const PROVIDER: &str = "local";
 /// for tool in builtin_tools(&BuiltinOptions::default()) {
 ///     tools.register_dyn(tool);
 /// }
-/// let mut agent = LocalAgent::new(DemoModel::default(), tools, Strategy::keep_everything())
+/// let mut agent = LocalAgent::new(DemoModel::default(), tools, SlidingWindow::new(100))
 ///     .model(DEMO_MODEL)
 ///     .system_prompt("You are a careful assistant.")
 ///     .max_turns(10);
 ///
-/// let output = agent.run("list the files here").await?;
-/// println!("{}", output.output.unwrap_or_default());
+/// let result = agent.run("list the files here").await?;
+/// assert!(result.output.unwrap_or_default().contains("Cargo.toml"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A coding agent with a layer around a tool, the tools of an MCP server and two strategies. A script is its
+/// model, so that the outcome is known:
+///
+/// ```
+/// use neuron_context::{Composite, Summarization, ToolResultClearing};
+/// use neuron_mcp::McpClient;
+/// use neuron_runtime::{LocalAgent, ScriptModel};
+/// use neuron_tool::{
+///     ToolRegistry,
+///     builtin::{BuiltinOptions, PermissionChecker, builtin_tools},
+/// };
+/// use neuron_types::ApprovalRules;
+/// # use neuron_mcp::McpServer;
+/// # use neuron_tool::{ToolError, neuron_tool};
+///
+/// # /// Reads the log of a day.
+/// # #[neuron_tool(read_only)]
+/// # async fn read_log(day: u32) -> Result<String, ToolError> { Ok(format!("day {day} ").repeat(4_000)) }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+/// # let url = format!("http://{}/mcp", listener.local_addr()?);
+/// # let mut logs = ToolRegistry::new();
+/// # logs.register(ReadLogTool);
+/// # tokio::spawn(async move { McpServer::new(logs).serve_listener(listener, Default::default()).await });
+/// let mut tools = ToolRegistry::new();
+/// for tool in builtin_tools(&BuiltinOptions::default()) {
+///     tools.register_dyn(tool);
+/// }
+/// let logs = McpClient::connect_http(&url).await?;
+/// for tool in logs.discover_tools().await? {
+///     tools.register_dyn(tool);
+/// }
+/// tools.add_tool_middleware("bash", PermissionChecker::new(ApprovalRules {
+///     deny: vec!["bash(command=git push*)".into()],
+///     ..ApprovalRules::default()
+/// }));
+///
+/// let context = Composite::new(
+///     ToolResultClearing { at_tokens: 10_000, ..ToolResultClearing::new(1) },
+///     Summarization { model: Some("small".into()), at_tokens: 10_000, ..Summarization::new(20) },
+/// );
+/// let model = ScriptModel::parse(r#"{"turns": [
+///     {"tool_calls": [{"name": "read_log", "input": {"day": 1}}]},
+///     {"tool_calls": [{"name": "read_log", "input": {"day": 2}}]},
+///     {"tool_calls": [{"name": "bash", "input": {"command": "git push"}}]},
+///     {"text": "The bug is fixed, and not pushed."}
+/// ]}"#)?;
+/// let mut agent = LocalAgent::new(model, tools, context)
+///     .system_prompt("You are a coding assistant.")
+///     .max_turns(50);
+///
+/// let result = agent.run("Fix the bug in src/main.rs").await?;
+/// assert_eq!(result.output.as_deref(), Some("The bug is fixed, and not pushed."));
+/// let conversation = serde_json::to_string(agent.messages())?;
+/// assert!(conversation.contains("permission denied: the agent may not call bash"));
+/// assert!(conversation.contains("This result of read_log was cleared"));
+/// assert!(conversation.contains("day 2 day 2") && !conversation.contains("day 1 day 1"));
+/// # logs.close().await;
 /// # Ok(())
 /// # }
 /// ```
@@ -106,7 +171,42 @@ impl<C: ContextStrategy + Clone> LocalAgent<C> {
 
     /// Says something to the agent and runs it to its end. The conversation goes on from the run before.
     ///
-    /// A run that failed or met a limit has an output too: its `exit_reason` says so.
+    /// A run that failed or met a limit has an output too: its `exit_reason` says so. What a tool refuses with a
+    /// hint ends no run: the model reads the hint and calls again.
+    ///
+    /// ```
+    /// use neuron_context::Strategy;
+    /// use neuron_runtime::{LocalAgent, ScriptModel};
+    /// use neuron_tool::{ToolError, ToolRegistry, neuron_tool};
+    ///
+    /// /// Counts the rows that a query finds.
+    /// #[neuron_tool(read_only)]
+    /// async fn count_rows(query: String) -> Result<u32, ToolError> {
+    ///     if !query.starts_with("SELECT") {
+    ///         let hint = format!("Query must be a valid SQL SELECT statement. You provided {query:?}.");
+    ///         return Err(ToolError::ModelRetry(hint));
+    ///     }
+    ///     Ok(3)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut tools = ToolRegistry::new();
+    /// tools.register(CountRowsTool);
+    /// let model = ScriptModel::parse(r#"{"turns": [
+    ///     {"tool_calls": [{"name": "count_rows", "input": {"query": "DELETE"}}]},
+    ///     {"tool_calls": [{"name": "count_rows", "input": {"query": "SELECT 1"}}]},
+    ///     {"text": "There are 3."}
+    /// ]}"#)?;
+    /// let mut agent = LocalAgent::new(model, tools, Strategy::keep_everything());
+    ///
+    /// let result = agent.run("How many rows are there?").await?;
+    /// assert_eq!((result.turns, result.output.as_deref()), (3, Some("There are 3.")));
+    /// let conversation = serde_json::to_string(agent.messages())?;
+    /// assert!(conversation.contains("Query must be a valid SQL SELECT statement."));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
