@@ -32,4 +32,5 @@ mod steering;
 mod streaming;
 mod support;
 mod terminal;
+mod tool_limits;
 mod wait;
