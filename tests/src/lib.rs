@@ -17,6 +17,7 @@ mod book;
 pub mod chat;
 pub mod fake_model;
 pub mod gate;
+mod holders;
 pub mod llmock;
 pub mod poll;
 pub mod process;
@@ -26,6 +27,7 @@ pub use crate::{
     aimock::Aimock,
     fake_model::{FakeModel, Reply, Request},
     gate::{Gate, PipeGate},
+    holders::holders,
     llmock::Llmock,
     poll::eventually,
     process::{Finished, Running},

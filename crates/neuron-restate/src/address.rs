@@ -15,7 +15,8 @@ pub struct ServerAddress {
     pub ingress_url: String,
     /// The admin API. Default is `http://127.0.0.1:9070`.
     pub admin_url: String,
-    /// What both are shown as a bearer token. Default is none.
+    /// The bearer token for what stands before either and demands one, with 401 or 403. It is not sent before,
+    /// as a server without such a guard would keep it in the journal of each run. Default is none.
     pub auth_token: Option<String>,
 }
 

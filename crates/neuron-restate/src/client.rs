@@ -6,12 +6,13 @@ use std::{
 };
 
 use neuron_types::{Decision, RecordedEvent, RunId, RunInput, RunOutput, RunStatus, Verdict};
-use reqwest::{Method, Response, StatusCode, header::ACCEPT};
+use reqwest::{Method, StatusCode};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
     ClientError, RunPage, ServerAddress, ServiceNames,
+    port::{Port, Question, Reply},
     wire::{Answer, EventsAfter, NamedSignal, STATUS, Stop},
 };
 
@@ -27,8 +28,8 @@ const NOT_READY: u16 = 470;
 /// Starts runs on a Restate server, and reaches into those that there are. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RestateClient {
-    http: reqwest::Client,
-    address: ServerAddress,
+    ingress: Port,
+    admin: Port,
     names: ServiceNames,
 }
 
@@ -37,16 +38,19 @@ impl RestateClient {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Setup`] if this machine cannot make HTTP requests.
-    pub fn new(mut address: ServerAddress, names: ServiceNames) -> Result<Self, ClientError> {
+    /// [`ClientError::Setup`] if this machine cannot make HTTP requests, [`ClientError::Token`] if the token
+    /// cannot be sent.
+    pub fn new(address: ServerAddress, names: ServiceNames) -> Result<Self, ClientError> {
         let http = reqwest::Client::builder().build();
         let http = http.map_err(|source| ClientError::Setup { source })?;
-        for url in [&mut address.ingress_url, &mut address.admin_url] {
-            url.truncate(url.trim_end_matches('/').len());
-        }
+        let ServerAddress {
+            ingress_url,
+            admin_url,
+            auth_token,
+        } = address;
         Ok(Self {
-            http,
-            address,
+            ingress: Port::new(http.clone(), ingress_url, auth_token.as_deref())?,
+            admin: Port::new(http, admin_url, auth_token.as_deref())?,
             names,
         })
     }
@@ -74,9 +78,8 @@ impl RestateClient {
     ///
     /// [`ClientError::UnknownRun`], or what keeps the server from answering.
     pub async fn wait(&self, run_id: &RunId) -> Result<RunOutput, ClientError> {
-        let url = self.workflow_url(run_id, "attach");
-        let response = self.request(Method::GET, &url, None, None).await?;
-        self.read(&url, response).await.map_err(unknown(run_id))
+        let reply = self.of_workflow(run_id, "attach", None).await?;
+        reply.read().await.map_err(unknown(run_id))
     }
 
     /// What the run came to; `None` until it is over.
@@ -85,12 +88,11 @@ impl RestateClient {
     ///
     /// As [`wait`](Self::wait).
     pub async fn output(&self, run_id: &RunId) -> Result<Option<RunOutput>, ClientError> {
-        let url = self.workflow_url(run_id, "output");
-        let response = self.request(Method::GET, &url, None, Some(ANSWER)).await?;
-        if response.status().as_u16() == NOT_READY {
+        let reply = self.of_workflow(run_id, "output", Some(ANSWER)).await?;
+        if reply.status().as_u16() == NOT_READY {
             return Ok(None);
         }
-        let output = self.read(&url, response).await;
+        let output = reply.read().await;
         output.map(Some).map_err(unknown(run_id))
     }
 
@@ -103,12 +105,35 @@ impl RestateClient {
         self.call(run_id, "status", None).await
     }
 
-    /// The run's events behind number `after`, in order; 0 gives all of them.
+    /// The run's events behind number `after`, in order; 0 gives all of them. However many there are: they are
+    /// asked for in pages.
     ///
     /// # Errors
     ///
     /// As [`status`](Self::status).
     pub async fn events(
+        &self,
+        run_id: &RunId,
+        after: u64,
+    ) -> Result<Vec<RecordedEvent>, ClientError> {
+        let mut events = self.events_page(run_id, after).await?;
+        while let Some(last) = events.last() {
+            let page = self.events_page(run_id, last.seq).await?;
+            if page.is_empty() {
+                break;
+            }
+            events.extend(page);
+        }
+        Ok(events)
+    }
+
+    /// The first of the run's events behind number `after`, in order: at most 1,000, and fewer where they are
+    /// large. None if there are none behind it so far. The next page is that behind the last one's number.
+    ///
+    /// # Errors
+    ///
+    /// As [`status`](Self::status).
+    pub async fn events_page(
         &self,
         run_id: &RunId,
         after: u64,
@@ -209,13 +234,10 @@ impl RestateClient {
     ///
     /// [`ClientError::Refused`] if the server cannot use the worker, or what keeps it from being asked.
     pub async fn register(&self, worker_url: &str) -> Result<(), ClientError> {
-        let url = format!("{}/deployments", self.address.admin_url);
         // A worker of another version at the same address takes the place of the one before.
         let body = json!({ "uri": worker_url, "force": true });
-        let response = self
-            .request(Method::POST, &url, Some(&body), Some(ANSWER))
-            .await?;
-        drop(self.read::<Value>(&url, response).await?);
+        let reply = post(&self.admin, "/deployments", Some(&body)).await?;
+        drop(reply.read::<Value>().await?);
         Ok(())
     }
 
@@ -238,11 +260,11 @@ impl RestateClient {
         handler: &str,
         body: Option<&Value>,
     ) -> Result<T, ClientError> {
-        let url = self.handler_url(run_id, handler);
+        let path = self.handler(run_id, handler);
         let deadline = Instant::now() + ANSWER;
         loop {
-            let response = self.request(Method::POST, &url, body, Some(ANSWER)).await?;
-            let outcome = self.read(&url, response).await;
+            let reply = post(&self.ingress, &path, body).await?;
+            let outcome = reply.read().await;
             let is_unknown = matches!(outcome, Err(ClientError::Refused { status: 404, .. }));
             // A run that no worker has taken up yet knows nothing of itself, but the server does.
             if is_unknown && Instant::now() < deadline && self.is_new(run_id).await {
@@ -258,15 +280,13 @@ impl RestateClient {
         if !matches!(self.output(run_id).await, Ok(None)) {
             return false;
         }
-        let url = self.handler_url(run_id, "status");
-        let status = self.request(Method::POST, &url, None, Some(ANSWER)).await;
-        matches!(status, Ok(response) if response.status() == StatusCode::NOT_FOUND)
+        let status = post(&self.ingress, &self.handler(run_id, "status"), None).await;
+        matches!(status, Ok(reply) if reply.status() == StatusCode::NOT_FOUND)
     }
 
-    fn handler_url(&self, run_id: &RunId, handler: &str) -> String {
+    fn handler(&self, run_id: &RunId, handler: &str) -> String {
         // Neither the service's name nor the run's id has a character that a path must not have.
-        let agent = self.names.agent();
-        format!("{}/{agent}/{run_id}/{handler}", self.address.ingress_url)
+        format!("/{}/{run_id}/{handler}", self.names.agent())
     }
 
     /// Asks the server's own tables.
@@ -275,63 +295,38 @@ impl RestateClient {
         struct Rows<T> {
             rows: Vec<T>,
         }
-        let url = format!("{}/query", self.address.admin_url);
         let body = json!({ "query": query });
-        let response = self
-            .request(Method::POST, &url, Some(&body), Some(ANSWER))
-            .await?;
-        let found: Rows<T> = self.read(&url, response).await?;
+        let reply = post(&self.admin, "/query", Some(&body)).await?;
+        let found: Rows<T> = reply.read().await?;
         Ok(found.rows)
     }
 
-    fn workflow_url(&self, run_id: &RunId, what: &str) -> String {
-        let agent = self.names.agent();
-        let ingress = &self.address.ingress_url;
-        format!("{ingress}/restate/workflow/{agent}/{run_id}/{what}")
-    }
-
-    async fn request(
+    /// Asks the server about the run, and no worker.
+    async fn of_workflow(
         &self,
-        method: Method,
-        url: &str,
-        body: Option<&Value>,
+        run_id: &RunId,
+        what: &str,
         limit: Option<Duration>,
-    ) -> Result<Response, ClientError> {
-        let mut request = self.http.request(method, url);
-        request = request.header(ACCEPT, "application/json");
-        if let Some(token) = &self.address.auth_token {
-            request = request.bearer_auth(token);
-        }
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        if let Some(limit) = limit {
-            request = request.timeout(limit);
-        }
-        request.send().await.map_err(|source| failed(url, source))
+    ) -> Result<Reply, ClientError> {
+        let path = format!("/restate/workflow/{}/{run_id}/{what}", self.names.agent());
+        let question = Question {
+            method: Method::GET,
+            path: &path,
+            body: None,
+            limit,
+        };
+        self.ingress.ask(question).await
     }
+}
 
-    async fn read<T: DeserializeOwned>(
-        &self,
-        url: &str,
-        response: Response,
-    ) -> Result<T, ClientError> {
-        let status = response.status();
-        let body = response
-            .bytes()
-            .await
-            .map_err(|source| failed(url, source))?;
-        if !status.is_success() {
-            return Err(ClientError::Refused {
-                status: status.as_u16(),
-                message: message(&body, status),
-            });
-        }
-        serde_json::from_slice(&body).map_err(|source| ClientError::Unreadable {
-            url: url.to_owned(),
-            source,
-        })
-    }
+async fn post(port: &Port, path: &str, body: Option<&Value>) -> Result<Reply, ClientError> {
+    let question = Question {
+        method: Method::POST,
+        path,
+        body,
+        limit: Some(ANSWER),
+    };
+    port.ask(question).await
 }
 
 #[derive(Deserialize)]
@@ -355,34 +350,11 @@ fn json_value(value: &impl Serialize) -> Result<Value, ClientError> {
     serde_json::to_value(value).map_err(|source| ClientError::Unwritable { source })
 }
 
-fn failed(url: &str, source: reqwest::Error) -> ClientError {
-    let url = url.to_owned();
-    // The URL is said once, and without what a proxy might have put into it.
-    let source = source.without_url();
-    if source.is_timeout() {
-        ClientError::NoAnswer { url, source }
-    } else {
-        ClientError::Unreachable { url, source }
-    }
-}
-
 fn unknown(run_id: &RunId) -> impl Fn(ClientError) -> ClientError + '_ {
     |error| match error {
         ClientError::Refused { status: 404, .. } => ClientError::UnknownRun {
             run_id: run_id.clone(),
         },
         other => other,
-    }
-}
-
-/// The sentence in an error of the server: that of a handler, or of its own.
-fn message(body: &[u8], status: StatusCode) -> String {
-    #[derive(Deserialize)]
-    struct Message {
-        message: String,
-    }
-    match serde_json::from_slice::<Message>(body) {
-        Ok(Message { message }) if !message.is_empty() => message,
-        _ => format!("Restate answered {status}"),
     }
 }

@@ -28,6 +28,9 @@ pub enum ClientError {
         /// The cause.
         source: reqwest::Error,
     },
+    /// The token has characters that no header may have.
+    #[error("RESTATE_AUTH_TOKEN cannot be sent: it has characters that no HTTP header may have")]
+    Token,
     /// Nobody answers there.
     #[error(
         "Restate cannot be reached at {url}: start it, or set RESTATE_INGRESS_URL and RESTATE_ADMIN_URL"

@@ -19,6 +19,7 @@ mod metrics;
 mod names;
 mod pace;
 mod parallel;
+mod port;
 mod record;
 mod refusal;
 mod run_page;

@@ -57,7 +57,7 @@ impl Handlers for RecordService {
             output: Some(OutputPayload::from_metadata::<Vec<u8>>()),
             ..carried
         });
-        let events = json_handler("events", shared, "The events behind number `after`.");
+        let events = json_handler("events", shared, "The first events behind number `after`.");
         let others = [
             handler("status", shared, "Where the run stands."),
             handler("end", None, "Forgets what no segment needs any more."),
@@ -197,6 +197,7 @@ impl Record {
         Ok(request.call().await?.into_inner())
     }
 
+    /// A page of the events behind this number.
     pub(crate) async fn events(
         &self,
         ctx: &ContextInternal,

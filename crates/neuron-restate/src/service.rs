@@ -41,7 +41,7 @@ impl Handlers for Agent {
         let takes_json = [
             (
                 "events",
-                "The run's events behind number `after`, in order.",
+                "The first of the run's events behind number `after`, in order; none if there are none.",
             ),
             (
                 "approve",
@@ -178,9 +178,16 @@ impl Agent {
     ) -> Result<(), TerminalError> {
         let status = self.open_status(ctx, run_id).await?;
         let at = time(ctx).await?;
-        if let Err(refusal) = status.check_decision(&decision, at) {
-            let events = self.events(ctx, run_id, 0).await?;
-            return Err(Refused::from(refusal.with_events(&events)).into());
+        if let Err(mut refusal) = status.check_decision(&decision, at) {
+            let mut seen = 0;
+            loop {
+                let events = self.events(ctx, run_id, seen).await?;
+                let Some(last) = events.last() else {
+                    return Err(Refused::from(refusal).into());
+                };
+                seen = last.seq;
+                refusal = refusal.with_events(&events);
+            }
         }
         let put = Put {
             signal: Signal {
@@ -252,18 +259,20 @@ impl Agent {
         Ok(status)
     }
 
+    /// A page of them: the first behind this number.
     async fn events(
         &self,
         ctx: &ContextInternal,
         run_id: &str,
         after: u64,
     ) -> Result<Vec<RecordedEvent>, TerminalError> {
+        // In this order: where the record has more, the workflow's own are complete.
         let rolled_over = ctx.get::<bool>(ROLLED_OVER).await?.is_some();
-        let mut events = events::read(ctx, after).await?;
-        if rolled_over {
-            events.extend(Record::new(&self.names, run_id).events(ctx, after).await?);
+        let own = events::read(ctx, after).await?;
+        if rolled_over && own.is_empty() {
+            return Record::new(&self.names, run_id).events(ctx, after).await;
         }
-        Ok(events)
+        Ok(own)
     }
 
     async fn cancel(

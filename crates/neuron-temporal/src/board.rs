@@ -107,6 +107,7 @@ impl Board {
             decided: self.decided.iter().skip(newest_decided).cloned().collect(),
             untold: self.untold.clone(),
             previous: history.to_owned(),
+            shown: self.shown.is_on(),
         })
     }
 

@@ -43,6 +43,14 @@ pub(crate) struct Carried {
     pub(crate) untold: Vec<RunEvent>,
     /// The id that Temporal gave the history before.
     pub(crate) previous: String,
+    /// The history before has set search attributes. The server gives them to the next one, which has to go on.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub(crate) shown: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_not(value: &bool) -> bool {
+    !*value
 }
 
 impl HistoryInput {
@@ -59,6 +67,11 @@ impl HistoryInput {
             Opening::New(input) => &input.agent,
             Opening::Continued { continued } => &continued.state.agent,
         }
+    }
+
+    /// Whether the history before has set search attributes.
+    pub(crate) fn is_shown(&self) -> bool {
+        matches!(&self.0, Opening::Continued { continued } if continued.shown)
     }
 
     pub(crate) fn into_start(self) -> RunStart {

@@ -108,7 +108,7 @@ impl<W: AgentWorkflow> AgentHost<W> {
         run_id: RunId,
         input: HistoryInput,
     ) -> Result<RunOutput, WorkflowTermination> {
-        Self::begin_to_show(&ctx);
+        Self::begin_to_show(&ctx, &input);
         let agent = input.agent().name.clone();
         let stop = stop_of(&ctx);
         let door = TemporalDurableContext::new(ctx.clone(), run_id, agent.clone(), stop.clone());
@@ -128,10 +128,11 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Ok(output)
     }
 
-    /// Has this history set search attributes if the worker's namespace has them. A replay goes by what is in
-    /// the history.
-    fn begin_to_show(ctx: &WorkflowContext<Self>) {
-        let may_show = ctx.is_replaying() || ctx.state(|host| host.registered.get());
+    /// Has this history set search attributes if the worker's namespace has them, or the history before it has
+    /// set them. A replay goes by what is in the history.
+    fn begin_to_show(ctx: &WorkflowContext<Self>, input: &HistoryInput) {
+        let is_registered = || input.is_shown() || ctx.state(|host| host.registered.get());
+        let may_show = ctx.is_replaying() || is_registered();
         if may_show && ctx.patched(search_attributes::MARK) {
             ctx.state_mut(|host| host.board.shown.turn_on());
             Self::show(ctx);

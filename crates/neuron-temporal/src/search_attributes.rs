@@ -88,6 +88,11 @@ impl Shown {
         self.is_on = true;
     }
 
+    /// Whether this history sets attributes.
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
     /// What is to be set now: all at first, state and cost with every change of state, or nothing.
     pub(crate) fn updates(
         &mut self,

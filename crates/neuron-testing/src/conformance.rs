@@ -25,6 +25,7 @@ macro_rules! __scenarios {
                 the_status_tells_where_a_run_stands
                 failures_of_the_model_are_retried_after_their_delays
                 failures_of_a_tool_are_retried_after_their_delays
+                long_delays_are_kept_within_a_fifth
                 attempts_without_a_result_time_out
                 failures_that_cannot_be_mended_end_the_run_at_once
                 a_write_is_not_repeated

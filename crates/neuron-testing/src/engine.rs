@@ -26,7 +26,8 @@ const TRIES: u32 = 3;
 /// A Temporal or Restate server that a test uses.
 ///
 /// One that is started here listens on free ports of this machine, keeps its data until it is dropped, and is
-/// killed then. Temporal's takes as many steps a second as it can, where the dev server's default is 20.
+/// killed then. Temporal's takes as many steps a second as it can, where the dev server's default is 20, and
+/// begins a run's next history at once, where the default is a second after the one before.
 #[derive(Debug)]
 pub struct EngineServer {
     engine: Engine,

@@ -4,7 +4,7 @@ use neuron_types::{HookAction, HookError, HookEvent, ObservabilityHook, WasmBoxe
 
 use crate::remote::Line;
 
-/// Notes the events that are no effects, and does what a call's argument `hook` says.
+/// Notes the events that are no tool calls, and does what a call's argument `hook` says.
 pub(crate) struct WorldHook {
     pub(crate) line: Line,
 }
@@ -21,6 +21,7 @@ impl ObservabilityHook for WorldHook {
                 HookEvent::ContextCompaction { .. } => "compaction".to_owned(),
                 HookEvent::ExitCheck { turn } => format!("end of turn {turn}"),
                 HookEvent::SessionEnd { session_id } => format!("end of {session_id}"),
+                HookEvent::PreLlmCall { .. } => "model".to_owned(),
                 HookEvent::PreToolExecution { input, .. } => {
                     return Ok(action(input["hook"].as_str()));
                 }

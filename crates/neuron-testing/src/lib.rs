@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | show that a door does what the others do | [`Host`], [`conformance!`], [`run_all`] |
 //! | have a model and tools that follow a script and remember what was asked of them | [`World`] |
+//! | have a model and tools of closures on a door of this process | [`NotedModel`], [`NotedTool`], [`noted_agent`] |
 //! | write a scenario of your own | [`Stage`], [`Run`], [`Record`] |
 //! | have a Temporal or Restate server for a test | [`EngineServer`] |
 //! | have a worker that can be killed | [`Process`], [`World::address`], [`executor_at`] |
@@ -72,6 +73,9 @@ mod local_host;
 mod mcp_servers;
 mod model;
 mod native;
+mod noted;
+mod noted_model;
+mod noted_tool;
 mod process;
 mod record;
 mod remote;
@@ -93,8 +97,11 @@ pub use launcher::{Addresses, Engine, Launcher};
 pub use local_host::{LocalHost, LocalSession};
 pub use mcp_servers::{EverythingServer, mcp_program};
 pub use model::ScriptedModel;
+pub use noted::{input_of, noted_agent, run_locally};
+pub use noted_model::NotedModel;
+pub use noted_tool::NotedTool;
 pub use process::Process;
 pub use record::{Record, check_delays, expect};
 pub use remote::executor_at;
-pub use stage::{DEADLINE, Run, Stage, agent};
+pub use stage::{DEADLINE, Run, Stage, agent, decision};
 pub use world::World;

@@ -90,7 +90,13 @@ struct Waiting {
 
 /// The events of a run as they come.
 #[derive(Debug, Default)]
-struct Events(Mutex<Vec<RecordedEvent>>);
+pub(crate) struct Events(Mutex<Vec<RecordedEvent>>);
+
+impl Events {
+    pub(crate) fn all(&self) -> Vec<RecordedEvent> {
+        self.0.lock().unwrap().clone()
+    }
+}
 
 impl EventSink for Events {
     fn event(&self, event: &RecordedEvent) {
@@ -220,7 +226,7 @@ impl Session for LocalSession {
     }
 
     async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
-        self.of_run(run_id, |run| run.events.0.lock().unwrap().clone())
+        self.of_run(run_id, |run| run.events.all())
     }
 
     async fn histories(&self, _run_id: &RunId) -> Result<u64, HostError> {

@@ -298,8 +298,9 @@ impl<S: Session> Run<'_, S> {
     }
 }
 
-/// A decision about this ticket.
-pub(crate) fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
+/// A decision of `ann` about this ticket.
+#[must_use]
+pub fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
     Decision {
         ticket: ticket.ticket.clone(),
         digest: ticket.digest.clone(),

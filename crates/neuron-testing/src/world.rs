@@ -149,7 +149,7 @@ impl World {
         state.conversations.get(script).cloned().unwrap_or_default()
     }
 
-    /// What the hooks of executors heard, in order: the events that are no effects.
+    /// What the hooks of executors heard, in order: the events that are no tool calls, and no ends of model calls.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.state().notes.clone()

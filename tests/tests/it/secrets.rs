@@ -1,30 +1,10 @@
 //! A key stays in the environment.
 
-use std::{fs, path::Path};
-
-use neuron_e2e::{FakeModel, Reply, World, chat};
+use neuron_e2e::{FakeModel, Reply, World, chat, holders};
 use serde_json::json;
 
 /// Not of a form that could be recognised by itself.
 const KEY: &str = "correct-horse-battery-staple";
-
-/// Every file under a folder whose bytes hold the key.
-fn holders(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(holders(&path));
-        } else if fs::read(&path)
-            .unwrap()
-            .windows(KEY.len())
-            .any(|bytes| bytes == KEY.as_bytes())
-        {
-            found.push(path.display().to_string());
-        }
-    }
-    found
-}
 
 fn run_with_key_in(variable: &str) {
     let model = FakeModel::start(|request| {
@@ -90,7 +70,7 @@ fn run_with_key_in(variable: &str) {
         assert!(!shown.stdout.contains(KEY), "{shown:#?}");
         assert!(!shown.stderr.contains(KEY), "{shown:#?}");
     }
-    assert_eq!(holders(&world.home()), Vec::<String>::new());
+    assert_eq!(holders(&world.home(), KEY), Vec::<String>::new());
 }
 
 #[test]
@@ -123,7 +103,7 @@ fn a_key_that_the_server_quotes_back_is_blanked() {
         !run.stdout.contains(KEY) && !run.stderr.contains(KEY),
         "{run:#?}"
     );
-    assert_eq!(holders(&world.home()), Vec::<String>::new());
+    assert_eq!(holders(&world.home(), KEY), Vec::<String>::new());
 }
 
 #[test]

@@ -90,8 +90,17 @@ impl Restate {
         run_id: &RunId,
         after: u64,
     ) -> Result<Vec<RecordedEvent>, CliError> {
-        self.ask(run_id, async || self.client.events(run_id, after).await)
-            .await
+        // A page at a time: many events may take longer than a worker may take to answer.
+        let (mut events, mut seen) = (Vec::new(), after);
+        loop {
+            let ask = async || self.client.events_page(run_id, seen).await;
+            let page: Vec<RecordedEvent> = self.ask(run_id, ask).await?;
+            let Some(last) = page.last() else {
+                return Ok(events);
+            };
+            seen = last.seq;
+            events.extend(page);
+        }
     }
 
     pub(super) async fn output(&self, run_id: &RunId) -> Result<RunOutput, CliError> {

@@ -116,6 +116,13 @@ impl Place {
         &self.server.addresses().http
     }
 
+    /// The folder of the server's data and its log.
+    #[track_caller]
+    pub(crate) fn data(&self) -> &Path {
+        let data = self.server.data();
+        data.expect("this test needs a server that it starts: set NEURON_RESTATE and NEURON_TEMPORAL to programs")
+    }
+
     /// The status when the run is in this state.
     pub(crate) fn await_state(&self, run: &str, state: &str) -> Value {
         let mut status = Value::Null;

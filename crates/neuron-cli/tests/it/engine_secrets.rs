@@ -1,20 +1,21 @@
-//! What is in a worker's environment stays there: neither a history nor a journal has it.
-//!
-//! `RESTATE_AUTH_TOKEN` is not tried: the server journals the headers of the request that starts a run, and the
-//! token with them, as the book says.
+//! What is in a worker's environment stays there: neither a history nor a journal has it, nor any file of the
+//! server. So does the command's.
 
-use neuron_e2e::{FakeModel, Reply, chat};
+use neuron_e2e::{FakeModel, Reply, chat, holders};
 use neuron_testing::Engine;
 use serde_json::{Value, json};
 
-use crate::engine_place::Place;
+use crate::{engine_place::Place, support::eventually};
 
-/// None is of a form that could be recognised by itself. The last one belongs to no service.
-const SECRETS: [(&str, &str); 4] = [
+/// None is of a form that could be recognised by itself.
+const SECRETS: [(&str, &str); 5] = [
     ("MY_MODEL_LOGIN", "correct-horse-battery-staple"),
     ("ANTHROPIC_API_KEY", "tangerine-lorry-quilted-spoon"),
     ("GITHUB_TOKEN", "velvet-anvil-midnight-otter"),
+    // It belongs to no service.
     ("DATABASE_PASSWORD", "marble-kettle-distant-harbour"),
+    // Restate keeps the headers of the requests that start runs.
+    ("RESTATE_AUTH_TOKEN", "copper-lantern-sleeping-ferry"),
 ];
 
 /// Variables that are no secrets are in what a command prints, and nowhere else.
@@ -182,6 +183,12 @@ fn nothing_of_the_environment_is_kept(engine: Engine) {
         for text in [&used, &shown, &refused, &log] {
             assert!(!text.contains(secret), "{name} is told in {text}");
         }
+    }
+    eventually("a file of the server holds what was asked", || {
+        !holders(place.data(), MARK).is_empty()
+    });
+    for (name, secret) in SECRETS {
+        assert_eq!(holders(place.data(), secret), [""; 0], "{name} is kept");
     }
     let requests = model.requests();
     let expected = format!("Bearer {}", key());

@@ -2,14 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
 use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -33,7 +30,7 @@ async fn cancelled(stage: &Stage, run: &RunId, since: Instant) -> RunOutput {
 async fn a_hanging_model_call_ends_within_five_seconds() {
     let stage = Stage::set("cancel-model").await;
     let model = hanging();
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let _worker = stage.worker(&executor).await;
 
     let run = stage.start("by-handler", &spec).await;
@@ -64,7 +61,7 @@ async fn tools_in_flight_end_within_five_seconds() {
         let script = json!({"turns": [{"tool_calls": vec![call; calls]}, {"text": "Done."}]});
         let ended = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = std::sync::Arc::clone(&ended);
-        let hang = TestTool::new("hang", ToolEffects::Write, move |_| {
+        let hang = NotedTool::new("hang", ToolEffects::Write, move |_| {
             let ended = Ended(std::sync::Arc::clone(&count));
             async move {
                 let _ended = ended;
@@ -72,7 +69,7 @@ async fn tools_in_flight_end_within_five_seconds() {
             }
         });
         let model = NotedModel::new(&script);
-        let (spec, executor) = agent(&model, std::slice::from_ref(&hang));
+        let (spec, executor) = noted_agent(&model, std::slice::from_ref(&hang));
         let _worker = stage.worker(&executor).await;
         let run = stage.start(&format!("tools-{calls}"), &spec).await;
         until(async || (hang.keys().len() == calls).then_some(())).await;
@@ -102,8 +99,8 @@ impl Drop for Ended {
 async fn a_run_that_waits_for_a_person_or_for_a_retry_is_cancelled() {
     let stage = Stage::set("cancel-waits").await;
     let script = json!({"turns": [{"tool_calls": [{"name": "echo", "input": {}}]}]});
-    let echo = TestTool::echo(ToolEffects::Write);
-    let (mut spec, executor) = agent(&NotedModel::new(&script), &[echo]);
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &[echo]);
     spec.approvals.approve = vec!["*".into()];
     let worker = stage.worker(&executor).await;
     let run = stage.start("ticket", &spec).await;
@@ -115,7 +112,7 @@ async fn a_run_that_waits_for_a_person_or_for_a_retry_is_cancelled() {
 
     let fail = json!({"kind": "overloaded", "retry_after_ms": 600_000, "message": "later"});
     let model = NotedModel::new(&json!({"turns": [{"text": "Done.", "fail": [fail]}]}));
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let _worker = stage.worker(&executor).await;
     let run = stage.start("retry", &spec).await;
     until(async || (model.count() == 1).then_some(())).await;

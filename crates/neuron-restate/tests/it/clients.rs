@@ -1,23 +1,21 @@
 //! What a client is told.
 
 use neuron_restate::{ClientError, RestateClient, ServerAddress};
+use neuron_testing::{NotedModel, input_of, noted_agent};
 use neuron_types::RunId;
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, input},
-};
+use crate::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_runs_and_used_ids_are_refused() {
     let model = NotedModel::new(&json!({"turns": [{"text": "Done."}]}));
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let stage = Stage::set("clients").await;
     let _worker = stage.worker(&executor).await;
     stage.run("known", &spec).await;
     let (known, unknown) = (RunId::new("known").unwrap(), RunId::new("unknown").unwrap());
-    let again = stage.client.start(&known, &input(&spec)).await;
+    let again = stage.client.start(&known, &input_of(&spec)).await;
     assert!(
         matches!(again, Err(ClientError::RunExists { .. })),
         "{again:?}"
@@ -50,6 +48,23 @@ async fn unknown_runs_and_used_ids_are_refused() {
         let (status, _) = stage.post(&known, private, &json!({})).await;
         assert!(status >= 400, "{private}: {status}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_tells_what_a_run_came_to_tells_the_same() {
+    let model = NotedModel::new(&json!({"turns": [{"text": "Done."}]}));
+    let (spec, executor) = noted_agent(&model, &[]);
+    let stage = Stage::set("came-to").await;
+    let _worker = stage.worker(&executor).await;
+    let output = stage.run("over", &spec).await;
+    assert_eq!(
+        (output.engine.as_str(), output.run_id.as_str()),
+        ("restate", "over")
+    );
+    let status = stage.client.status(&output.run_id).await.unwrap();
+    assert_eq!(status.output(output.exit_reason), output);
+    let known = stage.client.output(&output.run_id).await.unwrap();
+    assert_eq!(known, Some(output));
 }
 
 #[tokio::test]

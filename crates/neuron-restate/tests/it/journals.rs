@@ -1,9 +1,10 @@
 //! Long runs, and the journals that they leave.
 
+use neuron_testing::NotedTool;
 use neuron_types::{AgentSpec, Limits, RunId, ToolEffects, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::{stage::Stage, tools::TestTool};
+use crate::stage::Stage;
 
 /// A journal of a run as the server has it.
 #[derive(Debug)]
@@ -45,8 +46,8 @@ pub(crate) fn turns(count: usize, tool: &str) -> Value {
     json!({ "turns": turns })
 }
 
-pub(crate) fn read(bytes: usize) -> TestTool {
-    TestTool::new("read", ToolEffects::ReadOnly, move |_| async move {
+pub(crate) fn read(bytes: usize) -> NotedTool {
+    NotedTool::new("read", ToolEffects::ReadOnly, move |_| async move {
         Ok(ToolOutput::text("x".repeat(bytes)))
     })
 }

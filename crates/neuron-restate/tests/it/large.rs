@@ -1,11 +1,14 @@
 //! Large results and large conversations.
 
+use std::time::Duration;
+
+use neuron_testing::{NotedModel, noted_agent};
 use neuron_types::{FailureKind, RunPhase};
+use serde_json::json;
 
 use crate::{
     journals::{journals, read, turns, unlimited},
-    model::NotedModel,
-    stage::{Stage, agent},
+    stage::Stage,
 };
 
 const KIB: usize = 1024;
@@ -15,7 +18,8 @@ const MIB: u64 = 1024 * 1024;
 async fn a_hundred_turns_of_large_results_complete_in_one_journal_and_in_several() {
     let stage = Stage::set("large").await;
     for (run, most) in [("one", 8 * MIB), ("several", MIB)] {
-        let (spec, executor) = agent(&NotedModel::new(&turns(100, "read")), &[read(64 * KIB)]);
+        let (spec, executor) =
+            noted_agent(&NotedModel::new(&turns(100, "read")), &[read(64 * KIB)]);
         let _worker = stage
             .worker_with(&executor, |services| services.roll_over_after_bytes(most))
             .await;
@@ -39,7 +43,7 @@ async fn a_hundred_turns_of_large_results_complete_in_one_journal_and_in_several
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_cannot_be_carried_over_goes_on_and_then_says_what_to_configure() {
     let model = NotedModel::new(&turns(400, "read"));
-    let (spec, executor) = agent(&model, &[read(250 * KIB)]);
+    let (spec, executor) = noted_agent(&model, &[read(250 * KIB)]);
     let stage = Stage::set("too-large").await;
     let _worker = stage
         .worker_with(&executor, |services| {
@@ -68,7 +72,7 @@ async fn a_run_that_cannot_be_carried_over_goes_on_and_then_says_what_to_configu
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_of_two_megabytes_reaches_the_model_cut_and_with_a_note() {
     let model = NotedModel::new(&turns(2, "read"));
-    let (spec, executor) = agent(&model, &[read(2_200_000)]);
+    let (spec, executor) = noted_agent(&model, &[read(2_200_000)]);
     let stage = Stage::set("cut").await;
     let _worker = stage.worker(&executor).await;
     let output = stage.run("cut", &spec).await;
@@ -77,4 +81,41 @@ async fn a_result_of_two_megabytes_reaches_the_model_cut_and_with_a_note() {
     assert!(seen.len() < 260 * KIB, "{} bytes", seen.len());
     let note = "[the result was cut: 262144 of 2200000 bytes are shown]";
     assert!(seen.contains(note), "there is no note");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_events_than_one_message_holds_are_told_in_pages() {
+    const TURNS: usize = 33;
+    let mut script = turns(TURNS, "read");
+    for turn in script["turns"].as_array_mut().unwrap() {
+        turn["text"] = "x".repeat(KIB * KIB).into();
+    }
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[read(10)]);
+    let stage = Stage::set("pages").await;
+    let _worker = stage.worker(&executor).await;
+    let run = stage.start("told", &unlimited(spec)).await;
+    let since = std::time::Instant::now();
+    let waiting = tokio::time::timeout(Duration::from_secs(150), stage.client.wait(&run));
+    let output = waiting.await.expect("the run ends").unwrap();
+    println!("{TURNS} turns took {:?}", since.elapsed());
+    assert_eq!(output.state, RunPhase::Completed, "{:?}", output.error);
+    let journals = journals(&stage, &run).await;
+    assert!(journals.len() > 1, "the record has some of them");
+    let events = stage.events(&run).await;
+    let bytes = serde_json::to_vec(&events).unwrap().len() as u64;
+    assert!(bytes > 32 * MIB, "{bytes} bytes");
+
+    let (mut pages, mut seen) = (0, 0);
+    loop {
+        let page = stage.client.events_page(&run, seen).await.unwrap();
+        let Some(last) = page.last() else { break };
+        seen = last.seq;
+        pages += 1;
+        let bytes = serde_json::to_vec(&page).unwrap().len() as u64;
+        assert!(bytes <= 4 * MIB, "{bytes} bytes");
+    }
+    println!("{} events on {pages} pages", events.len());
+    assert_eq!(seen, events.len() as u64);
+    let (status, first) = stage.post(&run, "events", &json!({"after": 0})).await;
+    assert_eq!((status, &first[0]["seq"]), (200, &json!(1)));
 }

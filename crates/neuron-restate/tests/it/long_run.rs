@@ -2,14 +2,11 @@
 
 use std::time::Instant;
 
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{AgentSpec, Limits, ToolEffects, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 const TURNS: usize = 100;
 
@@ -19,10 +16,10 @@ async fn a_journal_grows_with_the_conversation_and_not_with_its_square() {
         .map(|_| json!({"tool_calls": [{"name": "read", "input": {}}]}))
         .collect();
     turns.push(json!({"text": "Done."}));
-    let read = TestTool::new("read", ToolEffects::ReadOnly, |_| async {
+    let read = NotedTool::new("read", ToolEffects::ReadOnly, |_| async {
         Ok(ToolOutput::text("x".repeat(4096)))
     });
-    let (spec, executor) = agent(&NotedModel::new(&json!({ "turns": turns })), &[read]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&json!({ "turns": turns })), &[read]);
     let spec = AgentSpec {
         limits: Limits {
             turns: None,

@@ -2,15 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    server::Server,
-    stage::{Stage, agent, decision, until},
-    tools::TestTool,
-};
+use crate::{server::Server, stage::Stage};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_go_on_when_the_server_is_back() {
@@ -20,14 +16,14 @@ async fn runs_go_on_when_the_server_is_back() {
         {"text": "Done."},
     ]});
     let tool = |name| {
-        TestTool::new(name, ToolEffects::Write, |_| async {
+        NotedTool::new(name, ToolEffects::Write, |_| async {
             tokio::time::sleep(Duration::from_millis(20)).await;
             Ok(ToolOutput::text("written"))
         })
     };
     let (write, asked) = (tool("write"), tool("asked"));
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &[write.clone(), asked.clone()]);
+    let (mut spec, executor) = noted_agent(&model, &[write.clone(), asked.clone()]);
     spec.approvals.approve = vec!["asked".into()];
     let mut server = tokio::task::spawn_blocking(Server::start).await.unwrap();
     let address = server.address.clone();

@@ -2,15 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use neuron_testing::{NotedModel, NotedTool, noted_agent, run_locally};
 use neuron_types::{RunEvent, RunPhase, ToolEffects, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::{
-    model::NotedModel,
-    same_as_local::locally,
-    stage::{Stage, agent},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 pub(crate) const TURNS: usize = 12;
 
@@ -33,9 +29,9 @@ pub(crate) fn script() -> Value {
     json!({ "turns": turns })
 }
 
-pub(crate) fn tools() -> [TestTool; 2] {
+pub(crate) fn tools() -> [NotedTool; 2] {
     let slow = |name, effects| {
-        TestTool::new(name, effects, |input: Value| async move {
+        NotedTool::new(name, effects, |input: Value| async move {
             tokio::time::sleep(Duration::from_millis(15)).await;
             Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
         })
@@ -63,12 +59,12 @@ pub(crate) fn course(events: &[RunEvent]) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_as_if_none_had_been_lost_and_no_write_is_made_twice() {
-    let (spec, executor) = agent(&NotedModel::new(&script()), &tools());
-    let (local, local_events) = locally(&spec, &executor).await;
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    let (local, local_events) = run_locally(&spec, &executor).await;
 
     let [read, write] = tools();
     let model = NotedModel::new(&script());
-    let (spec, executor) = agent(&model, &[read.clone(), write.clone()]);
+    let (spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
     let stage = Stage::set("lost").await;
     let mut worker = stage.worker(&executor).await;
     let run = stage.start("lost", &spec).await;

@@ -9,21 +9,18 @@
 
 mod cancelling;
 mod clients;
+mod guard;
 mod journals;
 mod large;
 mod long_run;
 mod lost_server;
 mod lost_workers;
 mod many_runs;
-mod model;
-mod parallel_tools;
-mod retries;
 mod rolled_over;
 mod rolled_over_lost;
-mod same_as_local;
 mod server;
 mod signals;
 mod stage;
 mod suspension;
 mod tickets;
-mod tools;
+mod tokens;

@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally, until};
 use neuron_types::{ExitReason, RunEvent, RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
     journals::{Journal, journals, read, turns, unlimited},
-    model::NotedModel,
-    same_as_local::locally,
-    stage::{Stage, agent, decision, until},
-    tools::TestTool,
+    stage::Stage,
 };
 
 fn messages(events: &[RunEvent]) -> Vec<&str> {
@@ -26,7 +24,7 @@ async fn a_run_of_two_thousand_turns_is_one_run_in_journals_that_are_all_short()
     const TURNS: usize = 2_000;
     let read = read(100);
     let model = NotedModel::new(&turns(TURNS, "read"));
-    let (spec, executor) = agent(&model, std::slice::from_ref(&read));
+    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&read));
     let stage = Stage::set("two-thousand").await;
     let _worker = stage.worker(&executor).await;
     let since = std::time::Instant::now();
@@ -72,13 +70,13 @@ async fn a_turn_that_is_torn_apart_loses_nothing_and_does_nothing_twice() {
         {"text": "Done."},
     ]});
     let write = |name| {
-        TestTool::new(name, ToolEffects::Write, |_| async {
+        NotedTool::new(name, ToolEffects::Write, |_| async {
             Ok(ToolOutput::text("written"))
         })
     };
     let (done, asked) = (write("write"), write("asked"));
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &[done.clone(), asked.clone()]);
+    let (mut spec, executor) = noted_agent(&model, &[done.clone(), asked.clone()]);
     spec.approvals.approve = vec!["asked".into()];
     let stage = Stage::set("torn").await;
     let worker = stage
@@ -141,14 +139,14 @@ async fn a_run_in_a_journal_for_each_step_is_the_run_that_it_is_in_one() {
         {"text": "Done.", "usage": {"input_tokens": 20, "output_tokens": 1}, "cost_usd": "0.03"},
     ]});
     let tools = [
-        TestTool::echo(ToolEffects::ReadOnly),
-        TestTool::new("write", ToolEffects::Write, |_| async {
+        NotedTool::echo(ToolEffects::ReadOnly),
+        NotedTool::new("write", ToolEffects::Write, |_| async {
             Ok(ToolOutput::text("written"))
         }),
     ];
-    let (spec, executor) = agent(&NotedModel::new(&script), &tools);
-    let (local, local_events) = locally(&spec, &executor).await;
-    let (spec, executor) = agent(&NotedModel::new(&script), &tools);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &tools);
+    let (local, local_events) = run_locally(&spec, &executor).await;
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &tools);
     let stage = Stage::set("each-step").await;
     let _worker = stage
         .worker_with(&executor, |services| services.roll_over_after(1))
@@ -166,7 +164,7 @@ async fn a_run_in_a_journal_for_each_step_is_the_run_that_it_is_in_one() {
 async fn signals_sent_while_a_run_rolls_over_all_arrive_in_order() {
     let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
     let opened = std::sync::Arc::clone(&gate);
-    let tool = TestTool::new("gate", ToolEffects::ReadOnly, move |_| {
+    let tool = NotedTool::new("gate", ToolEffects::ReadOnly, move |_| {
         let gate = std::sync::Arc::clone(&opened);
         async move {
             drop(gate.acquire().await);
@@ -175,7 +173,7 @@ async fn signals_sent_while_a_run_rolls_over_all_arrive_in_order() {
     });
     let mut script = turns(40, "read");
     script["turns"][38] = json!({"tool_calls": [{"name": "gate", "input": {}}]});
-    let (spec, executor) = agent(&NotedModel::new(&script), &[read(10), tool]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[read(10), tool]);
     let stage = Stage::set("rolling-signals").await;
     let _worker = stage
         .worker_with(&executor, |services| services.roll_over_after(30))
@@ -203,7 +201,7 @@ async fn a_rolled_over_run_is_cancelled_by_its_handler_and_by_restate() {
             {"text": "late", "delay_ms": 600_000},
         ]});
         let model = NotedModel::new(&script);
-        let (spec, executor) = agent(&model, &[read(10)]);
+        let (spec, executor) = noted_agent(&model, &[read(10)]);
         let stage = Stage::set(&format!("rolled-{run}")).await;
         let _worker = stage
             .worker_with(&executor, |services| services.roll_over_after(1))
@@ -227,7 +225,7 @@ async fn a_rolled_over_run_is_cancelled_by_its_handler_and_by_restate() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_restate_cancels_while_it_rolls_over_ends_as_cancelled_runs_do() {
     let model = NotedModel::new(&turns(400, "read"));
-    let (spec, executor) = agent(&model, &[read(10)]);
+    let (spec, executor) = noted_agent(&model, &[read(10)]);
     let spec = unlimited(spec);
     let stage = Stage::set("cancel-rolling").await;
     let _worker = stage

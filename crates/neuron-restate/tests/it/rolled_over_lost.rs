@@ -2,26 +2,24 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally, until};
 use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::json;
 
 use crate::{
     journals::{journals, read, turns, unlimited},
     lost_workers::{TURNS, course, script, tools},
-    model::NotedModel,
-    same_as_local::locally,
     server::Server,
-    stage::{Stage, agent, decision, until},
-    tools::TestTool,
+    stage::Stage,
 };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_been() {
-    let (spec, executor) = agent(&NotedModel::new(&script()), &tools());
-    let (local, local_events) = locally(&spec, &executor).await;
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    let (local, local_events) = run_locally(&spec, &executor).await;
 
     let [read, write] = tools();
-    let (spec, executor) = agent(&NotedModel::new(&script()), &[read.clone(), write.clone()]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &[read.clone(), write.clone()]);
     let stage = Stage::set("rolled-lost").await;
     let settings = [1, 25, 1, 40].into_iter().cycle();
     let lives =
@@ -67,12 +65,12 @@ async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_be
 async fn a_rolled_over_run_goes_on_when_the_server_is_back() {
     let mut script = turns(60, "read");
     script["turns"][29] = json!({"tool_calls": [{"name": "asked", "input": {}}]});
-    let asked = TestTool::new("asked", ToolEffects::Write, |_| async {
+    let asked = NotedTool::new("asked", ToolEffects::Write, |_| async {
         Ok(ToolOutput::text("written"))
     });
     let model = NotedModel::new(&script);
     let read = read(10);
-    let (mut spec, executor) = agent(&model, &[read.clone(), asked.clone()]);
+    let (mut spec, executor) = noted_agent(&model, &[read.clone(), asked.clone()]);
     spec.approvals.approve = vec!["asked".into()];
     let server = tokio::task::spawn_blocking(Server::start).await.unwrap();
     let stage = Stage::on(Arc::new(server), "rolled-back");

@@ -1,13 +1,10 @@
 //! Signals: none lost, each once, in order.
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{RunEvent, RunPhase, ToolEffects};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 fn received(events: &[RunEvent]) -> Vec<String> {
     let messages = events.iter().filter_map(|event| match event {
@@ -26,7 +23,7 @@ async fn messages_that_come_before_anyone_waits_are_taken_in_order() {
     let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
     let tool = {
         let gate = std::sync::Arc::clone(&gate);
-        TestTool::new("gate", ToolEffects::ReadOnly, move |_| {
+        NotedTool::new("gate", ToolEffects::ReadOnly, move |_| {
             let gate = std::sync::Arc::clone(&gate);
             async move {
                 drop(gate.acquire().await);
@@ -34,7 +31,7 @@ async fn messages_that_come_before_anyone_waits_are_taken_in_order() {
             }
         })
     };
-    let (spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&tool));
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&tool));
     let stage = Stage::set("signals").await;
     let _worker = stage.worker(&executor).await;
     let run = stage.begin("queued", &spec).await;
@@ -58,8 +55,8 @@ async fn messages_sent_at_once_all_arrive_across_the_loss_of_a_worker() {
         {"tool_calls": [{"name": "echo", "input": {}}]},
         {"text": "Done."},
     ]});
-    let echo = TestTool::echo(ToolEffects::Write);
-    let (mut spec, executor) = agent(&NotedModel::new(&script), &[echo]);
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &[echo]);
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set("burst").await;
     let worker = stage.worker(&executor).await;
@@ -72,7 +69,7 @@ async fn messages_sent_at_once_all_arrive_across_the_loss_of_a_worker() {
     }
     drop(worker);
     let _worker = stage.worker(&executor).await;
-    let approval = crate::stage::decision(&status.approvals[0], neuron_types::Verdict::Approve);
+    let approval = decision(&status.approvals[0], neuron_types::Verdict::Approve);
     stage.client.decide(&run, &approval).await.unwrap();
     let output = stage.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."));
@@ -84,7 +81,7 @@ async fn messages_sent_at_once_all_arrive_across_the_loss_of_a_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_that_cannot_be_read_is_refused_at_once() {
     let script = json!({"turns": [{"text": "Done.", "delay_ms": 60_000}]});
-    let (spec, executor) = agent(&NotedModel::new(&script), &[]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
     let stage = Stage::set("bad-signals").await;
     let _worker = stage.worker(&executor).await;
     let run = stage.begin("bad", &spec).await;

@@ -8,15 +8,12 @@ use std::{
 
 use neuron_restate::{AgentServices, RestateClient, ServiceNames};
 use neuron_runtime::Executor;
-use neuron_tool::ToolRegistry;
-use neuron_types::{
-    AgentSpec, ApprovalTicket, CompletionRequest, Decision, Message, RecordedEvent, RunEvent,
-    RunId, RunInput, RunOutput, RunPhase, RunStatus, Verdict,
-};
+use neuron_testing::{input_of, until};
+use neuron_types::{AgentSpec, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase, RunStatus};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};
 
-use crate::{model::NotedModel, server::Server, tools::TestTool};
+use crate::server::Server;
 
 /// A server and a client of the services under one prefix.
 pub(crate) struct Stage {
@@ -83,7 +80,7 @@ impl Stage {
 
     pub(crate) async fn start(&self, run_id: &str, agent: &AgentSpec) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
-        self.client.start(&run_id, &input(agent)).await.unwrap();
+        self.client.start(&run_id, &input_of(agent)).await.unwrap();
         run_id
     }
 
@@ -170,62 +167,5 @@ impl Drop for TestWorker {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-/// Asks until there is an answer.
-pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let asking = async {
-        loop {
-            if let Some(answer) = ask().await {
-                return answer;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), asking)
-        .await
-        .expect("it happens within a minute")
-}
-
-/// An agent that calls the model with these tools, and the executor that makes its calls.
-pub(crate) fn agent(model: &NotedModel, tools: &[TestTool]) -> (AgentSpec, Executor) {
-    let mut registry = ToolRegistry::new();
-    for tool in tools {
-        registry.register_dyn(Arc::new(tool.clone()));
-    }
-    let spec = AgentSpec {
-        request: CompletionRequest {
-            provider: Some("script".into()),
-            model: "script".into(),
-            tools: registry.definitions(),
-            ..CompletionRequest::default()
-        },
-        tool_timeout: Duration::from_secs(60),
-        ..AgentSpec::default()
-    };
-    let executor = Executor::builder()
-        .provider("script", model.clone())
-        .tools(registry)
-        .build();
-    (spec, executor)
-}
-
-pub(crate) fn input(agent: &AgentSpec) -> RunInput {
-    RunInput {
-        agent: agent.clone(),
-        prompt: Message::user("Go."),
-    }
-}
-
-pub(crate) fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
-    Decision {
-        ticket: ticket.ticket.clone(),
-        digest: ticket.digest.clone(),
-        verdict,
-        args: None,
-        comment: Some("because".into()),
-        approver: Some("ann".into()),
-        remember: false,
     }
 }

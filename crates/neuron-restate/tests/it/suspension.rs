@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, decision, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_waits_is_suspended_and_resumed_by_a_decision() {
@@ -18,7 +15,7 @@ async fn a_run_that_waits_is_suspended_and_resumed_by_a_decision() {
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    let (mut spec, executor) = noted_agent(&model, &[NotedTool::echo(ToolEffects::Write)]);
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set("suspended").await;
     let _worker = stage
@@ -52,11 +49,11 @@ async fn a_step_that_takes_longer_than_restate_waits_is_made_once() {
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
-    let slow = TestTool::new("slow", ToolEffects::Write, |_| async {
+    let slow = NotedTool::new("slow", ToolEffects::Write, |_| async {
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         Ok(neuron_types::ToolOutput::text("slow"))
     });
-    let (spec, executor) = agent(&model, std::slice::from_ref(&slow));
+    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&slow));
     let stage = Stage::set("slow-steps").await;
     let _worker = stage
         .worker_with(&executor, |services| {
@@ -73,7 +70,7 @@ async fn a_step_that_takes_longer_than_restate_waits_is_made_once() {
 async fn a_long_retry_delay_is_slept_while_the_run_is_suspended() {
     let fail = json!({"kind": "overloaded", "retry_after_ms": 1_500, "message": "later"});
     let model = NotedModel::new(&json!({"turns": [{"text": "Done.", "fail": [fail]}]}));
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let stage = Stage::set("slept").await;
     let _worker = stage
         .worker_with(&executor, |services| {

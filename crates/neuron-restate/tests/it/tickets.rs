@@ -1,14 +1,11 @@
 //! Tickets: decided by client and by plain HTTP, refused, and waited for without a worker.
 
 use neuron_restate::ClientError;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{Decision, RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, decision},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 fn two_calls() -> serde_json::Value {
     json!({"turns": [
@@ -22,9 +19,9 @@ fn two_calls() -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_call_is_approved_and_one_denied_across_the_loss_of_the_worker() {
-    let echo = TestTool::echo(ToolEffects::Write);
+    let echo = NotedTool::echo(ToolEffects::Write);
     let model = NotedModel::new(&two_calls());
-    let (mut spec, executor) = agent(&model, std::slice::from_ref(&echo));
+    let (mut spec, executor) = noted_agent(&model, std::slice::from_ref(&echo));
     spec.approvals.approve = vec!["echo".into()];
     let stage = Stage::set("tickets").await;
     let worker = stage.worker(&executor).await;
@@ -45,7 +42,10 @@ async fn one_call_is_approved_and_one_denied_across_the_loss_of_the_worker() {
         stage.worker(&executor).await
     });
     assert_eq!(posted.0, 200, "{posted:?}");
-    let denial = decision(&status.approvals[1], Verdict::Deny);
+    let denial = Decision {
+        comment: Some("because".into()),
+        ..decision(&status.approvals[1], Verdict::Deny)
+    };
     stage.client.decide(&run, &denial).await.unwrap();
 
     let output = stage.wait(&run).await;
@@ -70,9 +70,9 @@ async fn one_call_is_approved_and_one_denied_across_the_loss_of_the_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_that_fits_no_open_ticket_is_refused_with_a_sentence() {
-    let (mut spec, executor) = agent(
+    let (mut spec, executor) = noted_agent(
         &NotedModel::new(&two_calls()),
-        &[TestTool::echo(ToolEffects::Write)],
+        &[NotedTool::echo(ToolEffects::Write)],
     );
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set("refusals").await;
@@ -142,12 +142,12 @@ async fn a_decision_that_fits_no_open_ticket_is_refused_with_a_sentence() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
-    let echo = TestTool::echo(ToolEffects::Write);
+    let echo = NotedTool::echo(ToolEffects::Write);
     let script = json!({"turns": [
         {"tool_calls": [{"name": "echo", "input": {}}]},
         {"text": "Done.", "delay_ms": 2_000},
     ]});
-    let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
     spec.approvals.approve = vec!["*".into()];
     spec.approval_timeout = Some(std::time::Duration::from_millis(1_500));
     let stage = Stage::set("lapsing").await;

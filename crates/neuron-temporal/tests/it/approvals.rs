@@ -3,26 +3,11 @@
 use std::time::Duration;
 
 use neuron_temporal::ClientError;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{ApprovalRules, Decision, RunPhase, ToolEffects, UserMessage, Verdict, signal};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent},
-    tools::TestTool,
-};
-
-pub(crate) fn decision(ticket: &neuron_types::ApprovalTicket, verdict: Verdict) -> Decision {
-    Decision {
-        ticket: ticket.ticket.clone(),
-        digest: ticket.digest.clone(),
-        verdict,
-        args: None,
-        comment: Some("because".into()),
-        approver: Some("ann".into()),
-        remember: false,
-    }
-}
+use crate::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
@@ -33,9 +18,9 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
         ]},
         {"text": "Done."},
     ]});
-    let echo = TestTool::echo(ToolEffects::Write);
+    let echo = NotedTool::echo(ToolEffects::Write);
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, std::slice::from_ref(&echo));
+    let (mut spec, executor) = noted_agent(&model, std::slice::from_ref(&echo));
     spec.approvals = ApprovalRules {
         approve: vec!["echo".into()],
         ..ApprovalRules::default()
@@ -64,7 +49,10 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     }
 
     // A plain signal needs no worker.
-    let denial = decision(&status.approvals[1], Verdict::Deny);
+    let denial = Decision {
+        comment: Some("because".into()),
+        ..decision(&status.approvals[1], Verdict::Deny)
+    };
     stage
         .client
         .signal(&run, signal::DECISION, json!(denial))
@@ -122,9 +110,9 @@ async fn messages_and_unknown_and_unreadable_signals_reach_the_run() {
         {"text": "First."},
         {"text": "Second."},
     ]});
-    let (mut spec, executor) = agent(
+    let (mut spec, executor) = noted_agent(
         &NotedModel::new(&script),
-        &[TestTool::echo(ToolEffects::Write)],
+        &[NotedTool::echo(ToolEffects::Write)],
     );
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set().await;
@@ -159,8 +147,8 @@ async fn temporals_own_command_approves_and_denies() {
         ]},
         {"text": "Done."},
     ]});
-    let echo = TestTool::echo(ToolEffects::Write);
-    let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
 use neuron_types::{
     ExitReason, Placement, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput,
 };
@@ -12,11 +13,7 @@ use serde_json::json;
 use temporalio_client::WorkflowCancelOptions;
 use temporalio_common::UntypedWorkflow;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 fn hanging() -> NotedModel {
     NotedModel::new(&json!({"turns": [{"text": "late", "delay_ms": 600_000}]}))
@@ -38,7 +35,7 @@ async fn cancelled(stage: &Stage, model: &NotedModel, run: &RunId, since: Instan
 async fn a_hanging_model_call_ends_within_five_seconds() {
     let stage = Stage::set().await;
     let model = hanging();
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let _worker = stage.worker(&executor);
 
     let run = stage.start("by-signal", &spec).await;
@@ -69,7 +66,7 @@ async fn a_hanging_model_call_ends_within_five_seconds() {
 async fn a_run_that_is_cancelled_before_a_worker_has_it_calls_nothing() {
     let stage = Stage::set().await;
     let model = hanging();
-    let (spec, executor) = agent(&model, &[]);
+    let (spec, executor) = noted_agent(&model, &[]);
     let run = stage.start("early", &spec).await;
     stage.client.cancel(&run, None).await.unwrap();
     let _worker = stage.worker(&executor);
@@ -100,14 +97,15 @@ async fn a_tool_that_does_not_listen_ends_within_five_seconds_wherever_it_is_cal
     ] {
         let dropped = Arc::new(Mutex::new(None));
         let noted = Arc::clone(&dropped);
-        let hang = TestTool::new("hang", effects, move |_| {
+        let hang = NotedTool::new("hang", effects, move |_| {
             let deaf = Deaf(Arc::clone(&noted));
             async move {
                 let _deaf = deaf;
                 std::future::pending::<Result<ToolOutput, ToolError>>().await
             }
         });
-        let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&hang));
+        let (mut spec, executor) =
+            noted_agent(&NotedModel::new(&script), std::slice::from_ref(&hang));
         spec.activity.placement = Some(placement);
         let _worker = stage.worker(&executor);
         let run = stage.start(run, &spec).await;

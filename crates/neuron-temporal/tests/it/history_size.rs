@@ -8,22 +8,24 @@ use std::{
 
 use futures::StreamExt as _;
 use neuron_runtime::{Executor, ScriptModel};
+use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, Limits, Provider, ProviderError, RunId,
     RunOutput, ToolEffects,
 };
 use serde_json::{Value, json};
+use temporalio_client::tonic::Request;
 use temporalio_common::{
     UntypedWorkflow,
-    protos::temporal::api::{common::v1::Payloads, history::v1::history_event::Attributes},
+    protos::temporal::api::{
+        common::v1::{Payloads, WorkflowExecution},
+        history::v1::history_event::Attributes,
+        workflowservice::v1::ResetStickyTaskQueueRequest,
+    },
 };
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 const TURNS: usize = 100;
 const LIMIT: usize = 1_200_000;
@@ -36,15 +38,15 @@ fn script(turns: usize) -> Value {
     json!({ "turns": turns })
 }
 
-fn read() -> TestTool {
-    TestTool::new("read", ToolEffects::ReadOnly, |input| async move {
+fn read() -> NotedTool {
+    NotedTool::new("read", ToolEffects::ReadOnly, |input| async move {
         let n = input["n"].to_string();
         Ok(neuron_types::ToolOutput::text(n.repeat(4_096 / n.len())))
     })
 }
 
 fn spec(turns: usize) -> AgentSpec {
-    let (spec, _) = agent(&NotedModel::new(&script(turns)), &[read()]);
+    let (spec, _) = noted_agent(&NotedModel::new(&script(turns)), &[read()]);
     AgentSpec {
         limits: Limits {
             turns: None,
@@ -59,8 +61,9 @@ fn spec(turns: usize) -> AgentSpec {
 #[derive(Clone)]
 struct SeenModel {
     script: Arc<ScriptModel>,
-    /// The digests of the requests, in order.
-    seen: Arc<Mutex<Vec<u64>>>,
+    /// The digests of the requests, in order, and the workers that made them.
+    seen: Arc<Mutex<Vec<(u64, &'static str)>>>,
+    worker: &'static str,
 }
 
 impl SeenModel {
@@ -68,6 +71,15 @@ impl SeenModel {
         Self {
             script: Arc::new(ScriptModel::parse(&script(turns).to_string()).unwrap()),
             seen: Arc::default(),
+            worker: "any",
+        }
+    }
+
+    /// The same model as this worker reaches it.
+    fn of(&self, worker: &'static str) -> Self {
+        Self {
+            worker,
+            ..self.clone()
         }
     }
 
@@ -81,7 +93,15 @@ impl SeenModel {
     }
 
     fn requests(&self) -> Vec<u64> {
-        self.seen.lock().unwrap().clone()
+        let seen = self.seen.lock().unwrap();
+        seen.iter().map(|(request, _)| *request).collect()
+    }
+
+    /// How often a request came from another worker than the one before.
+    fn returns(&self) -> usize {
+        let seen = self.seen.lock().unwrap();
+        let pairs = seen.windows(2);
+        pairs.filter(|pair| pair[0].1 != pair[1].1).count()
     }
 }
 
@@ -92,7 +112,8 @@ impl Provider for SeenModel {
     ) -> Result<CompletionResponse, ProviderError> {
         let mut hasher = DefaultHasher::new();
         serde_json::to_string(request).unwrap().hash(&mut hasher);
-        self.seen.lock().unwrap().push(hasher.finish());
+        let request_seen = (hasher.finish(), self.worker);
+        self.seen.lock().unwrap().push(request_seen);
         self.script.complete(request).await
     }
 }
@@ -209,12 +230,56 @@ async fn workers_that_take_turns_leave_the_same_history() {
         for part in 1..=4 {
             let enough = part * TURNS / 5;
             let _worker = stage.worker(&model.executor());
-            crate::stage::until(async || (model.requests().len() >= enough).then_some(())).await;
+            until(async || (model.requests().len() >= enough).then_some(())).await;
         }
         stage.worker(&model.executor())
     };
     let (left, _last) = tokio::join!(Course::of(&stage, "100-left", &model), leaving);
     left.assert_is_that_of(&settled);
+}
+
+/// Has the run's next task handed to any worker, and not to the one that had the last.
+async fn hand_over(stage: &Stage, run: &RunId) {
+    let mut service = stage.client.temporal().connection().workflow_service();
+    let request = ResetStickyTaskQueueRequest {
+        namespace: "default".into(),
+        execution: Some(WorkflowExecution {
+            workflow_id: run.to_string(),
+            run_id: String::new(),
+        }),
+    };
+    // It may not have begun, or be over.
+    drop(service.reset_sticky_task_queue(Request::new(request)).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_gets_a_run_back_takes_nothing_for_true_that_it_remembers() {
+    let stage = Stage::set().await;
+    let model = SeenModel::new(TURNS);
+    let worker = stage.worker(&model.executor());
+    let settled = Course::of(&stage, "100-kept", &model).await;
+    drop(worker);
+
+    // Both remember of the run what they knew when they lost it.
+    let model = SeenModel::new(TURNS);
+    let _workers = ["a", "b"].map(|worker| stage.worker(&model.of(worker).executor()));
+    let handing = async {
+        let run = RunId::new("100-given-back").unwrap();
+        let mut seen = 0;
+        loop {
+            let enough = seen + 8;
+            seen = until(async || Some(model.requests().len()).filter(|now| *now >= enough)).await;
+            hand_over(&stage, &run).await;
+        }
+    };
+    let given_back = tokio::select! {
+        course = Course::of(&stage, "100-given-back", &model) => course,
+        () = handing => unreachable!("it goes on"),
+    };
+    let returns = model.returns();
+    println!("{returns} times the other worker had the run");
+    assert!(returns >= 4, "{returns}");
+    given_back.assert_is_that_of(&settled);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use neuron_runtime::{Executor, LocalDurableContext};
+use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     ExitReason, HookAction, HookError, HookEvent, ObservabilityHook, RunId, ToolEffects,
@@ -10,11 +11,7 @@ use neuron_types::{
 };
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent, input},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 /// Notes what it is told, and ends the run at an iteration.
 #[derive(Clone, Default)]
@@ -67,7 +64,7 @@ async fn hooks_are_told_the_same_and_may_end_the_run() {
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
-    let (mut spec, _) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    let (mut spec, _) = noted_agent(&model, &[NotedTool::echo(ToolEffects::Write)]);
     spec.retry.initial_interval = std::time::Duration::from_millis(10);
     let stage = Stage::set().await;
     for (run, ends_at, end) in [
@@ -76,7 +73,7 @@ async fn hooks_are_told_the_same_and_may_end_the_run() {
     ] {
         let with = |hook: &Noting| {
             let mut tools = ToolRegistry::new();
-            tools.register_dyn(Arc::new(TestTool::echo(ToolEffects::Write)));
+            tools.register_dyn(Arc::new(NotedTool::echo(ToolEffects::Write)));
             Executor::builder()
                 .provider("script", NotedModel::new(&script))
                 .tools(tools)
@@ -94,7 +91,9 @@ async fn hooks_are_told_the_same_and_may_end_the_run() {
             },
         );
         let door = LocalDurableContext::new(with(&here), RunId::new(run).unwrap());
-        let local = neuron_workflows::agent(&door, input(&spec)).await.unwrap();
+        let local = neuron_workflows::agent(&door, input_of(&spec))
+            .await
+            .unwrap();
         door.finish().await;
         assert_eq!(local.exit_reason, Some(end));
 

@@ -2,6 +2,7 @@
 
 use neuron_runtime::Executor;
 use neuron_temporal::ClientError;
+use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, ContentBlock, ContentItem, ExitReason, FailureKind, Message, RunId, RunInput,
@@ -10,14 +11,12 @@ use neuron_types::{
 use serde_json::json;
 
 use crate::{
-    model::NotedModel,
     roll_over::{read, script, without_limits},
-    stage::{Stage, agent, input},
-    tools::TestTool,
+    stage::Stage,
 };
 
 /// As an agent file with a large `tool_output_bytes`.
-fn unbounded(model: &NotedModel, tool: &TestTool) -> Executor {
+fn unbounded(model: &NotedModel, tool: &NotedTool) -> Executor {
     let mut registry = ToolRegistry::new();
     registry.register_dyn(std::sync::Arc::new(tool.clone()));
     Executor::builder()
@@ -48,7 +47,7 @@ fn length(items: &[ContentItem]) -> usize {
 async fn a_hundred_turns_of_sixty_four_kilobytes_complete() {
     const TURNS: usize = 100;
     let stage = Stage::set().await;
-    let (spec, executor) = agent(
+    let (spec, executor) = noted_agent(
         &NotedModel::new(&script(TURNS)),
         &[read("x".repeat(65_536))],
     );
@@ -78,7 +77,7 @@ async fn a_result_over_the_limit_reaches_the_model_cut_with_a_note() {
     ]});
     let tool = read("x".repeat(2_200_000));
     let model = NotedModel::new(&script);
-    let (mut spec, bounded) = agent(&model, std::slice::from_ref(&tool));
+    let (mut spec, bounded) = noted_agent(&model, std::slice::from_ref(&tool));
     for (name, executor) in [
         ("bounded", bounded),
         ("unbounded", unbounded(&model, &tool)),
@@ -107,7 +106,7 @@ async fn many_large_results_in_one_turn_reach_the_model_whole() {
     let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
     let tool = read("x".repeat(250_000));
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, std::slice::from_ref(&tool));
+    let (mut spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let stage = Stage::set().await;
     for (name, seconds, cache) in [("local", 5, 64 << 20), ("normal", 60, 0)] {
         let _worker = stage.worker_with(&executor, move |builder| {
@@ -128,7 +127,7 @@ async fn many_large_results_in_one_turn_reach_the_model_whole() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_over_the_limit_fails_the_run_and_says_why() {
     let script = json!({"turns": [{"text": "x".repeat(2_200_000)}]});
-    let (spec, executor) = agent(&NotedModel::new(&script), &[]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);
     let output = stage.run("verbose", &spec).await;
@@ -140,12 +139,12 @@ async fn an_answer_over_the_limit_fails_the_run_and_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_large_to_be_sent_is_refused_here() {
-    let (spec, _) = agent(&NotedModel::new(&json!({"turns": [{"text": "Hi."}]})), &[]);
+    let (spec, _) = noted_agent(&NotedModel::new(&json!({"turns": [{"text": "Hi."}]})), &[]);
     let stage = Stage::set().await;
     let run = RunId::new("prompted").unwrap();
     let large = RunInput {
         prompt: Message::user("x".repeat(2_200_000)),
-        ..input(&spec)
+        ..input_of(&spec)
     };
     let text = "x".repeat(2_200_000);
     let message = UserMessage { text };
@@ -172,7 +171,7 @@ async fn what_is_too_large_to_be_sent_is_refused_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_state_cannot_be_carried_over_goes_on_until_the_limit_is_near() {
     let stage = Stage::set().await;
-    let (spec, executor) = agent(&NotedModel::new(&script(40)), &[read("x".repeat(200_000))]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script(40)), &[read("x".repeat(200_000))]);
     // The conversation is too large for a fresh history after ten turns.
     let worker = stage.worker_with(&executor, |builder| {
         builder.roll_over_after(60).history_limits(200, 50_000_000)
@@ -193,7 +192,7 @@ async fn a_run_whose_state_cannot_be_carried_over_goes_on_until_the_limit_is_nea
 async fn a_compacted_conversation_is_carried_over_again() {
     let stage = Stage::set().await;
     let (mut spec, executor): (AgentSpec, _) =
-        agent(&NotedModel::new(&script(40)), &[read("x".repeat(200_000))]);
+        noted_agent(&NotedModel::new(&script(40)), &[read("x".repeat(200_000))]);
     spec.context.rules = vec![neuron_types::ContextRule::ClearToolResults { keep: 1 }];
     // 200 kB are about 50,000 tokens.
     spec.context.at_tokens = Some(650_000);

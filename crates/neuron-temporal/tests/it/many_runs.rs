@@ -3,14 +3,11 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{RunPhase, ToolEffects};
 use serde_json::json;
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 const RUNS: usize = 200;
 const TURNS: usize = 10;
@@ -25,8 +22,8 @@ async fn two_hundred_runs_of_ten_turns_complete_beside_each_other() {
         .collect();
     turns.push(json!({"text": "Done."}));
     let model = NotedModel::new(&json!({ "turns": turns }));
-    let echo = TestTool::echo(ToolEffects::Write);
-    let (spec, executor) = agent(&model, std::slice::from_ref(&echo));
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&echo));
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);
     let start = Instant::now();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{
     ActivitySettings, AgentSpec, Placement, RunId, ToolEffects, ToolOutput, ToolSettings,
 };
@@ -10,17 +11,12 @@ use temporalio_common::protos::temporal::api::history::v1::{
     ActivityTaskScheduledEventAttributes, history_event::Attributes,
 };
 
-use crate::{
-    model::NotedModel,
-    stage::{Stage, agent},
-    tools::TestTool,
-    ui::events,
-};
+use crate::{stage::Stage, ui::events};
 
 const TURNS: usize = 100;
 
-fn read() -> TestTool {
-    TestTool::new("read", ToolEffects::ReadOnly, |_| async {
+fn read() -> NotedTool {
+    NotedTool::new("read", ToolEffects::ReadOnly, |_| async {
         Ok(ToolOutput::text("read"))
     })
 }
@@ -45,7 +41,7 @@ async fn local_calls_cost_at_most_three_fifths_of_the_events() {
         ("placed-local", Placement::Local),
     ] {
         let model = NotedModel::new(&json!({ "turns": turns }));
-        let (spec, executor) = agent(&model, &[read()]);
+        let (spec, executor) = noted_agent(&model, &[read()]);
         let worker = stage.worker(&executor);
         let output = stage.run(run, &placed(&spec, placement)).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
@@ -76,10 +72,10 @@ async fn a_tool_with_a_queue_of_its_own_is_called_by_that_queues_workers() {
         {"text": "Done."},
     ]});
     let (here, there) = (read(), read());
-    let echo = TestTool::echo(ToolEffects::Write);
+    let echo = NotedTool::echo(ToolEffects::Write);
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &[here.clone(), echo.clone()]);
-    let (_, other_executor) = agent(&model, std::slice::from_ref(&there));
+    let (mut spec, executor) = noted_agent(&model, &[here.clone(), echo.clone()]);
+    let (_, other_executor) = noted_agent(&model, std::slice::from_ref(&there));
     let settings = ActivitySettings {
         heartbeat_timeout: Some(Duration::from_secs(7)),
         task_queue: Some("other".into()),

@@ -8,15 +8,11 @@ use std::{
 };
 
 use neuron_runtime::{EventSink, RetryNotice};
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{RecordedEvent, RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 
-use crate::{
-    approvals::decision,
-    model::NotedModel,
-    stage::{Agent, Stage, agent},
-    tools::TestTool,
-};
+use crate::stage::{Agent, Stage};
 
 #[derive(Default)]
 struct Numbers(Mutex<Vec<u64>>);
@@ -39,12 +35,12 @@ async fn a_run_that_is_replayed_at_every_step_tells_each_event_once() {
         {"tool_calls": [{"name": "look", "input": {"text": "three"}}]},
         {"text": "Done."},
     ]});
-    let look = TestTool::new("look", ToolEffects::ReadOnly, |_| async {
+    let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
         Ok(neuron_types::ToolOutput::text("seen"))
     });
-    let tools = [TestTool::echo(ToolEffects::Write), look];
+    let tools = [NotedTool::echo(ToolEffects::Write), look];
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &tools);
+    let (mut spec, executor) = noted_agent(&model, &tools);
     spec.approvals.approve = vec!["echo".into()];
     let stage = Stage::set().await;
     let sink = Arc::new(Numbers::default());
@@ -125,7 +121,7 @@ async fn many_runs_at_once_on_one_worker_complete() {
         .collect();
     turns.push(json!({"text": "Done."}));
     let model = NotedModel::new(&json!({ "turns": turns }));
-    let (spec, executor) = agent(&model, &[TestTool::echo(ToolEffects::Write)]);
+    let (spec, executor) = noted_agent(&model, &[NotedTool::echo(ToolEffects::Write)]);
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);
     let start = std::time::Instant::now();

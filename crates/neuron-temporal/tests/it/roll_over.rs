@@ -3,18 +3,14 @@
 use std::time::{Duration, Instant};
 
 use neuron_temporal::ClientError;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{
     AgentSpec, ContentBlock, Limits, Message, RunId, RunPhase, ToolEffects, ToolOutput,
     UserMessage, Verdict,
 };
 use serde_json::{Value, json};
 
-use crate::{
-    approvals::decision,
-    model::NotedModel,
-    stage::{Stage, agent, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 /// So many turns with a call each, and the last with an answer.
 pub(crate) fn script(turns: usize) -> Value {
@@ -25,8 +21,8 @@ pub(crate) fn script(turns: usize) -> Value {
     json!({ "turns": script })
 }
 
-pub(crate) fn read(text: String) -> TestTool {
-    TestTool::new("read", ToolEffects::ReadOnly, move |_| {
+pub(crate) fn read(text: String) -> NotedTool {
+    NotedTool::new("read", ToolEffects::ReadOnly, move |_| {
         let text = text.clone();
         async move { Ok(ToolOutput::text(text)) }
     })
@@ -61,7 +57,7 @@ async fn a_long_run_goes_through_histories_and_shows_as_one() {
     let stage = Stage::set().await;
     let model = NotedModel::new(&script(TURNS));
     let tool = read("ok".to_owned());
-    let (spec, executor) = agent(&model, std::slice::from_ref(&tool));
+    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(3_000));
     let mut spec = without_limits(&spec);
     // Short enough for calls in the worker that has the run.
@@ -91,7 +87,7 @@ async fn a_history_stays_below_its_mark_in_bytes() {
     const MOST: usize = 500_000;
     let stage = Stage::set().await;
     let tool = read("x".repeat(4_096));
-    let (spec, executor) = agent(&NotedModel::new(&script(40)), &[tool]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script(40)), &[tool]);
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after_bytes(MOST));
     let output = stage.run("in-bytes", &without_limits(&spec)).await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
@@ -127,11 +123,11 @@ async fn a_turn_goes_on_in_a_fresh_history_with_its_ticket_its_done_call_and_its
         Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
     };
     let tools = [
-        TestTool::new("ask", ToolEffects::Write, answer),
-        TestTool::new("write", ToolEffects::Write, answer),
+        NotedTool::new("ask", ToolEffects::Write, answer),
+        NotedTool::new("write", ToolEffects::Write, answer),
     ];
     let model = NotedModel::new(&script);
-    let (mut spec, executor) = agent(&model, &tools);
+    let (mut spec, executor) = noted_agent(&model, &tools);
     spec.approvals.approve = vec!["ask".into()];
     let stage = Stage::set().await;
     let worker = stage.worker_with(&executor, |builder| builder.roll_over_after(1));

@@ -5,15 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{ContentBlock, Message, RunPhase, ToolEffects, UserMessage, Verdict, signal};
 use serde_json::{Value, json};
 
 use crate::{
-    approvals::decision,
-    model::NotedModel,
     roll_over::{read, script, without_limits},
-    stage::{Stage, agent, until},
-    tools::TestTool,
+    stage::Stage,
 };
 
 /// The notes that people wrote into the conversation, in order.
@@ -30,7 +28,7 @@ fn notes(conversation: &[Message]) -> Vec<String> {
 async fn signals_and_messages_sent_without_pause_all_arrive_in_order() {
     const TURNS: usize = 100;
     let stage = Stage::set().await;
-    let (spec, executor) = agent(&NotedModel::new(&script(TURNS)), &[read("ok".to_owned())]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script(TURNS)), &[read("ok".to_owned())]);
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(40));
     let run = stage.start("signalled", &without_limits(&spec)).await;
     let mut sent = Vec::new();
@@ -71,8 +69,8 @@ async fn a_decision_that_is_made_again_in_the_next_history_is_accepted_and_taken
         ]},
         {"text": "Done."},
     ]});
-    let echo = TestTool::echo(ToolEffects::Write);
-    let (mut spec, executor) = agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
     spec.approvals.approve = vec!["echo".into()];
     let stage = Stage::set().await;
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(1));
@@ -84,7 +82,7 @@ async fn a_decision_that_is_made_again_in_the_next_history_is_accepted_and_taken
     until(async || (stage.histories(&run).await.len() > before).then_some(())).await;
     stage.client.decide(&run, first.clone()).await.unwrap();
     let other = neuron_types::Decision {
-        comment: None,
+        comment: Some("on second thoughts".into()),
         ..first
     };
     let refused = stage.client.decide(&run, other).await.unwrap_err();
@@ -99,7 +97,7 @@ async fn a_decision_that_is_made_again_in_the_next_history_is_accepted_and_taken
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_from_history_to_history_is_cancelled() {
     let stage = Stage::set().await;
-    let (spec, executor) = agent(&NotedModel::new(&script(1_000)), &[read("ok".to_owned())]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script(1_000)), &[read("ok".to_owned())]);
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(1));
     let run = stage.start("cancelled", &without_limits(&spec)).await;
     until(async || (stage.histories(&run).await.len() >= 3).then_some(())).await;
@@ -118,7 +116,7 @@ async fn workers_with_other_marks_and_without_memory_take_turns() {
     let stage = Stage::set().await;
     let model = NotedModel::new(&script(TURNS));
     let tool = read("ok".to_owned());
-    let (spec, executor) = agent(&model, std::slice::from_ref(&tool));
+    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let run = stage.start("in-turns", &without_limits(&spec)).await;
     for part in 1..=3 {
         let after = if part % 2 == 0 { 30 } else { 60 };
@@ -141,7 +139,7 @@ async fn workers_with_other_marks_and_without_memory_take_turns() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_has_a_run_once_and_no_events_are_lost_between_histories() {
     let stage = Stage::set().await;
-    let (spec, executor) = agent(&NotedModel::new(&script(40)), &[read("ok".to_owned())]);
+    let (spec, executor) = noted_agent(&NotedModel::new(&script(40)), &[read("ok".to_owned())]);
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(30));
     let run = stage.start("followed", &without_limits(&spec)).await;
     let waiting = stage.client.wait(&run);

@@ -1,18 +1,14 @@
 //! A dev server, workers on it, and the agents that they run.
 
-use std::{sync::Arc, thread::JoinHandle, time::Duration};
+use std::thread::JoinHandle;
 
 use futures::StreamExt as _;
 use neuron_runtime::Executor;
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, Executors, TemporalDurableContext,
 };
-use neuron_testing::{Engine, EngineServer, Launcher};
-use neuron_tool::ToolRegistry;
-use neuron_types::{
-    AgentSpec, CompletionRequest, DurableError, Message, RunId, RunInput, RunOutput, RunPhase,
-    RunStart, RunStatus,
-};
+use neuron_testing::{Engine, EngineServer, Launcher, input_of, until};
+use neuron_types::{AgentSpec, DurableError, RunId, RunOutput, RunPhase, RunStart, RunStatus};
 use temporalio_client::{
     Client, ClientOptions, Connection, ConnectionOptions, WorkflowExecutionInfo, WorkflowHandle,
 };
@@ -20,8 +16,6 @@ use temporalio_common::{
     UntypedWorkflow, protos::temporal::api::history::v1::history_event::Attributes,
 };
 use tokio::sync::oneshot;
-
-use crate::{model::NotedModel, tools::TestTool};
 
 pub(crate) struct Agent;
 
@@ -97,7 +91,7 @@ impl Stage {
     pub(crate) async fn start(&self, run_id: &str, agent: &AgentSpec) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
         self.client
-            .start(&run_id, input(agent), "neuron")
+            .start(&run_id, input_of(agent), "neuron")
             .await
             .unwrap();
         run_id
@@ -234,21 +228,6 @@ async fn connect(address: &str) -> AgentClient {
     AgentClient::new(client, address)
 }
 
-/// Asks until there is an answer.
-pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let asking = async {
-        loop {
-            if let Some(answer) = ask().await {
-                return answer;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), asking)
-        .await
-        .expect("it happens within a minute")
-}
-
 /// A worker that stops when it is dropped.
 pub(crate) struct TestWorker {
     stop: Option<oneshot::Sender<()>>,
@@ -266,35 +245,5 @@ impl Drop for TestWorker {
                 ended.expect("the worker ends without a panic");
             }
         }
-    }
-}
-
-/// An agent that calls the model with these tools, and the executor that makes its calls.
-pub(crate) fn agent(model: &NotedModel, tools: &[TestTool]) -> (AgentSpec, Executor) {
-    let mut registry = ToolRegistry::new();
-    for tool in tools {
-        registry.register_dyn(Arc::new(tool.clone()));
-    }
-    let spec = AgentSpec {
-        request: CompletionRequest {
-            provider: Some("script".into()),
-            model: "script".into(),
-            tools: registry.definitions(),
-            ..CompletionRequest::default()
-        },
-        tool_timeout: Duration::from_secs(60),
-        ..AgentSpec::default()
-    };
-    let executor = Executor::builder()
-        .provider("script", model.clone())
-        .tools(registry)
-        .build();
-    (spec, executor)
-}
-
-pub(crate) fn input(agent: &AgentSpec) -> RunInput {
-    RunInput {
-        agent: agent.clone(),
-        prompt: Message::user("Go."),
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use neuron_testing::{Engine, Launcher};
+use neuron_testing::{Engine, Launcher, NotedModel, NotedTool, decision, noted_agent, until};
 use neuron_types::{RunId, RunPhase, ToolEffects, Verdict};
 use serde_json::{Value, json};
 use temporalio_client::tonic::Request;
@@ -17,12 +17,7 @@ use temporalio_common::{
     },
 };
 
-use crate::{
-    approvals::decision,
-    model::NotedModel,
-    stage::{Stage, agent, until},
-    tools::TestTool,
-};
+use crate::stage::Stage;
 
 /// The events of the run's newest history.
 pub(crate) async fn events(stage: &Stage, run: &RunId) -> Vec<HistoryEvent> {
@@ -75,16 +70,16 @@ fn script() -> Value {
     ]})
 }
 
-fn tools() -> [TestTool; 2] {
-    let look = TestTool::new("look", ToolEffects::ReadOnly, |_| async {
+fn tools() -> [NotedTool; 2] {
+    let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
         Ok(neuron_types::ToolOutput::text("seen"))
     });
-    [TestTool::echo(ToolEffects::Write), look]
+    [NotedTool::echo(ToolEffects::Write), look]
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_step_is_named_and_the_details_say_where_the_run_stands() {
-    let (mut spec, executor) = agent(&NotedModel::new(&script()), &tools());
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     spec.approvals.approve = vec!["echo".into()];
     spec.tool_timeout = Duration::from_secs(5);
     let stage = Stage::set().await;
@@ -145,19 +140,12 @@ fn register(stage: &Stage) {
         ("NeuronState", "Keyword"),
         ("NeuronCostUsd", "Double"),
     ] {
-        temporal(
-            stage,
-            &[
-                "operator",
-                "search-attribute",
-                "create",
-                "--name",
-                name,
-                "--type",
-                kind,
-            ],
-        );
+        search_attribute(stage, &["create", "--name", name, "--type", kind]);
     }
+}
+
+fn search_attribute(stage: &Stage, args: &[&str]) {
+    temporal(stage, &[&["operator", "search-attribute"], args].concat());
 }
 
 /// The search attributes of the run's newest history, without those of the SDK.
@@ -193,7 +181,7 @@ async fn found(stage: &Stage, query: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_namespace_with_the_search_attributes_lists_runs_by_state_agent_and_cost() {
-    let (mut spec, executor) = agent(&NotedModel::new(&script()), &tools());
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     spec.approvals.approve = vec!["echo".into()];
     let stage = Stage::set().await;
     register(&stage);
@@ -221,8 +209,47 @@ async fn a_namespace_with_the_search_attributes_lists_runs_by_state_agent_and_co
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_goes_on_in_fresh_histories_has_the_right_attributes_in_each() {
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    spec.approvals.approve = vec!["echo".into()];
+    let stage = Stage::set().await;
+    register(&stage);
+    let worker = stage.worker_with(&executor, |builder| builder.roll_over_after(1));
+    let run = stage.start("carried", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let before = until(async || {
+        let histories = stage.histories(&run).await.len();
+        (histories >= 2).then_some(histories)
+    })
+    .await;
+    let waiting = shown("waiting_for_approval", 0.25);
+    until(async || (attributes(&stage, &run).await == waiting).then_some(())).await;
+    // The newest history is the one that is found.
+    let query = "NeuronState = 'waiting_for_approval' AND ExecutionStatus = 'Running'";
+    until(async || (found(&stage, query).await == ["carried"]).then_some(())).await;
+
+    // The next worker is not told that there are attributes, as one that was started before there were.
+    drop(worker);
+    search_attribute(&stage, &["remove", "--name", "NeuronCostUsd", "--yes"]);
+    let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(1));
+    until(async || stage.client.status(&run).await.ok()).await;
+    search_attribute(
+        &stage,
+        &["create", "--name", "NeuronCostUsd", "--type", "Double"],
+    );
+    let approval = decision(&status.approvals[0], Verdict::Approve);
+    stage.client.decide(&run, approval).await.unwrap();
+    stage.client.wait(&run).await.unwrap();
+    assert!(stage.histories(&run).await.len() > before);
+    assert_eq!(attributes(&stage, &run).await, shown("completed", 1.0));
+    let query = "NeuronAgent = 'default' AND NeuronState = 'completed' AND NeuronCostUsd >= 1";
+    until(async || (found(&stage, query).await == ["carried"]).then_some(())).await;
+    stage.replays_all(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_keeps_to_what_its_history_began_with_when_workers_differ() {
-    let (mut spec, executor) = agent(&NotedModel::new(&script()), &tools());
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set().await;
     let worker = stage.worker(&executor);

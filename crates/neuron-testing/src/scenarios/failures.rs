@@ -6,7 +6,7 @@ use futures::future::join_all;
 use neuron_types::{AgentSpec, FailureKind, RetryPolicy, ToolSettings};
 use serde_json::json;
 
-use crate::{Host, Stage, agent, check_delays, expect};
+use crate::{Host, Stage, agent, check_delays, expect, record::check_long_delays};
 
 const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -39,7 +39,7 @@ pub async fn what_the_model_can_mend_reaches_the_model<H: Host>(host: &H) {
     expect("mendable", &[record]);
 }
 
-/// A tool that says that its input can never be right, beside one that works.
+/// A tool that says that its input can never be right, beside one that works; once as quick tools.
 pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "invalid_input").await;
     let script = json!({"turns": [
@@ -49,10 +49,19 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
         ]},
         {"text": "Never said."},
     ]});
-    let record = stage.submit("run", &script, agent()).await.ends().await;
-    let error = record.output.error.as_ref().unwrap();
-    assert_eq!(error.kind, FailureKind::ToolInput);
-    expect("invalid_input", &[record]);
+    let mut records = Vec::new();
+    for (name, timeout) in [("run", 60), ("quick", 5)] {
+        let agent = AgentSpec {
+            tool_timeout: Duration::from_secs(timeout),
+            ..agent()
+        };
+        let record = stage.submit(name, &script, agent).await.ends().await;
+        let error = record.output.error.as_ref().unwrap();
+        assert_eq!(error.kind, FailureKind::ToolInput);
+        records.push(record);
+    }
+    assert_eq!(records[0].course(), records[1].course());
+    expect("invalid_input", &records[..1]);
 }
 
 /// The delays of the policy, its longest one, and those that the provider asks for.
@@ -85,6 +94,34 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
     );
     check_delays(&records[1].attempts_at(1, 0), &[millis(100), millis(200)]);
     expect("model_retries", &records);
+}
+
+/// Delays so long that a busy machine adds little to them: none is a fifth longer than it is meant to be.
+pub async fn long_delays_are_kept_within_a_fifth<H: Host>(host: &H) {
+    let stage = Stage::open(host, "long_delays").await;
+    let runs = ["network", "authentication"].map(|last| {
+        let script = json!({"turns": [{"text": "Done.", "fail": [
+            {"kind": "rate_limited", "status": 429, "retry_after_ms": 1_500, "message": "slow down"},
+            {"kind": "overloaded", "status": 529, "message": "no capacity"},
+            {"kind": last, "message": "last"},
+        ]}]});
+        let stage = &stage;
+        async move {
+            let retry = RetryPolicy {
+                initial_interval: millis(600),
+                ..RetryPolicy::default()
+            };
+            let agent = AgentSpec { retry, ..agent() };
+            stage.submit(last, &script, agent).await.ends().await
+        }
+    });
+    let [mended, ended]: [_; 2] = join_all(runs).await.try_into().unwrap();
+    assert_eq!(mended.output.output.as_deref(), Some("Done."));
+    let delays = [millis(1_500), millis(1_200), millis(2_400)];
+    check_long_delays(&mended.attempts_at(1, 0), &delays);
+    let error = ended.output.error.as_ref().unwrap();
+    assert_eq!(error.kind, FailureKind::Authentication);
+    check_long_delays(&ended.attempts_at(1, 0), &delays[..2]);
 }
 
 /// Unavailable tools, by the agent's policy and by one of their own.

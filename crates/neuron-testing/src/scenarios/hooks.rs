@@ -21,7 +21,7 @@ pub async fn a_hook_ends_a_run<H: Host>(host: &H) {
     expect("hook_ends", &[record]);
 }
 
-/// What happens in a run beside its effects reaches the hooks in order, once, and up to the end.
+/// What happens in a run reaches the hooks in order, once, and up to the end.
 pub async fn hooks_hear_of_a_run_once<H: Host>(host: &H) {
     let stage = Stage::open(host, "hooks").await;
     let script = json!({"turns": [
@@ -33,15 +33,19 @@ pub async fn hooks_hear_of_a_run_once<H: Host>(host: &H) {
     run.ends().await;
     let end = format!("end of {}", run.id);
     stage.world.until_noted(&end).await;
+    let start = format!("start of {}", run.id);
     let wanted = [
-        format!("start of {}", run.id),
-        "turn 1".to_owned(),
-        "end of turn 1".to_owned(),
-        "turn 2".to_owned(),
-        "end of turn 2".to_owned(),
-        "turn 3".to_owned(),
-        "end of turn 3".to_owned(),
-        end.clone(),
+        &*start,
+        "turn 1",
+        "model",
+        "end of turn 1",
+        "turn 2",
+        "model",
+        "end of turn 2",
+        "turn 3",
+        "model",
+        "end of turn 3",
+        &*end,
     ];
     assert_eq!(stage.world.notes(), wanted);
 }

@@ -1,6 +1,9 @@
 //! Tools made of closures, which note their calls.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use futures::future::BoxFuture;
 use neuron_types::{
@@ -11,18 +14,18 @@ use serde_json::{Value, json};
 
 type Body = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
-/// A tool made of a closure.
+/// A tool made of a closure, for executors of this process. Clones note their calls together.
 #[derive(Clone)]
-pub(crate) struct TestTool {
+pub struct NotedTool {
     name: &'static str,
     effects: ToolEffects,
     body: Arc<Body>,
-    /// The idempotency keys that it was called with.
-    pub(crate) keys: Arc<Mutex<Vec<String>>>,
+    keys: Arc<Mutex<Vec<String>>>,
 }
 
-impl TestTool {
-    pub(crate) fn new<F, Fut>(name: &'static str, effects: ToolEffects, body: F) -> Self
+impl NotedTool {
+    /// A tool that answers what the closure makes of the arguments. It takes any.
+    pub fn new<F, Fut>(name: &'static str, effects: ToolEffects, body: F) -> Self
     where
         F: Fn(Value) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
@@ -36,20 +39,36 @@ impl TestTool {
     }
 
     /// A tool that answers with its `text`.
-    pub(crate) fn echo(effects: ToolEffects) -> Self {
+    #[must_use]
+    pub fn echo(effects: ToolEffects) -> Self {
         Self::new("echo", effects, |input| async move {
             Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
         })
     }
 
-    pub(crate) fn keys(&self) -> Vec<String> {
+    /// The idempotency keys that it was called with, sorted.
+    ///
+    /// # Panics
+    ///
+    /// If a call panicked while it was noted.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
         let mut keys = self.keys.lock().unwrap().clone();
         keys.sort();
         keys
     }
 }
 
-impl ToolDyn for TestTool {
+impl fmt::Debug for NotedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NotedTool")
+            .field("name", &self.name)
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ToolDyn for NotedTool {
     fn name(&self) -> &str {
         self.name
     }

@@ -9,14 +9,16 @@ use neuron_runtime::ScriptModel;
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError};
 use serde_json::Value;
 
-/// A script whose calls are noted.
-#[derive(Clone)]
-pub(crate) struct NotedModel {
+/// A script whose calls are noted, for executors of this process. Clones note them together.
+#[derive(Debug, Clone)]
+pub struct NotedModel {
     script: Arc<ScriptModel>,
-    pub(crate) calls: Arc<Mutex<Vec<Instant>>>,
+    /// When each call began.
+    pub calls: Arc<Mutex<Vec<Instant>>>,
     /// Calls that ended by themselves; the others were dropped.
-    pub(crate) ended: Arc<Mutex<usize>>,
-    pub(crate) dropped: Arc<Mutex<Option<Instant>>>,
+    pub ended: Arc<Mutex<usize>>,
+    /// When the last call was dropped before its end.
+    pub dropped: Arc<Mutex<Option<Instant>>>,
     last: Arc<Mutex<Value>>,
 }
 
@@ -33,7 +35,13 @@ impl Drop for Drops<'_> {
 }
 
 impl NotedModel {
-    pub(crate) fn new(script: &Value) -> Self {
+    /// A model that answers from this script, in the form that [`neuron_runtime::script`] describes.
+    ///
+    /// # Panics
+    ///
+    /// If it is no script.
+    #[must_use]
+    pub fn new(script: &Value) -> Self {
         Self {
             script: Arc::new(ScriptModel::parse(&script.to_string()).unwrap()),
             calls: Arc::default(),
@@ -43,12 +51,23 @@ impl NotedModel {
         }
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// How often it was called.
+    ///
+    /// # Panics
+    ///
+    /// If a call panicked while it was noted.
+    #[must_use]
+    pub fn count(&self) -> usize {
         self.calls.lock().unwrap().len()
     }
 
     /// The last message of the newest request.
-    pub(crate) fn last_message(&self) -> Value {
+    ///
+    /// # Panics
+    ///
+    /// As [`count`](Self::count).
+    #[must_use]
+    pub fn last_message(&self) -> Value {
         self.last.lock().unwrap().clone()
     }
 }

@@ -1,0 +1,172 @@
+//! Requests to one of a server's two ports, the ingress and the admin API.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use reqwest::{
+    Method, Response, StatusCode,
+    header::{ACCEPT, AUTHORIZATION, HeaderValue},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::ClientError;
+
+/// One of a server's two ports. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Port {
+    http: reqwest::Client,
+    url: String,
+    token: Option<Token>,
+}
+
+/// What is shown where it is asked for, and only there: a Restate server checks no tokens itself, and keeps the
+/// headers of the requests that start runs. Whatever checks them stands before it.
+#[derive(Debug, Clone)]
+struct Token {
+    /// Marked as sensitive: it is not printed.
+    header: HeaderValue,
+    /// Something before the port took the token where it took no request without. Clones know it together.
+    is_demanded: Arc<AtomicBool>,
+}
+
+/// What is asked of a port.
+pub(crate) struct Question<'a> {
+    pub(crate) method: Method,
+    /// Behind the port's URL.
+    pub(crate) path: &'a str,
+    pub(crate) body: Option<&'a Value>,
+    /// How long the answer may take. `None` is for ever.
+    pub(crate) limit: Option<Duration>,
+}
+
+/// An answer, and the URL that it came from.
+pub(crate) struct Reply {
+    url: String,
+    response: Response,
+}
+
+impl Port {
+    /// The port at this URL, with a token for whatever demands one before it.
+    pub(crate) fn new(
+        http: reqwest::Client,
+        mut url: String,
+        token: Option<&str>,
+    ) -> Result<Self, ClientError> {
+        url.truncate(url.trim_end_matches('/').len());
+        let token = token.map(Token::new).transpose()?;
+        Ok(Self { http, url, token })
+    }
+
+    /// Asks, and asks once more with the token where it is demanded.
+    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Reply, ClientError> {
+        let url = format!("{}{}", self.url, question.path);
+        let response = match &self.token {
+            None => self.send(&url, &question, None).await?,
+            Some(token) if token.is_demanded.load(Ordering::Relaxed) => {
+                self.send(&url, &question, Some(token)).await?
+            }
+            Some(token) => {
+                let response = self.send(&url, &question, None).await?;
+                if demands_token(&response) {
+                    let response = self.send(&url, &question, Some(token)).await?;
+                    // Where it opened nothing it was not what was missing.
+                    let is_taken = !demands_token(&response);
+                    token.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
+                    response
+                } else {
+                    response
+                }
+            }
+        };
+        Ok(Reply { url, response })
+    }
+
+    async fn send(
+        &self,
+        url: &str,
+        question: &Question<'_>,
+        token: Option<&Token>,
+    ) -> Result<Response, ClientError> {
+        let mut request = self.http.request(question.method.clone(), url);
+        request = request.header(ACCEPT, "application/json");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.header.clone());
+        }
+        if let Some(body) = question.body {
+            request = request.json(body);
+        }
+        if let Some(limit) = question.limit {
+            request = request.timeout(limit);
+        }
+        request.send().await.map_err(|source| failed(url, source))
+    }
+}
+
+impl Token {
+    fn new(token: &str) -> Result<Self, ClientError> {
+        let header = HeaderValue::try_from(format!("Bearer {token}"));
+        let mut header = header.map_err(|_| ClientError::Token)?;
+        header.set_sensitive(true);
+        Ok(Self {
+            header,
+            is_demanded: Arc::default(),
+        })
+    }
+}
+
+impl Reply {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// The value in a good answer; what a bad one says.
+    pub(crate) async fn read<T: DeserializeOwned>(self) -> Result<T, ClientError> {
+        let Self { url, response } = self;
+        let status = response.status();
+        let body = response.bytes().await;
+        let body = body.map_err(|source| failed(&url, source))?;
+        if !status.is_success() {
+            return Err(ClientError::Refused {
+                status: status.as_u16(),
+                message: message(&body, status),
+            });
+        }
+        serde_json::from_slice(&body).map_err(|source| ClientError::Unreadable { url, source })
+    }
+}
+
+fn demands_token(response: &Response) -> bool {
+    matches!(
+        response.status(),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+    )
+}
+
+fn failed(url: &str, source: reqwest::Error) -> ClientError {
+    let url = url.to_owned();
+    // The URL is said once, and without what a proxy might have put into it.
+    let source = source.without_url();
+    if source.is_timeout() {
+        ClientError::NoAnswer { url, source }
+    } else {
+        ClientError::Unreachable { url, source }
+    }
+}
+
+/// The sentence in an error of the server: that of a handler, or of its own.
+fn message(body: &[u8], status: StatusCode) -> String {
+    #[derive(Deserialize)]
+    struct Message {
+        message: String,
+    }
+    match serde_json::from_slice::<Message>(body) {
+        Ok(Message { message }) if !message.is_empty() => message,
+        _ => format!("Restate answered {status}"),
+    }
+}

@@ -1,0 +1,139 @@
+//! Something that checks tokens before a server, as a proxy does, and keeps them to itself.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use tokio::{
+    io::{self, AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    task::AbortHandle,
+};
+
+/// A proxy before one port of a server. Clones of what it does share its counts. It ends when it is dropped.
+pub(crate) struct Guard {
+    pub(crate) url: String,
+    counts: Arc<Counts>,
+    task: AbortHandle,
+}
+
+#[derive(Default)]
+struct Counts {
+    refused: AtomicUsize,
+    shown: AtomicUsize,
+    passed: AtomicUsize,
+}
+
+/// What it does with a request.
+#[derive(Clone)]
+struct Rule {
+    /// `host:port` of the server.
+    server: String,
+    token: &'static str,
+    /// The status of its answer to requests without the token. `None`: it lets all pass as they are.
+    refuses_with: Option<u16>,
+}
+
+impl Guard {
+    /// One that takes the token out of requests, and answers those without with this status.
+    pub(crate) async fn demanding(token: &'static str, url: &str, refuses_with: u16) -> Self {
+        Self::start(token, url, Some(refuses_with)).await
+    }
+
+    /// One that demands nothing, and counts the tokens that it is shown.
+    pub(crate) async fn watching(token: &'static str, url: &str) -> Self {
+        Self::start(token, url, None).await
+    }
+
+    async fn start(token: &'static str, url: &str, refuses_with: Option<u16>) -> Self {
+        let rule = Rule {
+            server: url.strip_prefix("http://").unwrap().to_owned(),
+            token,
+            refuses_with,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let counts = Arc::<Counts>::default();
+        let shared = Arc::clone(&counts);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (rule, counts) = (rule.clone(), Arc::clone(&shared));
+                // Whoever asked sees what became of it.
+                tokio::spawn(async move { rule.answer(stream, &counts).await.ok() });
+            }
+        });
+        Self {
+            url,
+            counts,
+            task: task.abort_handle(),
+        }
+    }
+
+    /// How many requests it refused.
+    pub(crate) fn refused(&self) -> usize {
+        self.counts.refused.load(Ordering::SeqCst)
+    }
+
+    /// How many requests had any token.
+    pub(crate) fn shown(&self) -> usize {
+        self.counts.shown.load(Ordering::SeqCst)
+    }
+
+    /// How many requests the server got.
+    pub(crate) fn passed(&self) -> usize {
+        self.counts.passed.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Rule {
+    /// Answers the one request of a connection.
+    async fn answer(&self, mut stream: TcpStream, counts: &Counts) -> io::Result<()> {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        let head = String::from_utf8(head).map_err(io::Error::other)?;
+        let value = |name: &str| {
+            let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+            lines
+                .find(|(known, _)| known.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value)
+        };
+        let length = value("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await?;
+        let shown = value("authorization");
+        counts
+            .shown
+            .fetch_add(usize::from(shown.is_some()), Ordering::SeqCst);
+        let wanted = format!("Bearer {}", self.token);
+        if let Some(status) = self.refuses_with
+            && shown != Some(&wanted)
+        {
+            counts.refused.fetch_add(1, Ordering::SeqCst);
+            let answer =
+                format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            return stream.write_all(answer.as_bytes()).await;
+        }
+        counts.passed.fetch_add(1, Ordering::SeqCst);
+        let kept = head.trim_end().lines().filter(|line| {
+            let is = |name: &str| line.to_ascii_lowercase().starts_with(name);
+            !(is("connection:") || self.refuses_with.is_some() && is("authorization:"))
+        });
+        let mut request: String = kept.flat_map(|line| [line, "\r\n"]).collect();
+        request.push_str("connection: close\r\n\r\n");
+        let mut server = TcpStream::connect(&self.server).await?;
+        server.write_all(request.as_bytes()).await?;
+        server.write_all(&body).await?;
+        // The answer ends with the connection.
+        io::copy(&mut server, &mut stream).await?;
+        stream.shutdown().await
+    }
+}

@@ -1,0 +1,28 @@
+//! Files that hold a text.
+
+use std::{fs, io::ErrorKind, path::Path};
+
+/// Every file under a folder whose bytes hold the text.
+///
+/// # Panics
+///
+/// If anything in the folder cannot be read. Files that go meanwhile are passed over.
+#[must_use]
+pub fn holders(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holders(&path, text));
+            continue;
+        }
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            bytes => bytes.unwrap(),
+        };
+        if String::from_utf8_lossy(&bytes).contains(text) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
