@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -28,6 +28,7 @@ use crate::{
     pace::Pace,
     record::Record,
     steps::{Effect, Steps},
+    telling::Telling,
     wire::CANCELLED,
 };
 
@@ -104,6 +105,7 @@ impl<'a> RestateDurableContext<'a> {
             watch: opening.watch,
             cancellation: AsyncMutex::new(Cancellation::new(Box::pin(ctx.promise(CANCELLED)))),
             meter: Meter::default(),
+            telling: Telling::new(Arc::clone(&opening.acting.sink)),
         };
         steps.meter.count(ASK);
         let started = steps.start(opening.most).await?;
@@ -255,7 +257,10 @@ impl DurableContext for RestateDurableContext<'_> {
             ([call], [options]) if options.start_to_close_timeout < self.steps.watch => {
                 vec![self.step(call, options).await]
             }
-            _ => self.parallel(calls, options).await,
+            _ => {
+                let parallel = self.parallel(calls, options);
+                self.steps.telling.watch(parallel).await
+            }
         }
     }
 
@@ -281,8 +286,9 @@ impl DurableContext for RestateDurableContext<'_> {
         cancellation.check()?;
         let mut mailbox = self.mailbox.lock().await;
         let ctx = self.steps.ctx;
-        let meter = &self.steps.meter;
+        let Steps { meter, telling, .. } = &self.steps;
         let taken = if is_poll {
+            // Whether its answer is in the journal or not tells nothing of what came before it.
             mailbox.poll(ctx, meter, &mut cancellation, name).await?
         } else {
             let timer = timeout.map(|timeout| -> Durable<'_, ()> {
@@ -290,7 +296,8 @@ impl DurableContext for RestateDurableContext<'_> {
                 Box::pin(ctx.sleep(timeout))
             });
             let cancellation = &mut cancellation;
-            mailbox.wait(ctx, meter, cancellation, name, timer).await?
+            let wait = mailbox.wait(ctx, meter, cancellation, name, timer);
+            telling.watch(wait).await?
         };
         let Some((payload, at)) = taken else {
             self.advance_by(timeout.unwrap_or_default());
@@ -331,7 +338,8 @@ impl DurableContext for RestateDurableContext<'_> {
     }
 
     fn emit(&self, event: RunEvent) {
-        self.log().emit(event);
+        let recorded = self.log().emit(event);
+        self.steps.telling.event(recorded);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use neuron_runtime::{EventSink, NoSink};
 use restate_sdk::endpoint::{Endpoint, HandlerOptions, ServiceOptions};
 use tokio::net::TcpListener;
 
@@ -61,6 +62,7 @@ impl AgentServices {
             names,
             acting: Acting {
                 executors: Arc::new(executors),
+                sink: Arc::new(NoSink),
                 metrics: Arc::default(),
                 drain: Arc::default(),
             },
@@ -106,6 +108,18 @@ impl AgentServices {
     #[must_use]
     pub fn roll_over_after_bytes(mut self, bytes: u64) -> Self {
         self.settings.most.bytes = bytes;
+        self
+    }
+
+    /// Sets who is told the events of runs as they happen here, and of attempts that are followed by another. A
+    /// sink that [wants tokens](EventSink::wants_tokens) is told answers while they come, by the worker that
+    /// asks the model. Default is nobody.
+    ///
+    /// A replay of what the journal holds tells nothing. When a worker or its connection is lost, the events
+    /// since the last step that the journal holds come again: see [`EventSink`] for what they supersede.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.acting.sink = sink;
         self
     }
 

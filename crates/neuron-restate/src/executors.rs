@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neuron_runtime::Executor;
+use neuron_runtime::{EventSink, Executor};
 use neuron_types::{AgentSpec, StepFailure};
 
 use crate::{Metrics, drain::Drain};
@@ -31,6 +31,15 @@ impl Executors for Executor {
 #[derive(Clone)]
 pub(crate) struct Acting {
     pub(crate) executors: Arc<dyn Executors>,
+    pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,
+}
+
+impl Acting {
+    /// The executor that acts for this agent, with the worker's sink told what it says while it acts.
+    pub(crate) fn executor(&self, agent: &AgentSpec) -> Result<Executor, StepFailure> {
+        let executor = self.executors.executor(agent)?;
+        Ok(executor.with_sink(Arc::clone(&self.sink)))
+    }
 }

@@ -27,6 +27,7 @@ mod segments;
 mod service;
 mod serving;
 mod steps;
+mod telling;
 mod tools;
 mod wire;
 

@@ -54,15 +54,17 @@ impl Log {
         self.now = self.now.max(to);
     }
 
-    pub(crate) fn emit(&mut self, event: RunEvent) {
+    pub(crate) fn emit(&mut self, event: RunEvent) -> RecordedEvent {
         self.status.apply(&event, self.now);
         self.count += 1;
         self.unobserved.push(event.clone());
-        self.unwritten.push(RecordedEvent {
+        let recorded = RecordedEvent {
             seq: self.count,
             at: self.now,
             event,
-        });
+        };
+        self.unwritten.push(recorded.clone());
+        recorded
     }
 
     /// The events that the hooks have not been told yet. They are told inside a journaled step, so a replay

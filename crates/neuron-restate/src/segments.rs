@@ -6,7 +6,8 @@
 
 use futures::future::BoxFuture;
 use neuron_types::{
-    DurableError, ExitReason, FailureKind, RunError, RunEvent, RunId, RunInput, RunOutput, RunStart,
+    DurableContext as _, DurableError, ExitReason, FailureKind, RunError, RunEvent, RunId,
+    RunInput, RunOutput, RunStart,
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
@@ -186,13 +187,12 @@ fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
         DurableError::Step(failure) => (ExitReason::Failed, failure.kind),
         _ => (ExitReason::Failed, FailureKind::Internal),
     };
-    let mut log = door.log();
-    let output = log.status.last_message.clone();
+    let output = door.log().status.last_message.clone();
     let error = Some(RunError { kind, message });
-    log.emit(RunEvent::RunEnded {
+    door.emit(RunEvent::RunEnded {
         exit_reason,
         output,
         error,
     });
-    log.status.output(Some(exit_reason))
+    door.log().status.output(Some(exit_reason))
 }

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::lock::Mutex;
-use neuron_runtime::{Executor, StepScope, lost_write, next_delay};
+use neuron_runtime::{Executor, RetryNotice, StepScope, lost_write, next_delay};
 use neuron_types::{
     ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, DurableError, RunEvent,
     RunId, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
@@ -27,6 +27,7 @@ use crate::{
     executors::Acting,
     meter::{ASK, Meter, Size, Weighed},
     metrics::Kind,
+    telling::Telling,
     wire::{Attempted, Started},
 };
 
@@ -96,6 +97,7 @@ pub(crate) struct Steps<'a> {
     /// Held for the whole of an operation: the SDK wants one at a time.
     pub(crate) cancellation: Mutex<Cancellation<'a>>,
     pub(crate) meter: Meter,
+    pub(crate) telling: Telling,
 }
 
 /// A step's result and the executor's time at its end.
@@ -130,7 +132,12 @@ impl<'a> Steps<'a> {
             let policy = &options.retry_policy;
             match next_delay(policy, options.effects, attempt, &failure) {
                 None => return Ok((attempted.at, Err(failure))),
-                Some(delay) => self.pause(&mut cancellation, delay).await?,
+                Some(delay) => {
+                    let (run_id, step) = (self.run_id.clone(), options.step);
+                    let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
+                    self.telling.retry(&notice);
+                    self.pause(&mut cancellation, delay).await?;
+                }
             }
             attempt = attempt.saturating_add(1);
         }
@@ -166,7 +173,7 @@ impl<'a> Steps<'a> {
             again => format!("{label} (attempt {again})"),
         };
         let work = async {
-            let executor = self.acting.executors.executor(self.agent)?;
+            let executor = self.acting.executor(self.agent)?;
             if attempt == 1 && !events.is_empty() {
                 executor.observe(self.run_id, events).await?;
             }
@@ -178,6 +185,7 @@ impl<'a> Steps<'a> {
         let (step, token) = (StepHandle::next(self.ctx), &token);
         let (is_fresh, watched) = (is_fresh.load(Ordering::Relaxed), &mut *cancellation);
         let run = self.ctx.run(|| async move {
+            self.telling.begin();
             let (result, stop) = if is_fresh {
                 watched
                     .watch(self.ctx, step, self.watch, token, work)
@@ -193,8 +201,8 @@ impl<'a> Steps<'a> {
             HandlerResult::Ok(Weighed::from(Attempted { at, result, stop }))
         });
         self.meter.count(ASK);
-        let outcome = run.retry_policy(no_retries()).name(name).await;
-        match outcome {
+        let run = run.retry_policy(no_retries()).name(name);
+        match self.telling.watch(run).await {
             Ok(attempted) => Ok(self.meter.read(attempted)),
             Err(error) => Err(cancellation.engine_error(&error)),
         }
@@ -215,7 +223,7 @@ impl<'a> Steps<'a> {
     pub(crate) async fn tell(&self, events: &[RunEvent]) -> Result<DateTime<Utc>, DurableError> {
         let mut cancellation = self.cancellation.lock().await;
         let work = || async {
-            if let Ok(executor) = self.acting.executors.executor(self.agent) {
+            if let Ok(executor) = self.acting.executor(self.agent) {
                 drop(executor.observe(self.run_id, events).await);
             }
             Ok(Weighed::from(Utc::now()))
@@ -234,8 +242,12 @@ impl<'a> Steps<'a> {
         F: Future<Output = HandlerResult<Weighed<T>>> + Send,
     {
         self.meter.count(ASK);
+        let work = || {
+            self.telling.begin();
+            work()
+        };
         let run = self.ctx.run(work).retry_policy(no_retries()).name(name);
-        match run.await {
+        match self.telling.watch(run).await {
             Ok(value) => Ok(self.meter.read(value)),
             Err(error) => Err(cancellation.engine_error(&error)),
         }
@@ -250,7 +262,7 @@ impl<'a> Steps<'a> {
         self.meter.count(ASK);
         let timer = self.ctx.sleep(delay);
         let race = cancellation.race(self.ctx, &[&timer]);
-        race.await?;
+        self.telling.watch(race).await?;
         match timer.await {
             Ok(()) => Ok(()),
             Err(error) => Err(cancellation.engine_error(&error)),

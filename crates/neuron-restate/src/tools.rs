@@ -1,6 +1,6 @@
 //! The tool service: tool calls that run beside each other, each an invocation of its own.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture, lock::Mutex};
 use neuron_types::{DurableError, ToolOutput};
@@ -20,6 +20,7 @@ use crate::{
     executors::Acting,
     meter::Meter,
     steps::Steps,
+    telling::Telling,
     wire::{Attempted, Stop, ToolRequest},
 };
 
@@ -71,6 +72,7 @@ impl ToolService {
             watch: WATCH,
             cancellation: Mutex::new(Cancellation::new(stop)),
             meter: Meter::default(),
+            telling: Telling::new(Arc::clone(&self.acting.sink)),
         };
         let performed = steps
             .perform(&request.call, &request.options, &request.events)

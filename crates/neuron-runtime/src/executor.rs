@@ -76,7 +76,7 @@ impl Executor {
     /// Has this executor, and its clones from now on, tell a sink the answers of models while they come. A sink
     /// that does not [want tokens](EventSink::wants_tokens) changes nothing.
     ///
-    /// The doors of this crate and Temporal's worker do this with their own sink.
+    /// The doors of this crate and the workers of both engines do this with their own sink.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         if sink.wants_tokens() {

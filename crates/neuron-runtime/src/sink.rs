@@ -8,9 +8,19 @@ use crate::TokenDelta;
 
 /// Is told what happens in a run as it happens, in the process that executes it.
 ///
-/// This is no log: what a sink missed it does not get again, and what it is told may not be journaled yet.
-/// Each event comes once per process, and a replay tells none. The calls come from the run's own task, so
-/// they must not block.
+/// This is no log: what a sink missed it does not get again, and what it is told may not be journaled yet. The
+/// calls come from the run's own task, so they must not block.
+///
+/// # Order
+///
+/// The events of a run come in the order of their numbers, [`RecordedEvent::seq`], and each comes once: a replay
+/// of steps that the engine has taken tells nothing. What came after the newest of these steps may be done
+/// again: the engine did not take it, as something else happened in the run at the same time, or a worker or
+/// its connection was lost; or a worker looked ahead to answer a query. Then events come again from one number
+/// on, and may be others than before, or have another time: an event supersedes what was told under its number,
+/// and all that was told under higher ones. Local runs do nothing again in one process.
+///
+/// A run whose engine moves it to another process goes on there, with the sink of that process.
 pub trait EventSink: Send + Sync {
     /// Something happened in the run.
     fn event(&self, event: &RecordedEvent);
@@ -43,6 +53,26 @@ pub struct RetryNotice {
     pub failure: StepFailure,
     /// How long it takes until the next attempt starts.
     pub delay: Duration,
+}
+
+impl RetryNotice {
+    /// Says that this attempt at a step failed and that another starts after the delay.
+    #[must_use]
+    pub fn new(
+        run_id: RunId,
+        step: StepId,
+        attempt: u32,
+        failure: StepFailure,
+        delay: Duration,
+    ) -> Self {
+        Self {
+            run_id,
+            step,
+            attempt,
+            failure,
+            delay,
+        }
+    }
 }
 
 /// Nobody watches.

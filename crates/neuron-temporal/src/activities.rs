@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neuron_runtime::{Executor, StepScope};
+use neuron_runtime::{EventSink, Executor, StepScope};
 use neuron_types::{CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
@@ -19,10 +19,11 @@ use crate::{
 };
 
 /// What a worker makes the calls of its runs with.
-#[derive(Debug)]
 pub(crate) struct AgentActivities {
     pub(crate) executors: Executors,
     pub(crate) transcripts: TranscriptCache,
+    /// Who is told of attempts that are followed by another. The executors tell it the rest.
+    pub(crate) sink: Arc<dyn EventSink>,
     /// The worker shuts down.
     pub(crate) stopping: CancellationToken,
 }
@@ -37,10 +38,13 @@ impl AgentActivities {
         step: ModelStep,
     ) -> Result<CompletionResponse, ActivityError> {
         let executor = self.executors.get(&step.terms.agent);
-        let (terms, stopping) = (&step.terms, &self.stopping);
-        attempt(&ctx, executor, terms, stopping, async |executor, scope| {
-            self.call_model(&ctx, executor, &scope, &step).await
-        })
+        attempt(
+            &ctx,
+            executor,
+            &step.terms,
+            &self,
+            async |executor, scope| self.call_model(&ctx, executor, &scope, &step).await,
+        )
         .await
     }
 
@@ -52,8 +56,7 @@ impl AgentActivities {
         step: ModelStep,
     ) -> Result<(), ActivityError> {
         let executor = self.executors.get(&step.terms.agent);
-        let (terms, stopping) = (&step.terms, &self.stopping);
-        attempt(&ctx, executor, terms, stopping, async |_, _| {
+        attempt(&ctx, executor, &step.terms, &self, async |_, _| {
             let run = ctx.info().workflow_run_id.clone().unwrap_or_default();
             let transcript = self.transcript(&ctx, &run, &step.delta).await?;
             self.transcripts.put(run, transcript);
@@ -70,11 +73,16 @@ impl AgentActivities {
         step: ToolStep,
     ) -> Result<ToolOutput, ActivityError> {
         let executor = self.executors.get(&step.terms.agent);
-        let (terms, stopping) = (&step.terms, &self.stopping);
-        attempt(&ctx, executor, terms, stopping, async |executor, scope| {
-            let output = executor.call_tool(&scope, &step.call).await?;
-            Ok(size::fit(output, ctx.info().is_local))
-        })
+        attempt(
+            &ctx,
+            executor,
+            &step.terms,
+            &self,
+            async |executor, scope| {
+                let output = executor.call_tool(&scope, &step.call).await?;
+                Ok(size::fit(output, ctx.info().is_local))
+            },
+        )
         .await
     }
 

@@ -6,12 +6,13 @@ use std::{
     time::Duration,
 };
 
-use neuron_runtime::{Executor, StepScope};
+use neuron_runtime::{Executor, RetryNotice, StepScope, next_delay};
 use neuron_types::{FailureKind, RunId, StepFailure};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    activities::AgentActivities,
     failure::{activity_error, interrupted},
     options::policy_of,
     payload::Terms,
@@ -24,7 +25,7 @@ const BEAT: Duration = Duration::from_secs(1);
 /// its worker reports, so less is left than for others; and a local call is no write.
 const LOCAL_NOTICE: Duration = Duration::from_millis(500);
 
-/// Makes the attempt that Temporal asks for. `stopping` says that the worker shuts down.
+/// Makes the attempt that Temporal asks of a worker.
 ///
 /// The executor's hooks are told what happened before the step, once for all of its attempts. Heartbeats go
 /// out on their own and bring cancellation back; it ends the work through its scope.
@@ -32,7 +33,7 @@ pub(crate) async fn attempt<'a, T, F>(
     ctx: &ActivityContext,
     executor: Result<&'a Executor, StepFailure>,
     terms: &Terms,
-    stopping: &CancellationToken,
+    worker: &AgentActivities,
     work: impl FnOnce(&'a Executor, StepScope) -> F,
 ) -> Result<T, ActivityError>
 where
@@ -77,18 +78,19 @@ where
         drop(ctx.record_heartbeat(true).await);
     }
     let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
-    let failure = match (was_cancelled, stopping.is_cancelled()) {
+    let failure = match (was_cancelled, worker.stopping.is_cancelled()) {
         (true, false) => return Err(ActivityError::cancelled()),
         (true, true) => interrupted(terms.effects),
         (false, _) => failure,
     };
     let policy = policy_of(info.retry_policy.as_ref());
-    Err(activity_error(
-        &failure,
-        &policy,
-        terms.effects,
-        info.attempt,
-    ))
+    let delay = next_delay(&policy, terms.effects, info.attempt, &failure);
+    if let (Some(delay), Ok(run_id)) = (delay, run_id(info.workflow_id.as_deref())) {
+        let (step, failure) = (terms.step, failure.clone());
+        let notice = RetryNotice::new(run_id, step, info.attempt, failure, delay);
+        worker.sink.retry(&notice);
+    }
+    Err(activity_error(&failure, delay))
 }
 
 fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {

@@ -1,7 +1,9 @@
 //! A failed attempt as Temporal knows it, and back.
 
-use neuron_runtime::{lost_write, next_delay};
-use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
+use std::time::Duration;
+
+use neuron_runtime::lost_write;
+use neuron_types::{FailureKind, StepFailure, ToolEffects};
 use temporalio_common::{
     data_converters::{
         DefaultFailureConverter, FailureConverter as _, PayloadConverter, SerializationContextData,
@@ -14,15 +16,9 @@ use temporalio_sdk::activities::ActivityError;
 
 /// What an activity answers for a failed attempt.
 ///
-/// The delay before the next attempt is computed here, by the policy that the local doors use: Temporal's
+/// `delay` is that before the next attempt, if there is one, by the policy that the local doors use: Temporal's
 /// own is left with the attempts that ended without an answer.
-pub(crate) fn activity_error(
-    failure: &StepFailure,
-    policy: &RetryPolicy,
-    effects: ToolEffects,
-    attempt: u32,
-) -> ActivityError {
-    let delay = next_delay(policy, effects, attempt, failure);
+pub(crate) fn activity_error(failure: &StepFailure, delay: Option<Duration>) -> ActivityError {
     let application = ApplicationFailure::builder(failure.message.clone())
         .type_name(failure.kind.as_str().to_owned())
         .non_retryable(delay.is_none())
@@ -112,13 +108,15 @@ pub(crate) fn interrupted(effects: ToolEffects) -> StepFailure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use neuron_runtime::next_delay;
+    use neuron_types::RetryPolicy;
 
     use super::*;
 
     fn failed(failure: &StepFailure, attempt: u32) -> Box<ApplicationFailure> {
         let policy = RetryPolicy::default();
-        match activity_error(failure, &policy, ToolEffects::Idempotent, attempt) {
+        let delay = next_delay(&policy, ToolEffects::Idempotent, attempt, failure);
+        match activity_error(failure, delay) {
             ActivityError::Application(failure) => failure,
             other => panic!("{other:?}"),
         }

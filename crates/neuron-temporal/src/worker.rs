@@ -156,9 +156,13 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets who is told the events of runs as they happen here; a replay tells none. A sink that
-    /// [wants tokens](EventSink::wants_tokens) is told answers while they come, by the worker that asks the model.
-    /// Default is nobody.
+    /// Sets who is told the events of runs as they happen here, and of attempts that are followed by another. A
+    /// sink that [wants tokens](EventSink::wants_tokens) is told answers while they come, by the worker that
+    /// asks the model. Default is nobody.
+    ///
+    /// A replay of what the server has taken tells nothing. The newest workflow task is executed again if the
+    /// server does not take it, because it came too late or a signal came at the same time, and if it was
+    /// executed to answer a query before. Then its events come again: see [`EventSink`] for what they supersede.
     pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = sink;
         self
@@ -242,6 +246,7 @@ impl AgentWorkerBuilder {
         self.options.register_activities(AgentActivities {
             executors: self.executors.with_sink(&self.sink),
             transcripts: TranscriptCache::new(self.transcript_cache_bytes),
+            sink: self.sink,
             stopping: stopping.clone(),
         });
         let worker = Worker::new(&runtime, self.client.clone(), self.options)

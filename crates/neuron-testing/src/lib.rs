@@ -8,6 +8,7 @@
 //! | write a scenario of your own | [`Stage`], [`Run`], [`Record`] |
 //! | have a Temporal or Restate server for a test | [`EngineServer`] |
 //! | have a worker that can be killed | [`Process`], [`World::address`], [`executor_at`] |
+//! | have a model that streams, and see what a sink is told | [`StreamingModel`], [`Watcher`] |
 //! | run a program on an agent file | [`AgentFolder`], [`Program`] |
 //! | have an MCP server for a test | [`mcp_program`], [`EverythingServer`] |
 //!
@@ -81,6 +82,7 @@ mod record;
 mod remote;
 pub mod scenarios;
 mod stage;
+mod streaming;
 mod tools;
 mod world;
 
@@ -104,4 +106,5 @@ pub use process::Process;
 pub use record::{Record, check_delays, expect};
 pub use remote::executor_at;
 pub use stage::{DEADLINE, Run, Stage, agent, decision};
+pub use streaming::{Pieces, StreamingModel, Watcher};
 pub use world::World;

@@ -20,6 +20,7 @@ mod rolled_over;
 mod rolled_over_lost;
 mod server;
 mod signals;
+mod sinks;
 mod stage;
 mod suspension;
 mod tickets;

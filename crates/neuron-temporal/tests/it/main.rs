@@ -18,5 +18,6 @@ mod queries;
 mod replays;
 mod roll_over;
 mod roll_over_signals;
+mod sinks;
 mod stage;
 mod ui;

@@ -1,63 +1,12 @@
-//! Runs whose workflow is replayed at every step, and histories that were recorded before.
+//! Histories that were recorded before.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeSet, fs, path::Path};
 
-use neuron_runtime::{EventSink, RetryNotice};
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
-use neuron_types::{RecordedEvent, RunPhase, ToolEffects, Verdict};
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
+use neuron_types::ToolEffects;
 use serde_json::json;
 
 use crate::stage::{Agent, Stage};
-
-#[derive(Default)]
-struct Numbers(Mutex<Vec<u64>>);
-
-impl EventSink for Numbers {
-    fn event(&self, event: &RecordedEvent) {
-        self.0.lock().unwrap().push(event.seq);
-    }
-
-    fn retry(&self, _: &RetryNotice) {}
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_is_replayed_at_every_step_tells_each_event_once() {
-    let script = json!({"turns": [
-        {"tool_calls": [
-            {"name": "look", "input": {"text": "one"}},
-            {"name": "echo", "input": {"text": "two"}},
-        ]},
-        {"tool_calls": [{"name": "look", "input": {"text": "three"}}]},
-        {"text": "Done."},
-    ]});
-    let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
-        Ok(neuron_types::ToolOutput::text("seen"))
-    });
-    let tools = [NotedTool::echo(ToolEffects::Write), look];
-    let model = NotedModel::new(&script);
-    let (mut spec, executor) = noted_agent(&model, &tools);
-    spec.approvals.approve = vec!["echo".into()];
-    let stage = Stage::set().await;
-    let sink = Arc::new(Numbers::default());
-    let told = Arc::clone(&sink);
-    let _worker = stage.worker_with(&executor, |builder| builder.cached_runs(0).sink(told));
-    let run = stage.start("replayed", &spec).await;
-    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
-    let approval = decision(&status.approvals[0], Verdict::Approve);
-    stage.client.decide(&run, approval).await.unwrap();
-    let output = stage.client.wait(&run).await.unwrap();
-    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-    assert_eq!(model.count(), 3);
-    assert_eq!(tools[0].keys().len() + tools[1].keys().len(), 3);
-    let events = stage.client.events(&run).await.unwrap();
-    let told = sink.0.lock().unwrap().clone();
-    assert_eq!(told, (1..=events.len() as u64).collect::<Vec<_>>());
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_history_is_refused_and_not_replayed() {

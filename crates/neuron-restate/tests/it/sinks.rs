@@ -1,0 +1,106 @@
+//! What a worker's sink is told.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_runtime::{EventSink, Executor};
+use neuron_testing::{
+    NotedModel, NotedTool, Pieces, StreamingModel, Watcher, decision, noted_agent, until,
+};
+use neuron_types::{AgentSpec, CompletionRequest, FailureKind, RunPhase, ToolEffects, Verdict};
+use serde_json::json;
+
+use crate::stage::Stage;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_told_while_it_comes_and_a_retry_supersedes_the_attempt_before() {
+    let model = StreamingModel::new([
+        Pieces::failure(&["Hel", "lo, wor"], FailureKind::Network),
+        Pieces::answer(&["Good", " day", "."]),
+    ]);
+    let mut spec = AgentSpec {
+        request: CompletionRequest {
+            provider: Some("pieces".into()),
+            model: "streaming".into(),
+            ..CompletionRequest::default()
+        },
+        ..AgentSpec::default()
+    };
+    spec.retry.initial_interval = Duration::from_millis(50);
+    let executor = Executor::builder().provider("pieces", model).build();
+    let watcher = Arc::new(Watcher::default());
+    let stage = Stage::set("streamed").await;
+    let sink = Arc::clone(&watcher) as Arc<dyn EventSink>;
+    let _worker = stage
+        .worker_with(&executor, |services| services.with_sink(sink))
+        .await;
+
+    let output = stage.run("streamed", &spec).await;
+
+    assert_eq!(output.output.as_deref(), Some("Good day."), "{output:?}");
+    let texts = [
+        "streamed 1.1.0 Hel",
+        "streamed 1.1.1 lo, wor",
+        "streamed 1.2.0 Good",
+        "streamed 1.2.1  day",
+        "streamed 1.2.2 .",
+    ];
+    assert_eq!(watcher.texts(), texts);
+    let [notice] = watcher.retries().try_into().unwrap();
+    assert_eq!((notice.step.turn, notice.attempt), (1, 1));
+    assert_eq!(notice.failure.kind, FailureKind::Network);
+    assert!(!notice.delay.is_zero());
+    let recorded = stage.client.events(&output.run_id, 0).await.unwrap();
+    assert_eq!(watcher.events(), recorded);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_suspended_and_replayed_tells_each_event_once() {
+    let script = json!({"turns": [
+        {"tool_calls": [
+            {"name": "look", "input": {"text": "one"}},
+            {"name": "echo", "input": {"text": "two"}},
+        ]},
+        {"tool_calls": [{"name": "look", "input": {"text": "three"}}]},
+        {"text": "Done.", "fail": [
+            {"kind": "overloaded", "retry_after_ms": 1_000, "message": "later"},
+        ]},
+    ]});
+    let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
+        Ok(neuron_types::ToolOutput::text("seen"))
+    });
+    let model = NotedModel::new(&script);
+    let (mut spec, executor) = noted_agent(&model, &[NotedTool::echo(ToolEffects::Write), look]);
+    spec.approvals.approve = vec!["echo".into()];
+    let watcher = Arc::new(Watcher::default());
+    let stage = Stage::set("replayed").await;
+    let sink = Arc::clone(&watcher) as Arc<dyn EventSink>;
+    let _worker = stage
+        .worker_with(&executor, |services| {
+            services
+                .with_inactivity_timeout(Duration::from_millis(200))
+                .with_sink(sink)
+        })
+        .await;
+    let run = stage.start("replayed", &spec).await;
+    let tickets = stage
+        .reaches(&run, RunPhase::WaitingForApproval)
+        .await
+        .approvals;
+    until(async || {
+        let query = "SELECT status FROM sys_invocation WHERE target = 'replayed/replayed/run'";
+        let rows = stage.query(query).await;
+        (rows[0]["status"] == "suspended").then_some(())
+    })
+    .await;
+    let told = stage.client.events(&run, 0).await.unwrap();
+    assert_eq!(watcher.events(), told, "what happens is told at once");
+    let approval = decision(&tickets[0], Verdict::Approve);
+    stage.client.decide(&run, &approval).await.unwrap();
+
+    let output = stage.wait(&run).await;
+
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+    let recorded = stage.client.events(&run, 0).await.unwrap();
+    assert_eq!(watcher.events(), recorded);
+    assert_eq!(watcher.retries().len(), 1);
+}
