@@ -11,6 +11,7 @@ mod approval;
 mod death;
 mod health;
 mod identity;
+mod mcp;
 mod place;
 mod refusals;
 mod rolling_over;
