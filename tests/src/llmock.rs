@@ -38,6 +38,9 @@ impl Llmock {
         command
             .args(["-c", "from llmock.cli import app; app()"])
             .args(["serve", "--host", "127.0.0.1", "--port", "0"])
+            // As a model would. Without it a whole stream is on its way before the fake can notice that
+            // nobody reads it any more, and it blames the client for that.
+            .args(["--stream-chunk-delay-ms", "25"])
             .current_dir(folder.path());
         let mut process = Running::start(command, &folder.path().join("llmock"));
         let address = eventually("address of llmock", || {

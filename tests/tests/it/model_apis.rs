@@ -1,4 +1,4 @@
-//! Whole runs against an independent fake of the OpenAI and Anthropic APIs.
+//! Whole runs against an independent fake of the OpenAI, Anthropic and Ollama APIs.
 
 use neuron_e2e::{Aimock, World};
 use serde_json::{Value, json};
@@ -6,10 +6,17 @@ use serde_json::{Value, json};
 const PROMPT: &str = "Tidy up the notes.";
 const ANSWER: &str = "The notes are tidy.";
 
-/// One call, then two at once of which one fails, then a write, then the answer.
-fn fixtures() -> Value {
-    // What an API calls a message differs, so the last result tells the turn.
-    let after = |call: &str, response: Value| json!({"match": {"userMessage": "Tidy up", "toolCallId": call}, "response": response});
+/// One call, then three at once of which one fails, then a write, then the answer.
+fn fixtures(api: &Api) -> Value {
+    // What an API calls a message differs, so the last result tells the turn where calls have ids.
+    let after = |turn: u32, call: &str, response: Value| {
+        let place = if api.calls_have_ids {
+            json!({"userMessage": "Tidy up", "toolCallId": call})
+        } else {
+            json!({"userMessage": "Tidy up", "turnIndex": turn})
+        };
+        json!({"match": place, "response": response})
+    };
     let usage = json!({"input_tokens": 100, "output_tokens": 10});
     json!({"fixtures": [
         {"match": {"userMessage": "Tidy up", "hasToolResult": false}, "response": {
@@ -17,7 +24,7 @@ fn fixtures() -> Value {
             "toolCalls": [{"id": "call_1", "name": "list_files", "arguments": {"path": "."}}],
             "usage": usage,
         }},
-        after("call_1", json!({
+        after(1, "call_1", json!({
             "toolCalls": [
                 {"id": "call_2", "name": "bash", "arguments": {"command": "sleep 0.3; cat one.txt"}},
                 {"id": "call_3", "name": "read_file", "arguments": {"path": "missing.txt"}},
@@ -25,7 +32,7 @@ fn fixtures() -> Value {
             ],
             "usage": usage,
         })),
-        after("call_4", json!({
+        after(2, "call_4", json!({
             "toolCalls": [{
                 "id": "call_5",
                 "name": "write_file",
@@ -33,7 +40,7 @@ fn fixtures() -> Value {
             }],
             "usage": usage,
         })),
-        after("call_5", json!({"content": ANSWER, "usage": usage})),
+        after(3, "call_5", json!({"content": ANSWER, "usage": usage})),
     ]})
 }
 
@@ -43,10 +50,12 @@ struct Api {
     request_path: &'static str,
     key_variable: &'static str,
     key_header: &'static str,
+    /// The fake's form of this API has ids of calls, and tells usage.
+    calls_have_ids: bool,
 }
 
 fn a_run_of_several_turns(api: &Api) {
-    let aimock = Aimock::start(&fixtures());
+    let aimock = Aimock::start(&fixtures(api));
     let mut world = World::new();
     world.set(api.key_variable, "test-key-of-this-run");
     world.write("one.txt", "first note\n");
@@ -71,15 +80,25 @@ fn a_run_of_several_turns(api: &Api) {
     let output = run.json();
     assert_eq!(output["output"], ANSWER);
     assert_eq!(output["turns"], 4);
-    assert_eq!(output["usage"]["input_tokens"], 400);
-    assert_eq!(output["usage"]["output_tokens"], 40);
+    let (input, written) = if api.calls_have_ids {
+        (400, 40)
+    } else {
+        (0, 0)
+    };
+    assert_eq!(output["usage"]["input_tokens"], input);
+    assert_eq!(output["usage"]["output_tokens"], written);
     assert_eq!(world.read("both.txt"), "first note\nsecond note\n");
     check_requests(api, &aimock.journal());
-    check_events(&world);
+    check_events(api, &world);
 }
 
 /// The requests as aimock read them.
 fn check_requests(api: &Api, journal: &[Value]) {
+    // What a model can do is asked for, too.
+    let journal: Vec<&Value> = journal
+        .iter()
+        .filter(|entry| entry["path"] != "/api/show")
+        .collect();
     assert_eq!(journal.len(), 4, "{journal:#?}");
     let mut conversation: Vec<Value> = Vec::new();
     for (turn, entry) in journal.iter().enumerate() {
@@ -117,13 +136,10 @@ fn check_requests(api: &Api, journal: &[Value]) {
     ];
     assert_eq!(roles, expected, "{conversation:#?}");
 
-    let results: Vec<(&str, String)> = conversation
+    let results: Vec<(&Value, String)> = conversation
         .iter()
         .filter(|message| message["role"] == "tool")
-        .map(|message| {
-            let id = message["tool_call_id"].as_str().unwrap();
-            (id, message["content"].to_string())
-        })
+        .map(|message| (&message["tool_call_id"], message["content"].to_string()))
         .collect();
     // The slowest call is the first, and its result still is.
     let expected = [
@@ -134,36 +150,45 @@ fn check_requests(api: &Api, journal: &[Value]) {
         ("call_5", "both.txt"),
     ];
     for ((id, content), (expected_id, part)) in results.iter().zip(expected) {
-        assert_eq!(*id, expected_id, "{results:#?}");
+        if api.calls_have_ids {
+            assert_eq!(*id, expected_id, "{results:#?}");
+        }
         assert!(content.contains(part), "no {part:?} in {content}");
     }
-    let asked: Vec<&Value> = conversation
+    let asked = conversation
         .iter()
         .filter_map(|message| message["tool_calls"].as_array())
-        .flatten()
-        .map(|call| &call["id"])
-        .collect();
-    assert_eq!(asked, ["call_1", "call_2", "call_3", "call_4", "call_5"]);
+        .flatten();
+    let (ids, names): (Vec<&Value>, Vec<&Value>) = asked
+        .map(|call| (&call["id"], &call["function"]["name"]))
+        .unzip();
+    if api.calls_have_ids {
+        assert_eq!(ids, ["call_1", "call_2", "call_3", "call_4", "call_5"]);
+    }
+    let expected = ["list_files", "bash", "read_file", "read_file", "write_file"];
+    assert_eq!(names, expected);
 }
 
-fn check_events(world: &World) {
-    let finished: Vec<(Value, Value)> = world
-        .events_of("notes", "tool_finished")
+fn check_events(api: &Api, world: &World) {
+    let of = |kind| world.events_of("notes", kind);
+    let asked: Vec<Value> = of("tool_called")
+        .into_iter()
+        .map(|event| event["call_id"].clone())
+        .collect();
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    if api.calls_have_ids {
+        assert_eq!(asked, ["call_1", "call_2", "call_3", "call_4", "call_5"]);
+    }
+    let finished: Vec<(Value, Value)> = of("tool_finished")
         .into_iter()
         .map(|event| (event["call_id"].clone(), event["is_error"].clone()))
         .collect();
-    for (id, is_error) in [
-        ("call_1", false),
-        ("call_2", false),
-        ("call_3", true),
-        ("call_4", false),
-        ("call_5", false),
-    ] {
-        let event = (json!(id), json!(is_error));
+    for (id, is_error) in asked.into_iter().zip([false, false, true, false, false]) {
+        let event = (id, json!(is_error));
         assert_eq!(
             finished.iter().filter(|found| **found == event).count(),
             1,
-            "{id} in {finished:?}"
+            "{event:?} in {finished:?}"
         );
     }
 }
@@ -176,6 +201,7 @@ fn a_run_of_several_turns_over_chat_completions() {
         request_path: "/v1/chat/completions",
         key_variable: "OPENAI_API_KEY",
         key_header: "authorization",
+        calls_have_ids: true,
     });
 }
 
@@ -187,6 +213,7 @@ fn a_run_of_several_turns_over_responses() {
         request_path: "/v1/responses",
         key_variable: "OPENAI_API_KEY",
         key_header: "authorization",
+        calls_have_ids: true,
     });
 }
 
@@ -198,5 +225,18 @@ fn a_run_of_several_turns_over_anthropic_messages() {
         request_path: "/v1/messages",
         key_variable: "ANTHROPIC_API_KEY",
         key_header: "x-api-key",
+        calls_have_ids: true,
+    });
+}
+
+#[test]
+fn a_run_of_several_turns_over_ollamas_own_api() {
+    a_run_of_several_turns(&Api {
+        kind: "ollama",
+        base_path: "",
+        request_path: "/api/chat",
+        key_variable: "OLLAMA_API_KEY",
+        key_header: "authorization",
+        calls_have_ids: false,
     });
 }
