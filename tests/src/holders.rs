@@ -6,7 +6,7 @@ use std::{fs, io::ErrorKind, path::Path};
 ///
 /// # Panics
 ///
-/// If anything in the folder cannot be read. Files that go meanwhile are passed over.
+/// If a file in the folder cannot be read. Those that go meanwhile are passed over.
 #[must_use]
 pub fn holders(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -14,6 +14,10 @@ pub fn holders(folder: &Path, text: &str) -> Vec<String> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(holders(&path, text));
+            continue;
+        }
+        // A server's sockets are no files.
+        if !path.is_file() {
             continue;
         }
         let bytes = match fs::read(&path) {
