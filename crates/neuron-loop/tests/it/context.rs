@@ -1,7 +1,8 @@
 use futures::executor::block_on;
 use neuron_loop::{AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    ContextError, ContextStrategy, Message, ModelHandle, RunEvent, RunState, TokenCalibration, TokenUsage,
+    ContextError, ContextStrategy, Message, ModelHandle, RunEvent, RunState, TokenCalibration,
+    TokenUsage,
 };
 
 use crate::{
