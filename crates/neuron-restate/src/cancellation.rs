@@ -79,11 +79,20 @@ impl<'a> Cancellation<'a> {
         ctx: &'s ContextInternal,
         futures: &[&dyn SealedDurableFuture],
     ) -> impl Future<Output = Result<usize, DurableError>> + Send + use<'s, 'a> {
+        let handles: Vec<_> = futures.iter().map(|future| Handle::of(*future)).collect();
+        self.race_of(ctx, handles)
+    }
+
+    /// As [`race`](Self::race), of futures that need not be there any more.
+    pub(crate) fn race_of<'s, I: IntoIterator<Item = Handle>>(
+        &'s mut self,
+        ctx: &'s ContextInternal,
+        futures: I,
+    ) -> impl Future<Output = Result<usize, DurableError>> + Send + use<'s, 'a, I> {
         let promise = self.promise.as_ref().map(SealedDurableFuture::handle);
         let own = usize::from(promise.is_some());
-        let handles = promise.into_iter();
-        let handles = handles.chain(futures.iter().map(|future| future.handle()));
-        let selected = ctx.select(handles.collect());
+        let handles = futures.into_iter().map(|handle| handle.0.into());
+        let selected = ctx.select(promise.into_iter().chain(handles).collect());
         async move {
             match selected.await {
                 Ok(index) => match index.checked_sub(own) {
@@ -111,7 +120,7 @@ impl<'a> Cancellation<'a> {
     pub(crate) async fn watch<T>(
         &mut self,
         ctx: &ContextInternal,
-        step: StepHandle,
+        step: Handle,
         watch: Duration,
         token: &CancellationToken,
         effect: impl Future<Output = Result<T, StepFailure>>,
@@ -127,7 +136,7 @@ impl<'a> Cancellation<'a> {
         (effect.await, Some(stop))
     }
 
-    async fn requested_during(&mut self, ctx: &ContextInternal, step: StepHandle) -> Stop {
+    async fn requested_during(&mut self, ctx: &ContextInternal, step: Handle) -> Stop {
         let Some(promise) = &self.promise else {
             return self.requested().await;
         };
@@ -142,12 +151,17 @@ impl<'a> Cancellation<'a> {
     }
 }
 
-/// The handle of the step that is about to be made.
+/// What the SDK knows a future by, also when the future is dropped.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StepHandle(u32);
+pub(crate) struct Handle(u32);
 
-impl StepHandle {
-    /// Handles are numbered, and the next one is the next entry's. A signal has a handle and no entry.
+impl Handle {
+    pub(crate) fn of(future: &dyn SealedDurableFuture) -> Self {
+        Self(u32::from(future.handle()))
+    }
+
+    /// That of the step that is about to be made. Handles are numbered, and the next one is the next entry's.
+    /// A signal has a handle and no entry.
     pub(crate) fn next(ctx: &ContextInternal) -> Self {
         let before = ctx.signal::<()>("step").handle();
         Self(u32::from(before).saturating_add(1))

@@ -1,6 +1,9 @@
 //! Taking a run's signals, in the order in which the inbox numbered them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use neuron_types::DurableError;
@@ -9,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    cancellation::{Cancellation, Durable},
+    cancellation::{Cancellation, Durable, Handle},
     meter::{ASK, Meter, Weighed},
     wire::{Signal, signal_key},
 };
@@ -23,6 +26,15 @@ use crate::{
 pub(crate) struct Mailbox {
     taken: BTreeMap<String, VecDeque<Signal>>,
     count: u64,
+    /// The next signal's promise, once a poll found that it is not resolved.
+    ///
+    /// Looking at it again asks the server nothing. By the end of a step it is known whether the signal came
+    /// before that end, in every replay too, since the journal holds both in their order.
+    #[serde(skip)]
+    coming: Option<Handle>,
+    /// Something that is done: who races with it does not wait.
+    #[serde(skip)]
+    done: Option<Handle>,
 }
 
 impl Mailbox {
@@ -37,6 +49,7 @@ impl Mailbox {
 
     fn put(&mut self, signal: Signal) {
         self.count += 1;
+        self.coming = None;
         let queue = self.taken.entry(signal.name.clone()).or_default();
         queue.push_back(signal);
     }
@@ -53,13 +66,31 @@ impl Mailbox {
             if let Some(signal) = self.take(name) {
                 return Ok(Some(signal));
             }
+            if let (Some(coming), Some(done)) = (self.coming, self.done)
+                && cancellation.race_of(ctx, [coming, done]).await? != 0
+            {
+                return Ok(None);
+            }
             meter.count(ASK);
             match ctx.peek_promise(&self.next_key()).await {
                 Ok(Some(signal)) => self.put(meter.read(signal)),
-                Ok(None) => return Ok(None),
+                Ok(None) => {
+                    self.watch(ctx, meter);
+                    return Ok(None);
+                }
                 Err(error) => return Err(cancellation.engine_error(&error)),
             }
         }
+    }
+
+    fn watch(&mut self, ctx: &ContextInternal, meter: &Meter) {
+        meter.count(ASK);
+        let key = self.next_key();
+        self.coming = Some(Handle::of(&ctx.promise::<Weighed<Signal>>(&key)));
+        self.done.get_or_insert_with(|| {
+            meter.count(ASK);
+            Handle::of(&ctx.sleep(Duration::ZERO))
+        });
     }
 
     /// The next signal of this name, or `None` when the timer is done.

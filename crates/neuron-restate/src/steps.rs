@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    cancellation::{Cancellation, StepHandle},
+    cancellation::{Cancellation, Handle},
     executors::Acting,
     meter::{ASK, Meter, Size, Weighed},
     metrics::Kind,
@@ -182,7 +182,7 @@ impl<'a> Steps<'a> {
                 .count(E::KIND, effect.attempt(&executor, &scope))
                 .await
         };
-        let (step, token) = (StepHandle::next(self.ctx), &token);
+        let (step, token) = (Handle::next(self.ctx), &token);
         let (is_fresh, watched) = (is_fresh.load(Ordering::Relaxed), &mut *cancellation);
         let run = self.ctx.run(|| async move {
             self.telling.begin();
