@@ -3,7 +3,7 @@
 use neuron_provider_anthropic::{ApiVersion, ModelCapabilities, UNSUPPORTED};
 use neuron_types::{
     CompletionRequest, ContentBlock, DocumentSource, FailureKind, Message, Provider,
-    ReasoningEffort, Role, ThinkingConfig, ToolChoice, ToolDefinition,
+    ReasoningEffort, ResponseFormat, Role, ThinkingConfig, ToolChoice, ToolDefinition,
 };
 use serde_json::json;
 
@@ -223,4 +223,34 @@ async fn what_the_user_says_of_a_model_stands() {
     };
     let body = sent_by(told, &forced()).await;
     assert_eq!(body["tool_choice"], json!({"type": "any"}));
+}
+
+#[tokio::test]
+async fn what_anthropic_does_not_have_is_refused_before_it_is_sent() {
+    let refused = [
+        CompletionRequest {
+            response_format: Some(ResponseFormat::JsonObject),
+            ..hello()
+        },
+        CompletionRequest {
+            reasoning_effort: Some(ReasoningEffort::Minimal),
+            ..hello()
+        },
+        CompletionRequest {
+            reasoning_effort: Some(ReasoningEffort::None),
+            thinking: Some(ThinkingConfig::Adaptive),
+            ..hello()
+        },
+        CompletionRequest {
+            extra: Some(json!({"stream": true})),
+            ..hello()
+        },
+    ];
+    let api = FakeApi::with_body(json!({"content": []})).await;
+    let client = api.client().build().unwrap();
+    for request in refused {
+        let error = client.complete(&request).await.unwrap_err();
+        assert_eq!(error.kind(), FailureKind::InvalidRequest, "{error}");
+    }
+    assert!(api.requests().await.is_empty());
 }

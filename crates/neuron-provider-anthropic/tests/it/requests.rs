@@ -391,33 +391,3 @@ async fn sampling_is_sent_under_the_old_version_only() {
         assert!(api.requests().await.is_empty(), "it was sent");
     }
 }
-
-#[tokio::test]
-async fn what_anthropic_does_not_have_is_refused_before_it_is_sent() {
-    let refused = [
-        CompletionRequest {
-            response_format: Some(ResponseFormat::JsonObject),
-            ..hello()
-        },
-        CompletionRequest {
-            reasoning_effort: Some(ReasoningEffort::Minimal),
-            ..hello()
-        },
-        CompletionRequest {
-            reasoning_effort: Some(ReasoningEffort::None),
-            thinking: Some(ThinkingConfig::Adaptive),
-            ..hello()
-        },
-        CompletionRequest {
-            extra: Some(json!({"stream": true})),
-            ..hello()
-        },
-    ];
-    let api = FakeApi::with_body(json!({"content": []})).await;
-    let client = api.client().build().unwrap();
-    for request in refused {
-        let error = client.complete(&request).await.unwrap_err();
-        assert_eq!(error.kind(), FailureKind::InvalidRequest, "{error}");
-    }
-    assert!(api.requests().await.is_empty());
-}

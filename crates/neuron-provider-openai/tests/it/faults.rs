@@ -137,6 +137,21 @@ async fn a_dropped_stream_hangs_up() {
 }
 
 #[tokio::test]
+async fn a_dropped_call_hangs_up() {
+    for wire in WIRES {
+        let (asked, was_asked) = oneshot::channel();
+        let (gone, hung_up) = oneshot::channel();
+        let url = serve("", Then::Hold(Watch { asked, gone })).await;
+        let client = client(wire, &url, PATIENT);
+        let call = tokio::spawn(async move { client.complete_dyn(&hello()).await.map(drop) });
+        was_asked.await.unwrap();
+        call.abort();
+        let watched = tokio::time::timeout(Duration::from_secs(10), hung_up).await;
+        watched.expect("the connection stays open").unwrap();
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_whole_needs_no_end_marker() {
     let wire = Wire::Chat;
     for (name, answer) in answers(wire) {

@@ -1,11 +1,12 @@
 //! What the model said goes back to it as it came.
 
-use neuron_types::{ContentBlock, Message, Provider};
+use neuron_types::{CompletionRequest, ContentBlock, Message, Provider, SystemPrompt};
 use serde_json::{Value, json};
 
 use crate::{
-    conversations::{conversation, hello},
+    conversations::{conversation, hello, now, parallel_calls, weather},
     fake_api::{FakeApi, chat_answer, responses_sent},
+    wires::Wire,
 };
 
 /// The items that are sent between two user messages after a response of this output.
@@ -118,4 +119,41 @@ async fn the_place_of_a_call_and_empty_arguments_do_not_go_back() {
         json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": "c", "type": "function", "function": {"name": "n", "arguments": "{}"}}]}),
     );
+}
+
+fn answer_of(wire: Wire) -> Value {
+    match wire {
+        Wire::Chat => chat_answer(&json!({})),
+        Wire::Responses => json!({"output": []}),
+    }
+}
+
+/// Caches compare bytes, from the first on.
+#[tokio::test]
+async fn what_was_sent_before_begins_what_is_sent_next() {
+    let first = CompletionRequest {
+        system: Some(SystemPrompt::Text("Be brief.".into())),
+        tools: vec![weather(), now()],
+        ..conversation(parallel_calls())
+    };
+    let mut next = first.clone();
+    next.messages.push(Message::assistant("21 C in Paris."));
+    next.messages.push(Message::user("And now?"));
+    for (wire, conversation) in [(Wire::Chat, "messages"), (Wire::Responses, "input")] {
+        let api = FakeApi::with_body(&answer_of(wire)).await;
+        let client = wire.client(&api);
+        for request in [&first, &first, &next] {
+            client.complete_dyn(request).await.unwrap();
+        }
+        let sent = api.requests().await;
+        assert_eq!(sent[0].body, sent[1].body, "{wire:?}");
+        let (mut first, mut next) = (api.body_of(0).await, api.body_of(2).await);
+        let (before, after) = (first[conversation].take(), next[conversation].take());
+        assert_eq!(first, next, "{wire:?}");
+        let before = before.as_array().unwrap();
+        assert!(
+            after.as_array().unwrap().starts_with(before),
+            "{wire:?}: {after:#}"
+        );
+    }
 }

@@ -2,7 +2,8 @@
 
 use neuron_runtime::{AgentFile, LongPrompt, ModelPrice, PriceList, Prices};
 use neuron_types::{
-    CacheControl, CacheTtl, CompletionRequest, SystemBlock, SystemPrompt, TokenUsage, UsageIteration,
+    CacheControl, CacheTtl, CompletionRequest, SystemBlock, SystemPrompt, TokenUsage,
+    UsageIteration,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
