@@ -40,7 +40,7 @@ pub struct EngineServer {
 enum Runs {
     Native(Native),
     #[cfg(feature = "docker")]
-    Docker(crate::docker::Container),
+    Docker(Box<crate::docker::Container>),
     Elsewhere,
 }
 
@@ -141,7 +141,7 @@ impl EngineServer {
                     Settings::of(engine, crate::docker::DATA.as_ref(), ports).with(variables);
                 let addresses = settings.addresses.clone();
                 let container = crate::docker::Container::start(image, settings).await?;
-                (addresses, Runs::Docker(container))
+                (addresses, Runs::Docker(Box::new(container)))
             }
         };
         let mut server = Self {
