@@ -17,7 +17,7 @@ pub(crate) fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }
 
-/// As [`line`], for figures that meet their target or do not.
+/// As [`line()`], for figures that meet their target or do not.
 pub(crate) fn judged(bench: &str, mut figures: Value, target: &str, met: bool) {
     if let Some(figures) = figures.as_object_mut() {
         figures.insert("met".to_owned(), Value::Bool(met));

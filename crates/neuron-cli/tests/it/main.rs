@@ -1,6 +1,7 @@
 //! The built command, run as a process: what it prints, where, and what it exits with.
 
 #![allow(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
