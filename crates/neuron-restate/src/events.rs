@@ -143,7 +143,7 @@ mod tests {
         let chunks = [
             chunk(1..=1, half - 1_000),
             chunk(2..=3, 10),
-            chunk(4..=4, half),
+            chunk(4..=4, half + 1_000),
             chunk(5..=5, 10),
         ];
         assert_eq!(pages(&chunks), [vec![1, 2, 3], vec![4, 5]]);
