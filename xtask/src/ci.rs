@@ -67,7 +67,8 @@ fn clippy() -> Result<(), Error> {
 
 fn rustdoc() -> Result<(), Error> {
     let mut doc = workspace::cargo();
-    doc.args(["doc", "--workspace", "--no-deps"])
+    // With the features that clippy took, so that nothing is checked twice.
+    doc.args(["doc", "--workspace", "--no-deps", "--all-features"])
         .env("RUSTDOCFLAGS", "-D warnings");
     command::show(&mut doc)
 }
