@@ -10,12 +10,16 @@ use std::{
 use futures::future::join_all;
 use neuron_types::{ToolDefinition, ToolDyn};
 use tokio::{task::JoinHandle, time};
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{Discovered, LeftOut, McpClient, McpClientHandler, McpError, McpServerSpec, McpTool};
 
 /// How often each server is asked whether it is there.
 const HEALTH_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long the end waits for a look that is under way.
+const LAST_LOOK: Duration = Duration::from_secs(5);
 
 /// Servers that were started together, with the tools that they had then. Cheap to clone; clones share the
 /// servers, and so do all runs of the process.
@@ -32,7 +36,13 @@ pub struct McpServers {
 struct Inner {
     servers: BTreeMap<String, Server>,
     tools: BTreeMap<String, Arc<McpTool>>,
-    watch: Mutex<Option<JoinHandle<()>>>,
+    watch: Mutex<Option<Watch>>,
+}
+
+/// Who looks after the servers. Dropping it ends that at once.
+struct Watch {
+    task: JoinHandle<()>,
+    ending: CancellationToken,
 }
 
 struct Server {
@@ -86,7 +96,7 @@ impl McpServers {
             }
         }
         let clients = servers.values().map(|server| server.client.clone());
-        let watch = (!servers.is_empty()).then(|| tokio::spawn(watch(clients.collect())));
+        let watch = (!servers.is_empty()).then(|| Watch::over(clients.collect()));
         Ok(Self {
             inner: Arc::new(Inner {
                 servers,
@@ -132,36 +142,52 @@ impl McpServers {
 
     /// Ends all servers. Those that were started here have ended when this returns. Further calls fail.
     pub async fn stop(&self) {
-        self.inner.unwatch();
+        if let Some(watch) = self.inner.take_watch() {
+            watch.end().await;
+        }
         let clients = self.inner.servers.values().map(|server| &server.client);
         join_all(clients.map(McpClient::close)).await;
     }
 }
 
 impl Inner {
-    fn unwatch(&self) {
-        let watch = self
-            .watch
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(watch) = watch {
-            watch.abort();
+    fn take_watch(&self) -> Option<Watch> {
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        watch.take()
+    }
+}
+
+impl Watch {
+    fn over(clients: Vec<McpClient>) -> Self {
+        let ending = CancellationToken::new();
+        Self {
+            task: tokio::spawn(watch(clients, ending.clone())),
+            ending,
         }
     }
-}
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.unwatch();
+    /// Lets a look that is under way come to its end: a server that it has just started is ended like the
+    /// others then.
+    async fn end(mut self) {
+        self.ending.cancel();
+        drop(time::timeout(LAST_LOOK, &mut self.task).await);
     }
 }
 
-async fn watch(clients: Vec<McpClient>) {
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn watch(clients: Vec<McpClient>, ending: CancellationToken) {
     let mut ticks = time::interval(HEALTH_INTERVAL);
     ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            () = ending.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
         join_all(clients.iter().map(async |client| {
             if let Err(error) = client.ping().await {
                 warn!(server = client.name(), %error, "an MCP server is not well");
