@@ -127,10 +127,11 @@ impl EngineServer {
         launcher: Launcher,
         variables: &[(String, String)],
     ) -> Result<Self, EngineError> {
-        let ports = free_ports().map_err(|source| EngineError::Data { source })?;
+        let ports = || free_ports().map_err(|source| EngineError::Data { source });
         let (addresses, runs) = match launcher {
             Launcher::External(addresses) => (addresses, Runs::Elsewhere),
             Launcher::Native(program) => {
+                let ports = ports()?;
                 let settings = |data: &Path| Settings::of(engine, data, ports).with(variables);
                 let native = Native::start(program, settings)?;
                 (native.addresses().clone(), Runs::Native(native))
@@ -138,7 +139,7 @@ impl EngineServer {
             #[cfg(feature = "docker")]
             Launcher::Docker(image) => {
                 let settings =
-                    Settings::of(engine, crate::docker::DATA.as_ref(), ports).with(variables);
+                    Settings::of(engine, crate::docker::DATA.as_ref(), ports()?).with(variables);
                 let addresses = settings.addresses.clone();
                 let container = crate::docker::Container::start(image, settings).await?;
                 (addresses, Runs::Docker(Box::new(container)))

@@ -77,7 +77,8 @@ impl Launcher {
     /// | `NEURON_RESTATE_IMAGE` | the image to run: `restatedev/restate:TAG` |
     /// | `NEURON_RESTATE` | the program to start |
     ///
-    /// The first one that is set counts. An image needs the feature `docker`. With none of them it is the program that `cargo xtask engines` fetches.
+    /// The first one that is set counts. An image needs the feature `docker`. With none of them it is the
+    /// program that `cargo xtask engines` fetches.
     ///
     /// # Errors
     ///
