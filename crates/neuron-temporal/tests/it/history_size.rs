@@ -260,16 +260,22 @@ async fn a_worker_that_gets_a_run_back_takes_nothing_for_true_that_it_remembers(
     let settled = Course::of(&stage, "100-kept", &model).await;
     drop(worker);
 
+    // How many turns a worker has the run at least.
+    const STAY: usize = 5;
     // Both remember of the run what they knew when they lost it.
     let model = SeenModel::new(TURNS);
     let _workers = ["a", "b"].map(|worker| stage.worker(&model.of(worker).executor()));
     let handing = async {
         let run = RunId::new("100-given-back").unwrap();
-        let mut seen = 0;
         loop {
-            let enough = seen + 8;
-            seen = until(async || Some(model.requests().len()).filter(|now| *now >= enough)).await;
-            hand_over(&stage, &run).await;
+            // Who is next is the server's choice: it is asked to choose until it takes the other.
+            let (returns, seen) = (model.returns(), model.requests().len());
+            until(async || (model.requests().len() >= seen + STAY).then_some(())).await;
+            while model.returns() == returns {
+                hand_over(&stage, &run).await;
+                let seen = model.requests().len();
+                until(async || (model.requests().len() > seen).then_some(())).await;
+            }
         }
     };
     let given_back = tokio::select! {
