@@ -11,6 +11,7 @@ use neuron_types::{
     WasmBoxedFuture,
 };
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 type Body = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
@@ -44,6 +45,23 @@ impl NotedTool {
         Self::new("echo", effects, |input| async move {
             Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
         })
+    }
+
+    /// A read-only tool `gate`, each of whose calls takes a permit and answers when it has one. There are none
+    /// at first.
+    #[must_use]
+    pub fn gate() -> (Self, Arc<Semaphore>) {
+        let permits = Arc::new(Semaphore::new(0));
+        let taken = Arc::clone(&permits);
+        let tool = Self::new("gate", ToolEffects::ReadOnly, move |_| {
+            let permits = Arc::clone(&taken);
+            async move {
+                // It is never closed.
+                permits.acquire().await.unwrap().forget();
+                Ok(ToolOutput::text("open"))
+            }
+        });
+        (tool, permits)
     }
 
     /// The idempotency keys that it was called with, sorted.

@@ -1,53 +1,23 @@
 //! Many runs at once on one worker.
 
-use std::time::{Duration, Instant};
-
-use futures::future::join_all;
-use neuron_testing::{NotedModel, NotedTool, noted_agent};
-use neuron_types::{RunPhase, ToolEffects};
-use serde_json::{Value, json};
+use neuron_testing::Crowd;
 
 use crate::stage::Stage;
 
-const RUNS: usize = 200;
-const TURNS: usize = 10;
-
-/// What a busy machine without optimised code may take.
-const DEADLINE: Duration = Duration::from_secs(150);
-
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_runs_of_ten_turns_complete_beside_each_other() {
-    let mut turns: Vec<Value> = (1..TURNS)
-        .map(|n| json!({"tool_calls": [{"name": "echo", "input": {"text": n.to_string()}}]}))
-        .collect();
-    turns.push(json!({"text": "Done."}));
-    let echo = NotedTool::echo(ToolEffects::Write);
-    let model = NotedModel::new(&json!({ "turns": turns }));
-    let (spec, executor) = noted_agent(&model, std::slice::from_ref(&echo));
+    let crowd = Crowd::default();
     let stage = Stage::set("many").await;
-    let _worker = stage.worker(&executor).await;
-    let start = Instant::now();
-    let runs = (0..RUNS).map(|n| {
-        let (stage, spec) = (&stage, &spec);
-        async move {
-            let run = stage.start(&format!("many-{n:03}"), spec).await;
+    let _worker = stage.worker(&crowd.executor).await;
+    crowd
+        .complete(async |n| {
+            let run = stage.start(&format!("many-{n:03}"), &crowd.spec).await;
             stage.client.wait(&run).await.unwrap()
-        }
-    });
-    let outputs = tokio::time::timeout(DEADLINE, join_all(runs)).await;
-    let outputs = outputs.unwrap_or_else(|_| panic!("{} model calls in time", model.count()));
-    println!("{RUNS} runs of {TURNS} turns: {:?}", start.elapsed());
-    for output in outputs {
-        assert_eq!(output.state, RunPhase::Completed, "{output:?}");
-        assert_eq!(output.turns as usize, TURNS);
-    }
-    assert_eq!(model.count(), RUNS * TURNS);
-    let mut keys = echo.keys();
-    keys.dedup();
-    assert_eq!(keys.len(), RUNS * (TURNS - 1), "no write is made twice");
+        })
+        .await;
 
     let page = stage.client.list(20).await.unwrap();
-    assert_eq!((page.runs.len(), page.total), (20, RUNS));
+    assert_eq!((page.runs.len(), page.total), (20, Crowd::RUNS));
     assert!(
         page.runs
             .windows(2)

@@ -162,15 +162,7 @@ async fn a_run_in_a_journal_for_each_step_is_the_run_that_it_is_in_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn signals_sent_while_a_run_rolls_over_all_arrive_in_order() {
-    let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-    let opened = std::sync::Arc::clone(&gate);
-    let tool = NotedTool::new("gate", ToolEffects::ReadOnly, move |_| {
-        let gate = std::sync::Arc::clone(&opened);
-        async move {
-            drop(gate.acquire().await);
-            Ok(ToolOutput::text("open"))
-        }
-    });
+    let (tool, gate) = NotedTool::gate();
     let mut script = turns(40, "read");
     script["turns"][38] = json!({"tool_calls": [{"name": "gate", "input": {}}]});
     let (spec, executor) = noted_agent(&NotedModel::new(&script), &[read(10), tool]);
@@ -185,7 +177,7 @@ async fn signals_sent_while_a_run_rolls_over_all_arrive_in_order() {
         let weather = stage.client.signal(&run, "weather", json!(text)).await;
         weather.unwrap();
     }
-    gate.add_permits(10);
+    gate.add_permits(1);
     stage.wait(&run).await;
     let journals = journals(&stage, &run).await.len();
     println!("{journals} journals");

@@ -17,20 +17,10 @@ fn received(events: &[RunEvent]) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_come_before_anyone_waits_are_taken_in_order() {
     let script = json!({"turns": [
-        {"tool_calls": [{"name": "gate", "input": {}}], "delay_ms": 500},
+        {"tool_calls": [{"name": "gate", "input": {}}]},
         {"text": "First."},
     ]});
-    let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-    let tool = {
-        let gate = std::sync::Arc::clone(&gate);
-        NotedTool::new("gate", ToolEffects::ReadOnly, move |_| {
-            let gate = std::sync::Arc::clone(&gate);
-            async move {
-                drop(gate.acquire().await);
-                Ok(neuron_types::ToolOutput::text("open"))
-            }
-        })
-    };
+    let (tool, gate) = NotedTool::gate();
     let (spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&tool));
     let stage = Stage::set("signals").await;
     let _worker = stage.worker(&executor).await;
@@ -43,7 +33,7 @@ async fn messages_that_come_before_anyone_waits_are_taken_in_order() {
         weather.unwrap();
     }
     until(async || (!tool.keys().is_empty()).then_some(())).await;
-    gate.add_permits(100);
+    gate.add_permits(1);
     let output = stage.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("First."));
     assert_eq!(received(&stage.events(&run).await), texts);

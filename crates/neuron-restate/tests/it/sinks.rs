@@ -2,55 +2,26 @@
 
 use std::{sync::Arc, time::Duration};
 
-use neuron_runtime::{EventSink, Executor};
+use neuron_runtime::EventSink;
 use neuron_testing::{
-    NotedModel, NotedTool, Pieces, StreamingModel, Watcher, decision, noted_agent, until,
+    BrokenOffAnswer, NotedModel, NotedTool, Watcher, decision, noted_agent, until,
 };
-use neuron_types::{AgentSpec, CompletionRequest, FailureKind, RunPhase, ToolEffects, Verdict};
+use neuron_types::{RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 
 use crate::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_is_told_while_it_comes_and_a_retry_supersedes_the_attempt_before() {
-    let model = StreamingModel::new([
-        Pieces::failure(&["Hel", "lo, wor"], FailureKind::Network),
-        Pieces::answer(&["Good", " day", "."]),
-    ]);
-    let mut spec = AgentSpec {
-        request: CompletionRequest {
-            provider: Some("pieces".into()),
-            model: "streaming".into(),
-            ..CompletionRequest::default()
-        },
-        ..AgentSpec::default()
-    };
-    spec.retry.initial_interval = Duration::from_millis(50);
-    let executor = Executor::builder().provider("pieces", model).build();
-    let watcher = Arc::new(Watcher::default());
+    let answer = BrokenOffAnswer::default();
     let stage = Stage::set("streamed").await;
-    let sink = Arc::clone(&watcher) as Arc<dyn EventSink>;
+    let sink = answer.sink();
     let _worker = stage
-        .worker_with(&executor, |services| services.with_sink(sink))
+        .worker_with(&answer.executor, |services| services.with_sink(sink))
         .await;
-
-    let output = stage.run("streamed", &spec).await;
-
-    assert_eq!(output.output.as_deref(), Some("Good day."), "{output:?}");
-    let texts = [
-        "streamed 1.1.0 Hel",
-        "streamed 1.1.1 lo, wor",
-        "streamed 1.2.0 Good",
-        "streamed 1.2.1  day",
-        "streamed 1.2.2 .",
-    ];
-    assert_eq!(watcher.texts(), texts);
-    let [notice] = watcher.retries().try_into().unwrap();
-    assert_eq!((notice.step.turn, notice.attempt), (1, 1));
-    assert_eq!(notice.failure.kind, FailureKind::Network);
-    assert!(!notice.delay.is_zero());
+    let output = stage.run("streamed", &answer.spec).await;
     let recorded = stage.client.events(&output.run_id, 0).await.unwrap();
-    assert_eq!(watcher.events(), recorded);
+    answer.check(&output, &recorded);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -145,10 +145,12 @@ async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
     let echo = NotedTool::echo(ToolEffects::Write);
     let script = json!({"turns": [
         {"tool_calls": [{"name": "echo", "input": {}}]},
-        {"text": "Done.", "delay_ms": 2_000},
+        {"tool_calls": [{"name": "gate", "input": {}}]},
+        {"text": "Done."},
     ]});
-    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), std::slice::from_ref(&echo));
-    spec.approvals.approve = vec!["*".into()];
+    let (tool, gate) = NotedTool::gate();
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &[echo.clone(), tool]);
+    spec.approvals.approve = vec!["echo".into()];
     spec.approval_timeout = Some(std::time::Duration::from_millis(1_500));
     let stage = Stage::set("lapsing").await;
     let _worker = stage.worker(&executor).await;
@@ -174,6 +176,7 @@ async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
         }
         other => panic!("{other:?}"),
     }
+    gate.add_permits(1);
     let output = stage.wait(&run).await;
     assert_eq!(output.output.as_deref(), Some("Done."));
     assert!(echo.keys().is_empty());

@@ -28,13 +28,17 @@ fn notes(conversation: &[Message]) -> Vec<String> {
 async fn signals_and_messages_sent_without_pause_all_arrive_in_order() {
     const TURNS: usize = 100;
     let stage = Stage::set().await;
-    let (spec, executor) = noted_agent(&NotedModel::new(&script(TURNS)), &[read("ok".to_owned())]);
+    let mut script = script(TURNS);
+    // The last call but the answer lets the run go on when all are sent.
+    script["turns"][TURNS - 2] = json!({"tool_calls": [{"name": "gate", "input": {}}]});
+    let (tool, gate) = NotedTool::gate();
+    let tools = [read("ok".to_owned()), tool];
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &tools);
     let _worker = stage.worker_with(&executor, |builder| builder.roll_over_after(40));
     let run = stage.start("signalled", &without_limits(&spec)).await;
-    let mut sent = Vec::new();
-    while sent.len() < 100 {
-        let text = format!("note {}", sent.len());
-        let result = if sent.len() % 2 == 0 {
+    let sent: Vec<String> = (0..100).map(|n| format!("note {n}")).collect();
+    for (number, text) in sent.iter().enumerate() {
+        let result = if number % 2 == 0 {
             let payload = json!({ "text": text });
             stage
                 .client
@@ -44,13 +48,9 @@ async fn signals_and_messages_sent_without_pause_all_arrive_in_order() {
             let message = UserMessage { text: text.clone() };
             stage.client.send(&run, message).await
         };
-        match result {
-            Ok(()) => sent.push(text),
-            // It is over: nothing is taken any more.
-            Err(_) if stage.client.status(&run).await.unwrap().state.is_final() => break,
-            Err(error) => panic!("{error:?}"),
-        }
+        result.unwrap();
     }
+    gate.add_permits(1);
     let output = stage.client.wait(&run).await.unwrap();
     assert_eq!(output.state, RunPhase::Completed, "{output:?}");
     let histories = stage.histories(&run).await;
