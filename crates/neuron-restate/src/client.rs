@@ -22,6 +22,9 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// How long it takes until a run that no worker has taken up yet is asked again.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
+/// How long a server that has just started may be unable to look into its tables.
+const TABLES: Duration = Duration::from_secs(10);
+
 /// The answer to a question about an invocation that is not done.
 const NOT_READY: u16 = 470;
 
@@ -197,7 +200,8 @@ impl RestateClient {
         self.tell(run_id, "cancel", &Stop { reason }).await
     }
 
-    /// The newest runs, the newest first. The server is asked, so no worker needs to be there.
+    /// The newest runs, the newest first. The server is asked, so no worker needs to be there. One that has just
+    /// started cannot tell for a moment: it is asked again for up to 10 s.
     ///
     /// # Errors
     ///
@@ -296,9 +300,17 @@ impl RestateClient {
             rows: Vec<T>,
         }
         let body = json!({ "query": query });
-        let reply = post(&self.admin, "/query", Some(&body)).await?;
-        let found: Rows<T> = reply.read().await?;
-        Ok(found.rows)
+        let deadline = Instant::now() + TABLES;
+        loop {
+            let reply = post(&self.admin, "/query", Some(&body)).await?;
+            let found = reply.read::<Rows<T>>().await;
+            let is_starting = matches!(found, Err(ClientError::Refused { status: 500.., .. }));
+            if is_starting && Instant::now() < deadline {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+                continue;
+            }
+            return Ok(found?.rows);
+        }
     }
 
     /// Asks the server about the run, and no worker.

@@ -5,7 +5,7 @@ use neuron_testing::{NotedModel, input_of, noted_agent};
 use neuron_types::RunId;
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::{guard::Guard, stage::Stage};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_runs_and_used_ids_are_refused() {
@@ -84,4 +84,23 @@ async fn a_server_that_is_not_there_is_named() {
         "Restate cannot be reached at http://127.0.0.1:9/neuron/any/status: start it, or set \
          RESTATE_INGRESS_URL and RESTATE_ADMIN_URL"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_cannot_look_into_its_tables_yet_is_asked_again() {
+    let stage = Stage::set("early").await;
+    let list = async |first: usize, status| {
+        let admin = Guard::refusing_first(first, &stage.server.address.admin_url, status).await;
+        let address = ServerAddress {
+            admin_url: admin.url.clone(),
+            ..stage.server.address.clone()
+        };
+        let client = RestateClient::new(address, stage.names.clone()).unwrap();
+        (client.list(10).await, admin.refused())
+    };
+    let (listed, refused) = list(3, 500).await;
+    assert_eq!((listed.unwrap().total, refused), (0, 3));
+    let (listed, refused) = list(3, 400).await;
+    let is_said = matches!(listed, Err(ClientError::Refused { status: 400, .. }));
+    assert!(is_said && refused == 1, "{listed:?}");
 }

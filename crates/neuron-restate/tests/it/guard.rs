@@ -31,14 +31,27 @@ struct Rule {
     /// `host:port` of the server.
     server: String,
     token: &'static str,
-    /// The status of its answer to requests without the token. `None`: it lets all pass as they are.
-    refuses_with: Option<u16>,
+    refuses: Option<Refusal>,
+}
+
+/// What it lets nobody through with. `None` where it lets all pass as they are.
+#[derive(Clone, Copy)]
+enum Refusal {
+    /// Requests without the token get this status. The others pass without it.
+    Untrusted(u16),
+    /// The first so many get this status.
+    First(usize, u16),
 }
 
 impl Guard {
     /// One that takes the token out of requests, and answers those without with this status.
-    pub(crate) async fn demanding(token: &'static str, url: &str, refuses_with: u16) -> Self {
-        Self::start(token, url, Some(refuses_with)).await
+    pub(crate) async fn demanding(token: &'static str, url: &str, status: u16) -> Self {
+        Self::start(token, url, Some(Refusal::Untrusted(status))).await
+    }
+
+    /// One that answers so many requests with this status, and lets all others pass.
+    pub(crate) async fn refusing_first(count: usize, url: &str, status: u16) -> Self {
+        Self::start("", url, Some(Refusal::First(count, status))).await
     }
 
     /// One that demands nothing, and counts the tokens that it is shown.
@@ -46,11 +59,11 @@ impl Guard {
         Self::start(token, url, None).await
     }
 
-    async fn start(token: &'static str, url: &str, refuses_with: Option<u16>) -> Self {
+    async fn start(token: &'static str, url: &str, refuses: Option<Refusal>) -> Self {
         let rule = Rule {
             server: url.strip_prefix("http://").unwrap().to_owned(),
             token,
-            refuses_with,
+            refuses,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -114,9 +127,14 @@ impl Rule {
             .shown
             .fetch_add(usize::from(shown.is_some()), Ordering::SeqCst);
         let wanted = format!("Bearer {}", self.token);
-        if let Some(status) = self.refuses_with
-            && shown != Some(&wanted)
-        {
+        let refused = match self.refuses {
+            Some(Refusal::Untrusted(status)) => (shown != Some(&wanted)).then_some(status),
+            Some(Refusal::First(count, status)) => {
+                (counts.refused.load(Ordering::SeqCst) < count).then_some(status)
+            }
+            None => None,
+        };
+        if let Some(status) = refused {
             counts.refused.fetch_add(1, Ordering::SeqCst);
             let answer =
                 format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
@@ -125,7 +143,8 @@ impl Rule {
         counts.passed.fetch_add(1, Ordering::SeqCst);
         let kept = head.trim_end().lines().filter(|line| {
             let is = |name: &str| line.to_ascii_lowercase().starts_with(name);
-            !(is("connection:") || self.refuses_with.is_some() && is("authorization:"))
+            let is_kept = !matches!(self.refuses, Some(Refusal::Untrusted(_)));
+            !is("connection:") && (is_kept || !is("authorization:"))
         });
         let mut request: String = kept.flat_map(|line| [line, "\r\n"]).collect();
         request.push_str("connection: close\r\n\r\n");

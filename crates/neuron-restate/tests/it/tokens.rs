@@ -1,7 +1,7 @@
 //! A token is shown to what demands it, and to nothing else: a Restate server would keep it.
 
 use neuron_restate::{ClientError, RestateClient, ServerAddress};
-use neuron_testing::{NotedModel, input_of, noted_agent, until};
+use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent, until};
 use neuron_types::{RunId, RunPhase};
 use serde_json::json;
 
@@ -20,8 +20,12 @@ fn client(stage: &Stage, ingress: &Guard, admin: &Guard, token: Option<&str>) ->
 
 /// Does everything with a run that a client can.
 async fn use_all(client: &RestateClient, stage: &Stage, run: &str) {
-    let script = json!({"turns": [{"text": "Done.", "delay_ms": 1_000}, {"text": "Done again."}]});
-    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "gate", "input": {}}]},
+        {"text": "Done."},
+    ]});
+    let (tool, gate) = NotedTool::gate();
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[tool]);
     let _worker = stage.worker(&executor).await;
     let run = RunId::new(run).unwrap();
     client.start(&run, &input_of(&spec)).await.unwrap();
@@ -32,8 +36,9 @@ async fn use_all(client: &RestateClient, stage: &Stage, run: &str) {
         .await
         .unwrap();
     assert!(client.output(&run).await.unwrap().is_none());
+    gate.add_permits(1);
     let output = client.wait(&run).await.unwrap();
-    assert_eq!(output.output.as_deref(), Some("Done again."), "{output:?}");
+    assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     let status = client.status(&run).await.unwrap();
     assert_eq!(status.state, RunPhase::Completed);
     assert!(!client.events(&run, 0).await.unwrap().is_empty());
@@ -78,8 +83,7 @@ async fn one_port_that_demands_the_token_does_not_have_the_other_shown_it() {
     let ingress = Guard::watching(TOKEN, &stage.server.address.ingress_url).await;
     let admin = Guard::demanding(TOKEN, &stage.server.address.admin_url, 401).await;
     let client = client(&stage, &ingress, &admin, Some(TOKEN));
-    // A server that has just started cannot query its tables for a moment.
-    until(async || client.list(10).await.ok()).await;
+    client.list(10).await.unwrap();
     use_all(&client, &stage, "half").await;
     assert_eq!((ingress.shown(), admin.refused()), (0, 1));
 }
