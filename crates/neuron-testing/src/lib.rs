@@ -8,7 +8,8 @@
 //! | write a scenario of your own | [`Stage`], [`Run`], [`Record`] |
 //! | have a Temporal or Restate server for a test | [`EngineServer`] |
 //! | have a worker that can be killed | [`Process`], [`World::address`], [`executor_at`] |
-//! | have a model that streams, and see what a sink is told | [`StreamingModel`], [`Watcher`] |
+//! | have a model that streams, and see what a sink is told | [`StreamingModel`], [`Watcher`], [`BrokenOffAnswer`] |
+//! | have many runs at once on one worker | [`Crowd`] |
 //! | run a program on an agent file | [`AgentFolder`], [`Program`] |
 //! | have an MCP server for a test | [`mcp_program`], [`EverythingServer`] |
 //!

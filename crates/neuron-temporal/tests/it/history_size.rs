@@ -8,6 +8,7 @@ use std::{
 
 use futures::StreamExt as _;
 use neuron_runtime::{Executor, ScriptModel};
+use neuron_temporal::AgentClient;
 use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
@@ -84,12 +85,7 @@ impl SeenModel {
     }
 
     fn executor(&self) -> Executor {
-        let mut tools = ToolRegistry::new();
-        tools.register_dyn(Arc::new(read()));
-        Executor::builder()
-            .provider("script", self.clone())
-            .tools(tools)
-            .build()
+        executor(self.clone())
     }
 
     fn requests(&self) -> Vec<u64> {
@@ -103,6 +99,24 @@ impl SeenModel {
         let pairs = seen.windows(2);
         pairs.filter(|pair| pair[0].1 != pair[1].1).count()
     }
+
+    /// How many requests the last worker has made in a row.
+    fn stayed(&self) -> usize {
+        let seen = self.seen.lock().unwrap();
+        let last = seen.iter().rev();
+        last.take_while(|(_, worker)| *worker == self.worker)
+            .count()
+    }
+}
+
+/// What calls this model and reads.
+fn executor(model: impl Provider + 'static) -> Executor {
+    let mut tools = ToolRegistry::new();
+    tools.register_dyn(Arc::new(read()));
+    Executor::builder()
+        .provider("script", model)
+        .tools(tools)
+        .build()
 }
 
 impl Provider for SeenModel {
@@ -238,18 +252,45 @@ async fn workers_that_take_turns_leave_the_same_history() {
     left.assert_is_that_of(&settled);
 }
 
-/// Has the run's next task handed to any worker, and not to the one that had the last.
-async fn hand_over(stage: &Stage, run: &RunId) {
-    let mut service = stage.client.temporal().connection().workflow_service();
-    let request = ResetStickyTaskQueueRequest {
-        namespace: "default".into(),
-        execution: Some(WorkflowExecution {
-            workflow_id: run.to_string(),
-            run_id: String::new(),
-        }),
-    };
-    // It may not have begun, or be over.
-    drop(service.reset_sticky_task_queue(Request::new(request)).await);
+/// The same model, and the run goes to another worker whenever one has had it for a while.
+#[derive(Clone)]
+struct HandedOver {
+    model: SeenModel,
+    client: AgentClient,
+    run: &'static str,
+}
+
+impl HandedOver {
+    /// How many turns in a row a worker has the run at least.
+    const STAY: usize = 5;
+
+    /// Has the run's next task handed to any worker, and not to the one that had the last.
+    async fn hand_over(&self) {
+        let mut service = self.client.temporal().connection().workflow_service();
+        let request = ResetStickyTaskQueueRequest {
+            namespace: "default".into(),
+            execution: Some(WorkflowExecution {
+                workflow_id: self.run.to_owned(),
+                run_id: String::new(),
+            }),
+        };
+        let reset = service.reset_sticky_task_queue(Request::new(request));
+        reset.await.unwrap();
+    }
+}
+
+impl Provider for HandedOver {
+    async fn complete(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let response = self.model.complete(request).await;
+        // Until the server chooses the other. The run has no task as long as a call goes on.
+        if self.model.stayed() >= Self::STAY {
+            self.hand_over().await;
+        }
+        response
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -260,28 +301,14 @@ async fn a_worker_that_gets_a_run_back_takes_nothing_for_true_that_it_remembers(
     let settled = Course::of(&stage, "100-kept", &model).await;
     drop(worker);
 
-    // How many turns a worker has the run at least.
-    const STAY: usize = 5;
     // Both remember of the run what they knew when they lost it.
+    let run = "100-given-back";
     let model = SeenModel::new(TURNS);
-    let _workers = ["a", "b"].map(|worker| stage.worker(&model.of(worker).executor()));
-    let handing = async {
-        let run = RunId::new("100-given-back").unwrap();
-        loop {
-            // Who is next is the server's choice: it is asked to choose until it takes the other.
-            let (returns, seen) = (model.returns(), model.requests().len());
-            until(async || (model.requests().len() >= seen + STAY).then_some(())).await;
-            while model.returns() == returns {
-                hand_over(&stage, &run).await;
-                let seen = model.requests().len();
-                until(async || (model.requests().len() > seen).then_some(())).await;
-            }
-        }
-    };
-    let given_back = tokio::select! {
-        course = Course::of(&stage, "100-given-back", &model) => course,
-        () = handing => unreachable!("it goes on"),
-    };
+    let _workers = ["a", "b"].map(|worker| {
+        let (model, client) = (model.of(worker), stage.client.clone());
+        stage.worker(&executor(HandedOver { model, client, run }))
+    });
+    let given_back = Course::of(&stage, run, &model).await;
     let returns = model.returns();
     println!("{returns} times the other worker had the run");
     assert!(returns >= 4, "{returns}");

@@ -98,7 +98,7 @@ pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
     let calls = writes(&["one", "two"]);
     let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
     let lapsing = AgentSpec {
-        approval_timeout: Some(Duration::from_secs(3)),
+        approval_timeout: Some(Duration::from_secs(5)),
         ..asking()
     };
     let mut last_call = stage.world.hold("run", 2, 0);
