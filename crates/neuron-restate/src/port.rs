@@ -66,24 +66,17 @@ impl Port {
     /// Asks, and asks once more with the token where it is demanded.
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Reply, ClientError> {
         let url = format!("{}{}", self.url, question.path);
-        let response = match &self.token {
-            None => self.send(&url, &question, None).await?,
-            Some(token) if token.is_demanded.load(Ordering::Relaxed) => {
-                self.send(&url, &question, Some(token)).await?
-            }
-            Some(token) => {
-                let response = self.send(&url, &question, None).await?;
-                if demands_token(&response) {
-                    let response = self.send(&url, &question, Some(token)).await?;
-                    // Where it opened nothing it was not what was missing.
-                    let is_taken = !demands_token(&response);
-                    token.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
-                    response
-                } else {
-                    response
-                }
-            }
-        };
+        let shown = self.token.as_ref();
+        let shown = shown.filter(|token| token.is_demanded.load(Ordering::Relaxed));
+        let mut response = self.send(&url, &question, shown).await?;
+        if let (None, Some(token)) = (shown, &self.token)
+            && demands_token(&response)
+        {
+            response = self.send(&url, &question, Some(token)).await?;
+            // Where it opened nothing it was not what was missing.
+            let is_taken = !demands_token(&response);
+            token.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
+        }
         Ok(Reply { url, response })
     }
 
