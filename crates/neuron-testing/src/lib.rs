@@ -11,7 +11,7 @@
 //! | have a model that streams, and see what a sink is told | [`StreamingModel`], [`Watcher`], [`BrokenOffAnswer`] |
 //! | have many runs at once on one worker | [`Crowd`] |
 //! | run a program on an agent file | [`AgentFolder`], [`Program`] |
-//! | have an MCP server for a test | [`mcp_program`], [`EverythingServer`] |
+//! | have an MCP server for a test | [`mcp_program`], [`EverythingServer`], [`HOSTILE_SERVER`], [`StubbornServer`] |
 //!
 //! # The conformance kit
 //!
@@ -86,6 +86,7 @@ mod remote;
 pub mod scenarios;
 mod stage;
 mod streaming;
+mod stubborn_server;
 mod tools;
 mod world;
 
@@ -102,14 +103,15 @@ pub use host::{Host, HostError, Session};
 pub use journaled_host::{JournaledHost, JournaledSession};
 pub use launcher::{Addresses, Engine, Launcher};
 pub use local_host::{LocalHost, LocalSession};
-pub use mcp_servers::{EverythingServer, mcp_program};
+pub use mcp_servers::{EverythingServer, HOSTILE_SERVER, mcp_program};
 pub use model::ScriptedModel;
 pub use noted::{input_of, noted_agent, run_locally};
 pub use noted_model::NotedModel;
 pub use noted_tool::NotedTool;
-pub use process::Process;
+pub use process::{Process, have_ended, is_running};
 pub use record::{Record, check_delays, expect};
 pub use remote::executor_at;
 pub use stage::{DEADLINE, Run, Stage, agent, decision};
 pub use streaming::{Pieces, StreamingModel, Watcher};
+pub use stubborn_server::StubbornServer;
 pub use world::World;

@@ -1,4 +1,4 @@
-//! The programs of the Model Context Protocol's own makers, for tests.
+//! MCP servers for tests: the programs of the protocol's own makers, and one of ours.
 
 use std::{
     env,
@@ -14,6 +14,12 @@ use crate::free_address;
 
 /// Names the program beside which the others are.
 const VARIABLE: &str = "NEURON_MCP_SERVERS";
+
+/// A server of our own with the tools `fine` and `evil`, which does what its argument says. It is run by `node`.
+pub const HOSTILE_SERVER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../neuron-mcp/tests/it/hostile.mjs"
+);
 
 /// A program of the protocol's own, by its name, to be run by `node`: `mcp-server-everything`,
 /// `mcp-server-filesystem` or `mcp-inspector`. It is looked for beside what `NEURON_MCP_SERVERS` names, which

@@ -75,6 +75,17 @@ impl NotedTool {
         keys.sort();
         keys
     }
+
+    /// Checks that none of its calls was made again.
+    ///
+    /// # Panics
+    ///
+    /// If one was, by its idempotency key.
+    pub fn assert_no_call_again(&self) {
+        let keys = self.keys();
+        let is_again = |two: &[String]| two[0] == two[1];
+        assert!(!keys.windows(2).any(is_again), "a call again: {keys:?}");
+    }
 }
 
 impl fmt::Debug for NotedTool {

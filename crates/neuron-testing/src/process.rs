@@ -1,10 +1,12 @@
 //! Processes that end with the value that stands for them.
 
 use std::{
-    io,
+    fs, io,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
 };
+
+use crate::until;
 
 /// A process under way. Dropping it kills it.
 ///
@@ -85,4 +87,27 @@ impl Drop for Process {
         // It may have ended.
         self.kill().ok();
     }
+}
+
+/// Whether a process is there. One that has ended and that nobody waited for is not.
+///
+/// # Panics
+///
+/// If the system says of a process what it never does.
+#[must_use]
+pub fn is_running(id: u32) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else {
+        return false;
+    };
+    let state = status.rsplit(')').next().unwrap().trim();
+    !state.starts_with('Z') && !state.starts_with('X')
+}
+
+/// Waits until none of these processes is there.
+///
+/// # Panics
+///
+/// If one still is after a minute.
+pub async fn have_ended(ids: &[u32]) {
+    until(async || (!ids.iter().any(|id| is_running(*id))).then_some(())).await;
 }

@@ -5,16 +5,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use neuron_testing::mcp_program;
+use neuron_testing::{HOSTILE_SERVER, mcp_program};
 use serde_json::{Value, json};
 
 use crate::support::Home;
-
-/// A server with the tools `fine` and `evil`, which does what its argument says.
-const SERVER: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../neuron-mcp/tests/it/hostile.mjs"
-);
 
 /// An agent that calls `h__fine` and `h__evil`.
 fn home(mode: &str) -> Home {
@@ -26,7 +20,7 @@ fn home(mode: &str) -> Home {
         {"text": "Done."},
     ]);
     let lines = format!(
-        "tools = [\"read_file\", \"mcp:h\"]\n\n[mcp.h]\ncommand = [\"node\", {SERVER:?}, {mode:?}]"
+        "tools = [\"read_file\", \"mcp:h\"]\n\n[mcp.h]\ncommand = [\"node\", {HOSTILE_SERVER:?}, {mode:?}]"
     );
     Home::with_script(&turns, &lines)
 }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use neuron_mcp::McpServerSpec;
-pub(crate) use neuron_testing::{EverythingServer as Everything, mcp_program as program};
+use neuron_testing::HOSTILE_SERVER;
+pub(crate) use neuron_testing::{
+    EverythingServer as Everything, is_running, mcp_program as program,
+};
 use neuron_types::{ContentItem, ToolOutput};
 
 /// How long anything may take that is waited for.
@@ -30,8 +33,7 @@ pub(crate) fn filesystem(folder: &Path) -> McpServerSpec {
 
 /// A server that does what `mode` says: see `hostile.mjs`.
 pub(crate) fn hostile(mode: &str) -> McpServerSpec {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/hostile.mjs");
-    McpServerSpec::stdio("hostile", "node", [script, mode])
+    McpServerSpec::stdio("hostile", "node", [HOSTILE_SERVER, mode])
 }
 
 /// The texts of a result, joined.
@@ -53,13 +55,4 @@ pub(crate) async fn until(what: &str, mut is: impl FnMut() -> bool) {
         assert!(start.elapsed() < DEADLINE, "{what} did not come about");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-}
-
-/// Whether a process is there. One that has ended and that nobody waited for is not.
-pub(crate) fn is_running(id: u32) -> bool {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
-        return false;
-    };
-    let state = status.rsplit(')').next().unwrap().trim();
-    !state.starts_with('Z') && !state.starts_with('X')
 }

@@ -52,13 +52,7 @@ async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_be
     assert_eq!(output.output, local.output);
     assert_eq!(output.turns, TURNS as u32);
     assert_eq!(course(&stage.events(&run).await), course(&local_events));
-    let keys = write.keys();
-    let different: BTreeSet<&String> = keys.iter().collect();
-    assert_eq!(
-        different.len(),
-        keys.len(),
-        "a write was made twice: {keys:?}"
-    );
+    write.assert_no_call_again();
 }
 
 #[tokio::test(flavor = "multi_thread")]
