@@ -5,7 +5,8 @@ WORKDIR /src
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --release --locked -p neuron-cli -p neuron-temporal-worker -p neuron-restate-worker \
+    cargo build --release --locked --features neuron-cli/engines \
+        -p neuron-cli -p neuron-temporal-worker -p neuron-restate-worker \
     && install -D -t /out target/release/neuron \
         target/release/neuron-temporal-worker target/release/neuron-restate-worker
 

@@ -1,11 +1,17 @@
-//! Workflows, each written once and generic over the door.
-//!
-//! [`agent`] runs one agent to completion. The local command, the Temporal worker and the Restate worker all
-//! call it; they differ in the door that they hand in.
+#![doc = include_str!("../README.md")]
 
 use neuron_context::Strategy;
 use neuron_loop::AgentLoop;
 use neuron_types::{DurableContext, DurableError, RunOutput, RunStart};
+
+mod own;
+
+pub use own::door::Door;
+pub use own::run::run;
+pub use own::scoped_agent::ScopedAgent;
+pub use own::text::{from_text, to_text};
+pub use own::workflow::Workflow;
+pub use own::workflow_error::WorkflowError;
 
 /// Runs one agent to its end, from a [`RunInput`](neuron_types::RunInput) or from where an earlier history of
 /// the run left off, with the context strategy and the permission policy of its definition.
@@ -15,18 +21,27 @@ use neuron_types::{DurableContext, DurableError, RunOutput, RunStart};
 /// # Errors
 ///
 /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
-/// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
+/// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`]. The last also for the
+/// definition of a workflow, which is no agent.
 pub async fn agent<D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
 ) -> Result<RunOutput, DurableError> {
     let start = start.into();
+    let name = &start.agent().name;
+    if start.agent().team.is_some() {
+        let text =
+            format!("{name} is a workflow and no agent: start it as the workflow agent:{name}");
+        return Err(DurableError::engine(text));
+    }
+    agent_loop(door, start).run().await
+}
+
+/// Returns the loop that [`agent`] runs, for whoever takes it step by step.
+pub fn agent_loop<D: DurableContext>(door: D, start: RunStart) -> AgentLoop<D, Strategy> {
     let strategy = Strategy::from_policy(&start.agent().context);
-    let mut run = match start {
+    match start {
         RunStart::New(input) => AgentLoop::new(door, strategy, input),
-        RunStart::Continued(state) => {
-            AgentLoop::resume(door, strategy, *state).map_err(DurableError::engine)?
-        }
-    };
-    run.run().await
+        RunStart::Continued(state) => AgentLoop::resume(door, strategy, *state),
+    }
 }

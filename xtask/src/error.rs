@@ -117,12 +117,40 @@ pub(crate) enum Error {
     #[error("the documentation has {} problem(s):\n{}", .0.len(), .0.join("\n"))]
     Docs(Vec<String>),
 
-    /// The two copies of the loop room's lints differ.
-    #[error("{first} and {second} differ: the loop room has one list, so copy the right one over")]
-    LintsDiffer {
-        first: &'static str,
-        second: &'static str,
+    /// A crate that is replayed has lints of its own.
+    #[error("clippy must read crates/core/clippy.toml and not: {}", .0.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", "))]
+    Lints(Vec<PathBuf>),
+
+    /// Adapters of engines bring along what they should do without.
+    #[error("an adapter brings its engine and no more:\n{}", .0.join("\n"))]
+    Adapters(Vec<String>),
+
+    /// A source file is not Rust.
+    #[error("{path} is not Rust")]
+    Syntax { path: PathBuf, source: syn::Error },
+
+    /// What cargo says of the workspace is not as expected.
+    #[error("the output of cargo metadata cannot be read")]
+    Metadata(#[source] serde_json::Error),
+
+    /// The rules for dependencies are not valid.
+    #[error("{path} has rules that are not checked here")]
+    Rules {
+        path: PathBuf,
+        source: toml::de::Error,
     },
+
+    /// Dependencies break the rules.
+    #[error("{} problem(s) with dependencies, by the rules of deny.toml:\n{}", .0.len(), .0.join("\n"))]
+    Dependencies(Vec<String>),
+
+    /// Commits have long subjects.
+    #[error("the subject of a commit has at most 72 characters:\n{}", .0.join("\n"))]
+    Subjects(Vec<String>),
+
+    /// Files need each other.
+    #[error("there are {} circle(s) of files; move what closes them:\n{}", .0.len(), .0.join("\n"))]
+    Circles(Vec<String>),
 
     /// One or more steps of the checks failed; each has said why already.
     #[error("failed: {}", .0.join(", "))]

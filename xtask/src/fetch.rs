@@ -307,7 +307,7 @@ mod tests {
         fs::write(&file, "abc").expect("a file");
         assert!(check(&file, &package).is_ok());
 
-        fs::write(&file, "abd").expect("a file");
+        fs::write(&file, "abx").expect("a file");
         let error = check(&file, &package).expect_err("another digest");
         assert!(matches!(error, Error::Digest { .. }), "{error}");
     }

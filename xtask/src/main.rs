@@ -1,17 +1,24 @@
-//! The chores of this repository, one subcommand each: run `cargo xtask --help`.
+#![doc = include_str!("../README.md")]
 
+mod adapters;
 mod bench;
 mod ci;
+mod circles;
 mod clients;
 mod command;
+mod dependencies;
 mod digest;
 mod docs;
 mod engines;
 mod error;
+mod features;
 mod fetch;
 mod lock;
-mod loop_room;
+mod metadata;
 mod node;
+mod replayed;
+mod spelling;
+mod subjects;
 mod test;
 mod workspace;
 
@@ -32,6 +39,7 @@ enum Chore {
     Test(test::Args),
     Ci(ci::Args),
     Bench(bench::Args),
+    Circles(circles::Args),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +48,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::run(&args),
         Chore::Ci(args) => ci::run(&args),
         Chore::Bench(args) => bench::run(&args),
+        Chore::Circles(args) => circles::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -25,6 +25,9 @@ const BUILT: [(&str, &str); 3] = [
     ("neuron-restate-worker", "NEURON_RESTATE_WORKER"),
 ];
 
+/// What the command is tested with, beside its default features.
+const WITH_ENGINES: &str = "neuron-cli/engines";
+
 /// Runs all tests, after fetching and building what they need.
 ///
 /// Tests find the fake model server in NEURON_AIMOCK, a Python with the model APIs' own clients in
@@ -60,6 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     } else {
         tests.args(["test", "--tests"]);
     }
+    tests.args(["--features", WITH_ENGINES]);
     tests.args(&args.runner).envs(programs);
     errors.extend(command::show(&mut tests).err());
 
@@ -75,7 +79,8 @@ fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {
     let mut build = workspace::cargo();
     // The tests are built along with them: alone, the programs would get dependencies with fewer features,
     // and cargo would build many of them twice.
-    build.args(["build", "--workspace", "--tests"]);
+    build.args(["build", "--workspace", "--tests", "--examples"]);
+    build.args(["--features", WITH_ENGINES]);
     for (name, _) in BUILT {
         build.args(["--bin", name]);
     }

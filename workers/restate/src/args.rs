@@ -33,12 +33,12 @@ pub(crate) struct Args {
     /// The prefix of the services' names
     #[arg(long, value_name = "NAME", env = "NEURON_TASK_QUEUE", default_value = DEFAULT_PREFIX)]
     pub(crate) task_queue: String,
-    /// How many entries a journal gets before its run goes on in a fresh one [default: 2000]
+    /// The most journal entries of one segment of a run; then it continues as new [default: 2000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) roll_over_events: Option<u64>,
-    /// How many bytes of results a journal gets before its run goes on in a fresh one [default: 8 MiB]
+    pub(crate) segment_events: Option<u64>,
+    /// The most bytes of results in one segment of a run [default: 8 MiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) roll_over_bytes: Option<u64>,
+    pub(crate) segment_bytes: Option<u64>,
     /// The public keys of the servers whose requests are taken
     #[arg(
         long,

@@ -1,4 +1,4 @@
-//! Serves the agents of an agent file on Restate.
+#![doc = include_str!("../README.md")]
 
 use std::process::ExitCode;
 
@@ -6,12 +6,11 @@ use clap::Parser as _;
 use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames};
 use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
-mod agents;
 mod args;
 mod health;
 mod registration;
 
-use crate::{agents::Agents, args::Args, health::RestateHealth};
+use crate::{args::Args, health::RestateHealth};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -20,23 +19,24 @@ fn main() -> ExitCode {
 
 async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
     let agents = ServedAgents::load(&args.settings).await?;
-    let served = serve_agents(args, agents.clone(), stop).await;
+    let served = serve_agents(args, &agents, stop).await;
     agents.stop().await;
     served
 }
 
-async fn serve_agents(args: Args, agents: ServedAgents, stop: Stop) -> Result<(), WorkerError> {
+async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(), WorkerError> {
     let names = ServiceNames::new(&args.task_queue).map_err(WorkerError::engine)?;
     let served = agents.names().join(", ");
-    let mut services = AgentServices::new(names.clone(), Agents::new(agents), |door, input| {
+    let mut services = AgentServices::new(names.clone(), agents.executors(), |door, input| {
         Box::pin(neuron_workflows::agent(door, input))
     })
+    .with_agents(agents.definitions())
     .with_identity_keys(args.identity_keys());
-    if let Some(entries) = args.roll_over_events {
-        services = services.roll_over_after(entries);
+    if let Some(entries) = args.segment_events {
+        services = services.continue_as_new_after(entries);
     }
-    if let Some(bytes) = args.roll_over_bytes {
-        services = services.roll_over_after_bytes(bytes);
+    if let Some(bytes) = args.segment_bytes {
+        services = services.continue_as_new_after_bytes(bytes);
     }
     let (listener, address) = listen(args.listen).await?;
     let url = args.url.unwrap_or_else(|| registration::url(address));

@@ -22,12 +22,12 @@ pub(crate) struct Args {
     /// The Temporal task queue
     #[arg(long, value_name = "NAME", env = "NEURON_TASK_QUEUE", default_value = DEFAULT_TASK_QUEUE)]
     pub(crate) task_queue: String,
-    /// A run goes on in a fresh history before it has more events [default: as the server suggests]
+    /// The most events of one segment of a run; then it continues as new [default: as the server suggests]
     #[arg(long, value_name = "N")]
-    pub(crate) roll_over_events: Option<usize>,
-    /// A run goes on in a fresh history before it has about so many bytes [default: as the server suggests]
+    pub(crate) segment_events: Option<usize>,
+    /// About the most bytes of one segment of a run [default: as the server suggests]
     #[arg(long, value_name = "N")]
-    pub(crate) roll_over_bytes: Option<usize>,
+    pub(crate) segment_bytes: Option<usize>,
     /// How many events the server takes of one history
     #[arg(long, value_name = "N", default_value_t = HISTORY_LIMIT_EVENTS)]
     pub(crate) history_limit_events: usize,

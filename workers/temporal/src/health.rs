@@ -46,7 +46,7 @@ impl TemporalHealth {
         let runtime = RuntimeOptions::builder()
             .telemetry_options(telemetry)
             .build()?;
-        let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE);
+        let http = neuron_tls::client_builder()?.no_proxy().timeout(PATIENCE);
         let health = Self {
             client,
             metrics: exporter.bound_addr,

@@ -1,13 +1,14 @@
-//! Serves the agents of an agent file on Temporal.
+#![doc = include_str!("../README.md")]
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use neuron_temporal::{AgentClient, AgentWorker, AgentWorkflow, Executors, TemporalDurableContext};
+use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
 mod args;
+mod connection;
 mod health;
 
 use crate::{args::Args, health::TemporalHealth};
@@ -40,17 +41,16 @@ async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
 }
 
 async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(), WorkerError> {
-    let client = AgentClient::connect().await.map_err(WorkerError::engine)?;
-    let executors = agents.agents().iter();
-    let executors = executors.map(|(agent, executor)| (agent.name.clone(), executor.clone()));
-    let mut builder = AgentWorker::builder(&client, Executors::by_agent(executors))
+    let client = connection::connect().await?;
+    let mut builder = AgentWorker::builder(&client, agents.executors())
+        .agents(agents.definitions())
         .task_queue(&args.task_queue)
         .history_limits(args.history_limit_events, args.history_limit_bytes);
-    if let Some(events) = args.roll_over_events {
-        builder = builder.roll_over_after(events);
+    if let Some(events) = args.segment_events {
+        builder = builder.continue_as_new_after(events);
     }
-    if let Some(bytes) = args.roll_over_bytes {
-        builder = builder.roll_over_after_bytes(bytes);
+    if let Some(bytes) = args.segment_bytes {
+        builder = builder.continue_as_new_after_bytes(bytes);
     }
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;

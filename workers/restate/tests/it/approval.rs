@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use neuron_engine::RunClient as _;
 use neuron_testing::until;
 use neuron_types::RunPhase;
 use serde_json::json;
@@ -19,7 +20,7 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
             ]},
             {"text": "Done."},
         ]),
-        "approve = [\"bash\"]",
+        "ask = [\"bash\"]",
     )
     .await;
     let worker = place.worker().await;
@@ -32,7 +33,7 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
     .await;
     worker.program.kill();
 
-    let http = reqwest::Client::new();
+    let http = neuron_tls::client_builder().unwrap().build().unwrap();
     let ingress = &place.address.ingress_url;
     let answer = |n: usize| json!({"ticket": tickets[n].ticket, "digest": tickets[n].digest});
     // `…/send` is answered as soon as the server has it.
@@ -41,7 +42,7 @@ async fn decisions_by_plain_http_reach_a_run_whose_worker_is_away() {
         let response = http.post(url).json(&answer(n)).send().await.unwrap();
         assert!(response.status().is_success(), "{response:?}");
     }
-    tokio::time::timeout(Duration::from_secs(1), place.client.wait(&run))
+    tokio::time::timeout(Duration::from_secs(1), place.client.wait_for_end(&run))
         .await
         .expect_err("nobody is there to go on");
     assert_eq!(place.folder.effects(), "");

@@ -1,5 +1,6 @@
 //! Workers that die or stop in the middle of a run.
 
+use neuron_engine::RunClient as _;
 use neuron_testing::until;
 use serde_json::json;
 

@@ -56,7 +56,8 @@ async fn a_worker_takes_the_requests_of_its_server_only() {
         worker.err()
     })
     .await;
-    assert!(refusal.to_string().contains("401"), "{refusal}");
+    let refusal = neuron_types::with_causes(&refusal);
+    assert!(refusal.contains("401"), "{refusal}");
     assert_eq!(get(&stranger.health, "/readyz").unwrap().0, 503);
     drop(stranger);
 

@@ -1,5 +1,6 @@
 //! Workers whose agents have the tools of an MCP server.
 
+use neuron_engine::RunClient as _;
 use neuron_testing::{StubbornServer, have_ended, is_running};
 use neuron_types::{RunId, RunOutput};
 use serde_json::json;
@@ -8,7 +9,8 @@ use crate::place::Place;
 
 async fn run(place: &Place, server: &StubbornServer, run_id: &str) -> RunOutput {
     let run_id = RunId::new(run_id).unwrap();
-    place.client.start(&run_id, &server.input).await.unwrap();
+    let input = server.input.clone();
+    place.client.start(&run_id, input.into()).await.unwrap();
     place.wait(&run_id).await
 }
 

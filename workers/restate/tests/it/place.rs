@@ -1,7 +1,9 @@
 //! A directory with an agent file, a Restate server, and worker processes that serve it.
 
-use std::{path::Path, process::Command, sync::Arc, time::Duration};
+use std::{path::Path, process::Command, sync::Arc};
 
+use neuron_engine::RunClient as _;
+use neuron_patience::patience;
 use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
 use neuron_testing::{
     AgentFolder, Engine, EngineServer, Program, free_address, http_get, program_in, until,
@@ -91,19 +93,19 @@ impl Place {
     pub(crate) async fn start(&self, run_id: &str) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
         let input = self.folder.input();
-        self.client.start(&run_id, &input).await.unwrap();
+        self.client.start(&run_id, input.into()).await.unwrap();
         run_id
     }
 
     pub(crate) async fn wait(&self, run_id: &RunId) -> RunOutput {
-        let waiting = self.client.wait(run_id);
-        let output = tokio::time::timeout(Duration::from_secs(60), waiting).await;
-        output.expect("the run ends within a minute").unwrap()
+        let waiting = self.client.wait_for_end(run_id);
+        let output = tokio::time::timeout(patience(), waiting).await;
+        output.expect("the run ends").unwrap()
     }
 
     /// The run's events, as one text.
     pub(crate) async fn events(&self, run_id: &RunId) -> String {
-        let events = self.client.events(run_id, 0).await.unwrap();
+        let events = self.client.events_after(run_id, 0).await.unwrap();
         serde_json::to_string(&events).unwrap()
     }
 }

@@ -1,5 +1,6 @@
 //! The worker says when its runs go on in fresh journals.
 
+use neuron_engine::RunClient as _;
 use neuron_types::RunPhase;
 use serde_json::{Value, json};
 
@@ -12,11 +13,11 @@ async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
         {"text": "Done."},
     ]);
     let place = Place::new("rolling", &turns).await;
-    let http = reqwest::Client::new();
+    let http = neuron_tls::client_builder().unwrap().build().unwrap();
     for (name, arguments) in [
         ("never", [].as_slice()),
-        ("by-entries", &["--roll-over-events", "1"]),
-        ("by-bytes", &["--roll-over-bytes", "1"]),
+        ("by-entries", &["--segment-events", "1"]),
+        ("by-bytes", &["--segment-bytes", "1"]),
     ] {
         let _worker = place.worker_called_with(arguments).await;
         let run = place.start(name).await;
@@ -36,7 +37,7 @@ async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
         let url = format!("{}/rolling/{run}/status", place.address.ingress_url);
         let status: Value = http.post(url).send().await.unwrap().json().await.unwrap();
         assert_eq!(status["state"], json!(RunPhase::Completed), "{status}");
-        let events = place.client.events(&run, 0).await.unwrap();
+        let events = place.client.events_after(&run, 0).await.unwrap();
         assert_eq!(events.len() as u64, events.last().unwrap().seq);
     }
     assert_eq!(place.folder.effects(), "one\none\none\n");

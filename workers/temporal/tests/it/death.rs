@@ -1,5 +1,6 @@
 //! Workers that die or stop in the middle of a run.
 
+use neuron_engine::RunClient as _;
 use neuron_testing::until;
 use serde_json::json;
 
@@ -22,7 +23,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
     worker.kill();
 
     let _worker = place.worker();
-    let output = place.client.wait(&run).await.unwrap();
+    let output = place.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     assert_eq!(place.folder.effects(), "one\n");
 }
@@ -40,10 +41,10 @@ async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
     worker.kill();
 
     let _worker = place.worker();
-    let output = place.client.wait(&run).await.unwrap();
+    let output = place.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     assert_eq!(place.folder.effects(), "begun\n");
-    let events = json!(place.client.events(&run).await.unwrap()).to_string();
+    let events = json!(place.client.events_after(&run, 0).await.unwrap()).to_string();
     assert!(events.contains("outcome_unknown"), "{events}");
     let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
     assert!(
@@ -67,9 +68,9 @@ async fn a_worker_that_is_stopped_lets_its_step_end() {
     assert_eq!(place.folder.effects(), "begun\nended\n");
 
     let _worker = place.worker();
-    let output = place.client.wait(&run).await.unwrap();
+    let output = place.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     assert_eq!(place.folder.effects(), "begun\nended\n");
-    let events = json!(place.client.events(&run).await.unwrap()).to_string();
+    let events = json!(place.client.events_after(&run, 0).await.unwrap()).to_string();
     assert!(!events.contains("outcome_unknown"), "{events}");
 }

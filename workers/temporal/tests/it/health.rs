@@ -1,5 +1,6 @@
 //! What a worker says of itself.
 
+use neuron_engine::RunClient as _;
 use neuron_testing::{free_address, http_get as get, until};
 use serde_json::json;
 
@@ -21,7 +22,7 @@ async fn says_what_it_serves_lives_is_ready_and_measures() {
     assert_eq!(get(&address, "/readyz"), Some((200, "ready\n".into())));
     assert_eq!(get(&address, "/nothing").unwrap().0, 404);
     let run = place.start("measured").await;
-    place.client.wait(&run).await.unwrap();
+    place.client.wait_for_end(&run).await.unwrap();
     until(async || {
         let (code, body) = get(&address, "/metrics")?;
         let counted = body.contains("temporal_workflow_completed_total");

@@ -1,5 +1,6 @@
 //! Workers whose agents have the tools of an MCP server.
 
+use neuron_engine::RunClient as _;
 use neuron_testing::{StubbornServer, have_ended, is_running};
 use neuron_types::RunId;
 use serde_json::json;
@@ -18,9 +19,9 @@ async fn a_worker_starts_its_servers_once_and_leaves_none_behind() {
     let ids = server.ids();
     for run in ["one", "two"] {
         let run = RunId::new(run).unwrap();
-        let started = place.client.start(&run, server.input.clone(), "neuron");
+        let started = place.client.start(&run, server.input.clone().into());
         started.await.unwrap();
-        let output = place.client.wait(&run).await.unwrap();
+        let output = place.client.wait_for_end(&run).await.unwrap();
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
         let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
         assert!(transcript.contains("fine"), "{transcript}");

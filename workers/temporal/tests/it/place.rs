@@ -2,11 +2,11 @@
 
 use std::{path::Path, process::Command};
 
+use neuron_engine::RunClient as _;
 use neuron_temporal::AgentClient;
 use neuron_testing::{AgentFolder, Engine, EngineServer, Program, program_in, until};
 use neuron_types::RunId;
 use serde_json::Value;
-use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, Url};
 
 pub(crate) struct Place {
     pub(crate) folder: AgentFolder,
@@ -19,16 +19,10 @@ impl Place {
     pub(crate) async fn new(turns: &Value) -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         let address = server.addresses().main.clone();
-        let url: Url = format!("http://{address}").parse().unwrap();
-        let connection = until(async || {
-            let options = ConnectionOptions::new(url.clone()).build();
-            Connection::connect(options).await.ok()
-        })
-        .await;
-        let client = Client::new(connection, ClientOptions::new("default").build()).unwrap();
+        let connect = async || AgentClient::connect_to(&address, "default").await.ok();
         Self {
             folder: AgentFolder::new(turns, ""),
-            client: AgentClient::new(client, address),
+            client: until(connect).await,
             server,
         }
     }
@@ -45,7 +39,7 @@ impl Place {
 
     pub(crate) async fn start(&self, run_id: &str) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
-        let started = self.client.start(&run_id, self.folder.input(), "neuron");
+        let started = self.client.start(&run_id, self.folder.input().into());
         started.await.unwrap();
         run_id
     }

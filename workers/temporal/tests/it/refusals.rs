@@ -39,7 +39,7 @@ fn says_where_it_looked_for_temporal() {
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output);
     let sentence = format!(
-        "error: cannot reach Temporal at http://{address}/: start it, or set TEMPORAL_ADDRESS"
+        "error: temporal cannot be reached at http://{address}/: start it, or set TEMPORAL_ADDRESS"
     );
     assert!(said.contains(&sentence), "{said}");
 }

@@ -1,0 +1,94 @@
+//! An agent whose steps are tiny: its prompt says how many turns it takes.
+
+use std::time::Duration;
+
+use neuron_executor::Executor;
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    self as types, ActivitySettings, AgentSpec, CompletionRequest, CompletionResponse, FailureKind,
+    Message, Provider, ProviderError, RunInput,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{agent, answer, tools};
+
+/// What the tool of either side answers with.
+pub(crate) const ANSWER: &str = "0123456789abcdef";
+
+/// Where the steps are made, on an engine that has a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Placement {
+    /// Where neuron makes them by default: the tool in the worker that has the run.
+    Default,
+    /// All in the worker that has the run.
+    Local,
+    /// All by any worker.
+    Activity,
+}
+
+impl Placement {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Local => "local",
+            Self::Activity => "activity",
+        }
+    }
+
+    /// Whether the model is called in the worker that has the run.
+    pub(crate) const fn is_model_local(self) -> bool {
+        matches!(self, Self::Local)
+    }
+
+    /// Whether the tool is called in the worker that has the run.
+    pub(crate) const fn is_tool_local(self) -> bool {
+        matches!(self, Self::Default | Self::Local)
+    }
+}
+
+/// Asks for one tool call a turn, as many turns as the prompt says.
+struct Obedient;
+
+impl Provider for Obedient {
+    async fn complete(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let prompt = request.messages.first().map(Message::text);
+        let turns = prompt.and_then(|prompt| prompt.parse::<u32>().ok());
+        let turns = turns.ok_or_else(|| {
+            ProviderError::new(FailureKind::InvalidRequest, "the prompt is no number")
+        })?;
+        // Each turn before this one left an answer and a result.
+        let turn = u32::try_from(request.messages.len().div_ceil(2)).unwrap_or(turns);
+        Ok(answer(turn, turns))
+    }
+}
+
+fn tiny() -> ToolRegistry {
+    tools(ANSWER.to_owned())
+}
+
+pub(crate) fn executor() -> Executor {
+    let executor = Executor::builder().provider("bench", Obedient);
+    executor.tools(tiny()).build()
+}
+
+/// What a run of so many turns is started with.
+pub(crate) fn input(turns: u32, placement: Placement) -> RunInput {
+    let agent = AgentSpec {
+        // As a tool has it that reads: one that may take longer is no local activity.
+        tool_timeout: Duration::from_secs(5),
+        activity: ActivitySettings {
+            placement: match placement {
+                Placement::Default => None,
+                Placement::Local => Some(types::Placement::Local),
+                Placement::Activity => Some(types::Placement::Activity),
+            },
+            ..ActivitySettings::default()
+        },
+        ..agent(&tiny())
+    };
+    RunInput::new(agent, Message::user(turns.to_string()))
+}

@@ -1,0 +1,75 @@
+//! The agents that a worker has.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use neuron_types::{AgentSpec, FailureKind, RunInput, RunRequest, StepFailure};
+
+/// The definitions of the agents that a worker has, by name: what runs that are started by name are resolved with.
+/// Cheap to clone.
+///
+/// ```
+/// use neuron_executor::Agents;
+/// use neuron_types::{AgentSpec, Message, RunRequest};
+///
+/// let agents: Agents = [AgentSpec::default()].into_iter().collect();
+/// let input = agents.resolve(RunRequest::new("default", Message::user("Go.")))?;
+/// assert_eq!(input.agent, AgentSpec::default());
+/// # Ok::<(), neuron_executor::UnknownAgent>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Agents(Arc<BTreeMap<String, AgentSpec>>);
+
+impl Agents {
+    /// Returns the definition of the agent with this name.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownAgent`].
+    pub fn get(&self, name: &str) -> Result<&AgentSpec, UnknownAgent> {
+        self.0.get(name).ok_or_else(|| UnknownAgent {
+            name: name.to_owned(),
+            known: self.0.keys().cloned().collect(),
+        })
+    }
+
+    /// Returns what a run of this request starts with.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownAgent`], for a request that names its agent.
+    pub fn resolve(&self, request: RunRequest) -> Result<RunInput, UnknownAgent> {
+        request.resolve(|name| self.get(name).cloned())
+    }
+}
+
+/// Of several with one name the last counts.
+impl FromIterator<AgentSpec> for Agents {
+    fn from_iter<I: IntoIterator<Item = AgentSpec>>(agents: I) -> Self {
+        let named = agents.into_iter().map(|agent| (agent.name.clone(), agent));
+        Self(Arc::new(named.collect()))
+    }
+}
+
+/// A worker has no agent of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no agent named {name:?} here (known: {})", list(.known))]
+pub struct UnknownAgent {
+    /// The name.
+    pub name: String,
+    /// The names of those that it has, sorted.
+    pub known: Vec<String>,
+}
+
+fn list(known: &[String]) -> String {
+    match known {
+        [] => "none".to_owned(),
+        known => known.join(", "),
+    }
+}
+
+/// Another worker may have it: a further attempt can help.
+impl From<UnknownAgent> for StepFailure {
+    fn from(unknown: UnknownAgent) -> Self {
+        Self::new(FailureKind::Unavailable, unknown.to_string())
+    }
+}

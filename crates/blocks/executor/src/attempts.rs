@@ -1,0 +1,163 @@
+//! Making the attempts of one step in this process.
+
+use std::{fmt, future::Future, time::Duration};
+
+use neuron_types::{
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, RunId, StepFailure,
+    ToolCall, ToolOutput,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{EventSink, Executor, RetryNotice, StepScope, cancelled_between, next_delay};
+
+/// What an [`Executor`] is asked for: a model call, which is a [`CompletionRequest`], or a [`ToolCall`].
+pub trait Effect: Sync {
+    /// What it comes to.
+    type Output: Send;
+
+    /// Makes one attempt, as this executor does.
+    ///
+    /// # Errors
+    ///
+    /// Why the attempt failed; whether another may follow says [`next_delay`].
+    fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> impl Future<Output = Result<Self::Output, StepFailure>> + Send;
+}
+
+impl Effect for CompletionRequest {
+    type Output = CompletionResponse;
+
+    async fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> Result<CompletionResponse, StepFailure> {
+        executor.call_model(scope, self).await
+    }
+}
+
+impl Effect for ToolCall {
+    type Output = ToolOutput;
+
+    async fn attempt(
+        &self,
+        executor: &Executor,
+        scope: &StepScope,
+    ) -> Result<ToolOutput, StepFailure> {
+        executor.call_tool(scope, self).await
+    }
+}
+
+/// Where failed attempts are kept. `()` keeps them nowhere.
+pub trait AttemptLog: Sync {
+    /// Keeps that an attempt failed, and that the next starts after `delay`.
+    ///
+    /// # Errors
+    ///
+    /// What keeps it from being kept. The step ends with it.
+    fn failed(
+        &self,
+        attempt: u32,
+        failure: &StepFailure,
+        delay: Duration,
+    ) -> impl Future<Output = Result<(), DurableError>> + Send;
+}
+
+/// Failed attempts are kept nowhere.
+impl AttemptLog for () {
+    async fn failed(&self, _: u32, _: &StepFailure, _: Duration) -> Result<(), DurableError> {
+        Ok(())
+    }
+}
+
+/// Makes the attempts of one step one after another, with the delays between them, in this process.
+///
+/// It is for doors without an engine that waits for them. Each attempt that is followed by another is kept in the
+/// log first, and then the sink hears of it.
+pub struct Attempts<'a, L> {
+    /// Makes the attempts.
+    pub executor: &'a Executor,
+    /// The run.
+    pub run_id: &'a RunId,
+    /// The step: how long an attempt may take, and what follows a failed one.
+    pub options: &'a ActivityOptions,
+    /// Ends the attempt in flight, and the delay between two.
+    pub cancellation: &'a CancellationToken,
+    /// Hears of each attempt that is followed by another.
+    pub sink: &'a dyn EventSink,
+    /// Keeps each attempt that is followed by another.
+    pub log: L,
+}
+
+impl<L: fmt::Debug> fmt::Debug for Attempts<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempts")
+            .field("run_id", &self.run_id)
+            .field("options", &self.options)
+            .field("log", &self.log)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L: AttemptLog> Attempts<'_, L> {
+    /// Makes attempts from number `first` on, which starts after `delay`, until one is the last.
+    ///
+    /// The inner result is the step's. A cancelled token makes it a cancelled failure, also between two
+    /// attempts.
+    ///
+    /// # Errors
+    ///
+    /// The log's.
+    pub async fn make<E: Effect>(
+        &self,
+        effect: &E,
+        first: u32,
+        mut delay: Duration,
+    ) -> Result<Result<E::Output, StepFailure>, DurableError> {
+        let mut attempt = first;
+        loop {
+            if !delay.is_zero() && self.cancelled_during(delay).await {
+                return Ok(Err(cancelled_between()));
+            }
+            let scope = StepScope::new(
+                self.run_id.clone(),
+                self.options,
+                attempt,
+                self.cancellation.clone(),
+            );
+            let failure = match effect.attempt(self.executor, &scope).await {
+                Ok(output) => return Ok(Ok(output)),
+                Err(failure) => failure,
+            };
+            let ActivityOptions {
+                retry_policy,
+                effects,
+                step,
+                ..
+            } = self.options;
+            let next = next_delay(retry_policy, *effects, attempt, &failure);
+            delay = match next {
+                Some(delay) if !self.cancellation.is_cancelled() => delay,
+                _ => return Ok(Err(failure)),
+            };
+            self.log.failed(attempt, &failure, delay).await?;
+            self.sink.retry(&RetryNotice {
+                run_id: self.run_id.clone(),
+                step: *step,
+                attempt,
+                failure,
+                delay,
+            });
+            attempt = attempt.saturating_add(1);
+        }
+    }
+
+    async fn cancelled_during(&self, delay: Duration) -> bool {
+        tokio::time::timeout(delay, self.cancellation.cancelled())
+            .await
+            .is_ok()
+    }
+}

@@ -1,0 +1,91 @@
+//! Where a run is watched live.
+
+use std::time::Duration;
+
+use neuron_types::{RecordedEvent, RunId, StepFailure, StepId};
+
+use crate::{TokenDelta, ToolProgress};
+
+/// Is told what happens in a run as it happens, in the process that executes it.
+///
+/// This is no log: what a sink missed it does not get again, and what it is told may not be journaled yet. The
+/// calls come from the run's own task, so they must not block.
+///
+/// # Order
+///
+/// The events of a run come in the order of their numbers, [`RecordedEvent::seq`], and each comes once: a replay
+/// of steps that the engine has taken tells nothing. What came after the newest of these steps may be done
+/// again: the engine did not take it, as something else happened in the run at the same time, or a worker or
+/// its connection was lost; or a worker looked ahead to answer a query. Then events come again from one number
+/// on, and may be others than before, or have another time: an event supersedes what was told under its number,
+/// and all that was told under higher ones. Local runs do nothing again in one process.
+///
+/// A run whose engine moves it to another process goes on there, with the sink of that process.
+pub trait EventSink: Send + Sync {
+    /// Something happened in the run.
+    fn event(&self, event: &RecordedEvent);
+
+    /// An attempt failed and another follows.
+    fn retry(&self, notice: &RetryNotice);
+
+    /// Whether the sink is told answers while they come. Default is no: then models are asked for their answers
+    /// in one piece. Must always answer the same.
+    fn wants_tokens(&self) -> bool {
+        false
+    }
+
+    /// More of an answer came. [`TokenDelta`] says in which order, and what a retry does. Default is to do
+    /// nothing.
+    fn token(&self, _delta: &TokenDelta) {}
+
+    /// A tool reported how far its call is. Default is to do nothing.
+    ///
+    /// It comes from wherever the tool runs, beside the other calls, as often as the tool reports.
+    fn progress(&self, _progress: &ToolProgress) {}
+}
+
+/// An attempt that failed and is followed by another.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RetryNotice {
+    /// The run.
+    pub run_id: RunId,
+    /// The step.
+    pub step: StepId,
+    /// The attempt that failed, counted from 1.
+    pub attempt: u32,
+    /// Why it failed.
+    pub failure: StepFailure,
+    /// How long it takes until the next attempt starts.
+    pub delay: Duration,
+}
+
+impl RetryNotice {
+    /// Says that this attempt at a step failed and that another starts after the delay.
+    #[must_use]
+    pub fn new(
+        run_id: RunId,
+        step: StepId,
+        attempt: u32,
+        failure: StepFailure,
+        delay: Duration,
+    ) -> Self {
+        Self {
+            run_id,
+            step,
+            attempt,
+            failure,
+            delay,
+        }
+    }
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSink;
+
+impl EventSink for NoSink {
+    fn event(&self, _event: &RecordedEvent) {}
+
+    fn retry(&self, _notice: &RetryNotice) {}
+}

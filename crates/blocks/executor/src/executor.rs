@@ -1,0 +1,408 @@
+//! The one place where effects happen: model calls and tool calls, with the hooks around them.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Instant};
+
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, RunEvent, RunId,
+    StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
+};
+use serde_json::Value;
+use tracing::{Instrument, Span, field::Empty, info_span, warn};
+
+use self::{
+    attempt::{Attempt, Cut, no_result},
+    hooks::{Hooks, ToolVerdict},
+    reporter::Reporter,
+    tool_result::{bound, settle, unknown_outcome},
+};
+use crate::{EventSink, Prices, StepScope};
+
+mod answer_form;
+mod attempt;
+mod builder;
+mod hooks;
+mod reporter;
+mod tokens;
+mod tool_result;
+
+pub use builder::ExecutorBuilder;
+
+/// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
+///
+/// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
+/// does. No call copies or walks the conversation.
+///
+/// # What a tool call comes to
+///
+/// | The tool | The call |
+/// | --- | --- |
+/// | answers | its output, cut to the result bound |
+/// | does not exist, refuses its arguments, fails, is denied or panics | an output with `is_error` that the model reads |
+/// | says that its input can never be right | fails as `tool_input`, which ends the run |
+/// | is unavailable | fails as `unavailable` |
+/// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
+/// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
+/// | is cancelled | fails as `cancelled` |
+///
+/// Arguments are checked against the tool's schema before it is called, unless the tool says that it checks
+/// them itself.
+#[derive(Clone)]
+pub struct Executor {
+    inner: Arc<Inner>,
+    /// Who is shown answers while they come, and how far tool calls are.
+    sink: Option<Arc<dyn EventSink>>,
+}
+
+struct Inner {
+    providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    tools: ToolRegistry,
+    hooks: Hooks,
+    prices: Prices,
+    cwd: PathBuf,
+    environment: BTreeMap<String, String>,
+    max_result_bytes: usize,
+    team: BTreeMap<String, Executor>,
+}
+
+impl Executor {
+    /// Has this executor, and its clones from now on, report to a sink how far tool calls are, and the answers
+    /// of models while they come if the sink [wants tokens](EventSink::wants_tokens).
+    ///
+    /// The doors of this crate and the workers of both engines do this with their own sink.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// Returns the executor that makes this step: that of the agent whose step it is, with the same sink.
+    fn of_step(&self, scope: &StepScope) -> Result<Self, StepFailure> {
+        let Some(agent) = &scope.agent else {
+            return Ok(self.clone());
+        };
+        match self.inner.team.get(agent) {
+            Some(member) => Ok(Self {
+                inner: Arc::clone(&member.inner),
+                sink: self.sink.clone(),
+            }),
+            None => {
+                let known = list(self.inner.team.keys().map(String::as_str));
+                let message = format!("no agent {agent:?} takes turns in this workflow: {known}");
+                Err(StepFailure::new(FailureKind::InvalidRequest, message))
+            }
+        }
+    }
+
+    /// The registered tools.
+    #[must_use]
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.inner.tools
+    }
+
+    /// Calls the model: one attempt.
+    ///
+    /// The answer's `mismatch` says whether it is of the form that the request asks for. Its `cost_usd` is filled in from the prices, unless the provider did. If a
+    /// [sink](Self::with_sink) watches, the model is asked for a stream, and the sink is told its pieces; what
+    /// is answered is the same.
+    ///
+    /// # Errors
+    ///
+    /// The provider's error; `timeout` or `cancelled` where the scope ended it; `terminated` where a hook
+    /// did; `invalid_request` where no such provider is registered.
+    pub async fn call_model(
+        &self,
+        scope: &StepScope,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let executor = self.of_step(scope)?;
+        let (name, provider) = executor.provider(request)?;
+        let span = info_span!(
+            "llm_call",
+            run_id = %scope.run_id,
+            turn = scope.step.turn,
+            attempt = scope.attempt,
+            model = request.model,
+            input_tokens = Empty,
+            output_tokens = Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = name,
+            gen_ai.request.model = request.model,
+            gen_ai.response.model = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            error.r#type = Empty,
+        );
+        let result = executor
+            .model_attempt(scope, name, provider, request)
+            .instrument(span.clone())
+            .await;
+        match &result {
+            Ok(response) => {
+                span.record("input_tokens", response.usage.input_tokens);
+                span.record("output_tokens", response.usage.output_tokens);
+                span.record("gen_ai.response.model", &response.model);
+                span.record("gen_ai.usage.input_tokens", response.usage.input_tokens);
+                span.record("gen_ai.usage.output_tokens", response.usage.output_tokens);
+            }
+            Err(failure) => record_failure(&span, failure),
+        }
+        result
+    }
+
+    async fn model_attempt(
+        &self,
+        scope: &StepScope,
+        name: &str,
+        provider: &dyn DynProvider,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let what = "the model call";
+        let attempt = Attempt::start(scope);
+        self.notify(&attempt, &HookEvent::PreLlmCall { request })
+            .await?;
+        let mut response = attempt
+            .part(async {
+                match self.watcher(scope) {
+                    Some(sink) => tokens::watched(sink, scope, provider, request).await,
+                    None => provider.complete_dyn(request).await,
+                }
+            })
+            .await
+            .map_err(|cut| cut.into_failure(what))??;
+        if response.cost_usd.is_none() {
+            response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
+        }
+        let form = request.response_format.as_ref();
+        response.mismatch = form.and_then(|form| answer_form::mismatch(form, &response));
+        let event = HookEvent::PostLlmCall {
+            response: &response,
+        };
+        self.notify_after(&attempt, &event).await?;
+        Ok(response)
+    }
+
+    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.
+    fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
+        let sink = self.sink.as_deref()?;
+        (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
+    }
+
+    fn provider(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<(&str, &dyn DynProvider), StepFailure> {
+        let providers = &self.inner.providers;
+        let found = match &request.provider {
+            Some(name) => providers.get_key_value(name),
+            None if providers.len() == 1 => providers.first_key_value(),
+            None => None,
+        };
+        found
+            .map(|(name, provider)| (name.as_str(), provider.as_ref()))
+            .ok_or_else(|| {
+                let asked = request.provider.as_ref().map_or_else(
+                    || "the request names no provider".to_owned(),
+                    |name| format!("there is no provider {name:?}"),
+                );
+                let known = list(providers.keys().map(String::as_str));
+                StepFailure::new(
+                    FailureKind::InvalidRequest,
+                    format!("{asked}: this executor has {known}"),
+                )
+            })
+    }
+
+    /// Calls one tool: one attempt.
+    ///
+    /// # Errors
+    ///
+    /// What the model cannot do anything about: see the table at [`Executor`]. And `terminated` where a hook
+    /// ended the run.
+    pub async fn call_tool(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let span = info_span!(
+            "tool_execution",
+            run_id = %scope.run_id,
+            turn = scope.step.turn,
+            position = scope.step.position,
+            attempt = scope.attempt,
+            tool_name = call.name,
+            duration_ms = Empty,
+            is_error = Empty,
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = call.name,
+            gen_ai.tool.call.id = call.id,
+            error.r#type = Empty,
+        );
+        let start = Instant::now();
+        let executor = self.of_step(scope)?;
+        let result = executor
+            .tool_attempt(scope, call)
+            .instrument(span.clone())
+            .await;
+        let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        span.record("duration_ms", elapsed);
+        match &result {
+            Ok(output) => {
+                span.record("is_error", output.is_error);
+            }
+            Err(failure) => record_failure(&span, failure),
+        }
+        result
+    }
+
+    async fn tool_attempt(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let tools = &self.inner.tools;
+        if tools.get(&call.name).is_none() {
+            return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
+        }
+        if !call.input.is_object() {
+            return Ok(not_an_object(&call.input));
+        }
+        let attempt = Attempt::start(scope);
+        let verdict = attempt
+            .part(self.inner.hooks.before_tool(&call.name, &call.input))
+            .await
+            .map_err(|cut| cut.into_failure("a hook before the tool call"))??;
+        let changed = match verdict {
+            ToolVerdict::Call(changed) => changed,
+            ToolVerdict::Skip(reason) => {
+                return Ok(ToolOutput::error(format!(
+                    "the call was not made: {reason}"
+                )));
+            }
+        };
+        let changed = changed.map(|input| ToolCall {
+            input,
+            ..call.clone()
+        });
+        let call = changed.as_ref().unwrap_or(call);
+
+        let context = ToolContext {
+            cwd: self.inner.cwd.clone(),
+            run_id: scope.run_id.to_string(),
+            environment: self.inner.environment.clone(),
+            // A child, so that a tool that cancels its token ends itself and not the run.
+            cancellation_token: scope.cancellation.child_token(),
+            progress_reporter: Some(Arc::new(Reporter::new(self.sink.clone(), scope, call))),
+            idempotency_key: scope.idempotency_key(),
+        };
+        let outcome = attempt
+            .part_with_notice(
+                &context.cancellation_token,
+                tools.execute_call(call, &context),
+            )
+            .await;
+        let what = format!("the tool {}", call.name);
+        let mut output = match outcome {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => settle(error, scope.effects)?,
+            Err(Cut::Panicked(text)) => ToolOutput::error(format!("{what} panicked: {text}")),
+            Err(Cut::Timeout(limit)) if scope.effects == ToolEffects::Write => {
+                return Err(unknown_outcome(&no_result(&what, limit)));
+            }
+            Err(cut) => return Err(cut.into_failure(&what)),
+        };
+        bound(&mut output, self.inner.max_result_bytes);
+        let event = HookEvent::PostToolExecution {
+            tool_name: &call.name,
+            output: &output,
+        };
+        self.notify_after(&attempt, &event).await?;
+        Ok(output)
+    }
+
+    /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and
+    /// end, turns, compaction.
+    ///
+    /// # Errors
+    ///
+    /// `terminated` where a hook ends the run.
+    pub async fn observe(&self, run_id: &RunId, events: &[RunEvent]) -> Result<(), StepFailure> {
+        for event in events {
+            self.inner.hooks.observe(run_id, event).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether there is anybody to be notified of events.
+    #[must_use]
+    pub fn has_hooks(&self) -> bool {
+        !self.inner.hooks.0.is_empty()
+    }
+
+    async fn notify(
+        &self,
+        attempt: &Attempt<'_>,
+        event: &HookEvent<'_>,
+    ) -> Result<(), StepFailure> {
+        attempt
+            .part(self.inner.hooks.notify(event))
+            .await
+            .map_err(|cut| cut.into_failure("a hook"))?
+    }
+
+    /// As `notify`, after the effect: its result counts, however long a hook takes.
+    async fn notify_after(
+        &self,
+        attempt: &Attempt<'_>,
+        event: &HookEvent<'_>,
+    ) -> Result<(), StepFailure> {
+        match attempt.part(self.inner.hooks.notify(event)).await {
+            Ok(verdict) => verdict,
+            Err(_) => {
+                warn!("a hook was not done when the attempt was over and is ignored");
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor")
+            .field("providers", &self.inner.providers.keys())
+            .field("hooks", &self.inner.hooks.0.len())
+            .field("cwd", &self.inner.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+fn record_failure(span: &Span, failure: &StepFailure) {
+    span.record("error.type", failure.kind.as_str());
+}
+
+fn not_an_object(input: &Value) -> ToolOutput {
+    let found = match input {
+        // A provider hands over arguments that are no JSON as the text that the model wrote.
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Err(error) => format!("are not valid JSON ({error})"),
+            Ok(_) => "are a string".to_owned(),
+        },
+        Value::Null => "are missing".to_owned(),
+        Value::Bool(_) => "are a boolean".to_owned(),
+        Value::Number(_) => "are a number".to_owned(),
+        Value::Array(_) => "are an array".to_owned(),
+        Value::Object(_) => "are an object".to_owned(),
+    };
+    ToolOutput::error(format!(
+        "the arguments {found}: call the tool again with a JSON object that fits its schema"
+    ))
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

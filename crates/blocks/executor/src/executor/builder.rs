@@ -1,0 +1,145 @@
+//! Building an executor.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+
+use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
+use neuron_types::{DynProvider, Hook, Provider, ToolContext};
+use tracing::warn;
+
+use super::{Executor, Inner, hooks::Hooks};
+use crate::Prices;
+
+/// The largest tool result that reaches the model, in bytes of text, unless the builder says otherwise.
+const MAX_RESULT_BYTES: usize = 256 * 1024;
+
+/// Builds an [`Executor`].
+#[derive(Default)]
+#[must_use]
+pub struct ExecutorBuilder {
+    providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    tools: ToolRegistry,
+    hooks: Hooks,
+    prices: Prices,
+    cwd: Option<PathBuf>,
+    environment: BTreeMap<String, String>,
+    max_result_bytes: Option<usize>,
+    team: BTreeMap<String, Executor>,
+}
+
+impl Executor {
+    /// Starts building an executor without providers and tools.
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::default()
+    }
+
+    /// Starts building an executor that has what this one has.
+    pub fn to_builder(&self) -> ExecutorBuilder {
+        ExecutorBuilder::from_inner(&self.inner)
+    }
+}
+
+impl ExecutorBuilder {
+    fn from_inner(inner: &Inner) -> Self {
+        Self {
+            providers: inner.providers.clone(),
+            tools: inner.tools.clone(),
+            hooks: inner.hooks.clone(),
+            prices: inner.prices.clone(),
+            cwd: Some(inner.cwd.clone()),
+            environment: inner.environment.clone(),
+            max_result_bytes: Some(inner.max_result_bytes),
+            team: inner.team.clone(),
+        }
+    }
+
+    /// Adds a provider under the name that requests know it by. One of the same name is replaced.
+    pub fn provider(self, name: impl Into<String>, provider: impl Provider + 'static) -> Self {
+        self.shared_provider(name, Arc::new(provider))
+    }
+
+    /// Adds a provider that is shared or known only at run time.
+    pub fn shared_provider(
+        mut self,
+        name: impl Into<String>,
+        provider: Arc<dyn DynProvider>,
+    ) -> Self {
+        self.providers.insert(name.into(), provider);
+        self
+    }
+
+    /// Sets the tools. Default is none.
+    pub fn tools(mut self, tools: ToolRegistry) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Adds a hook behind those that are there.
+    pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.0.push(Arc::new(hook));
+        self
+    }
+
+    /// Sets the prices. Default is none: no call has a known cost.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Sets the tools' working directory. Default is that of the process.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets variables for the processes that tools start, beside those they inherit. Default is none.
+    pub fn environment(mut self, environment: BTreeMap<String, String>) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// Sets how many bytes of text of a tool's result reach the model; the rest is cut, with a note.
+    /// Default is 256 KiB.
+    pub fn max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result_bytes = Some(bytes);
+        self
+    }
+
+    /// Adds the executor of an agent that takes turns in the runs of a workflow: it makes the steps that
+    /// [say so](crate::StepScope::agent). One of the same name is replaced.
+    pub fn member(mut self, agent: impl Into<String>, executor: Executor) -> Self {
+        self.team.insert(agent.into(), executor);
+        self
+    }
+
+    /// Builds the executor.
+    #[must_use]
+    pub fn build(self) -> Executor {
+        let mut tools = self.tools;
+        let validator = SchemaValidator::new(&tools);
+        for (tool, reason) in validator.unchecked() {
+            warn!(tool, reason, "the arguments of a tool are not checked");
+        }
+        tools.add_middleware(validator);
+        Executor {
+            inner: Arc::new(Inner {
+                providers: self.providers,
+                tools,
+                hooks: self.hooks,
+                prices: self.prices,
+                cwd: self.cwd.unwrap_or_else(|| ToolContext::default().cwd),
+                environment: self.environment,
+                max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
+                team: self.team,
+            }),
+            sink: None,
+        }
+    }
+}
+
+impl fmt::Debug for ExecutorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutorBuilder")
+            .field("providers", &self.providers.keys())
+            .finish_non_exhaustive()
+    }
+}

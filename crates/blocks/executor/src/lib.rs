@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod agents;
+mod attempts;
+mod events;
+mod executor;
+mod executors;
+mod prices;
+mod retry;
+mod scope;
+
+pub use agents::{Agents, UnknownAgent};
+pub use attempts::{AttemptLog, Attempts, Effect};
+pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
+pub use events::sink::{EventSink, NoSink, RetryNotice};
+pub use events::token::{Delta, TokenDelta};
+pub use executor::{Executor, ExecutorBuilder};
+pub use executors::Executors;
+pub use prices::list::PriceList;
+pub use prices::model_price::{LongPrompt, ModelPrice};
+pub use prices::table::Prices;
+pub use retry::{cancelled_between, lost_write, next_delay};
+pub use scope::StepScope;

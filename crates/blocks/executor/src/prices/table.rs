@@ -1,0 +1,75 @@
+//! What tokens cost.
+
+use std::collections::BTreeMap;
+
+use neuron_types::{CompletionRequest, TokenUsage};
+use rust_decimal::Decimal;
+
+use crate::{ModelPrice, PriceList, prices::list};
+
+/// The prices that are known, by provider and model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prices {
+    models: BTreeMap<String, BTreeMap<String, ModelPrice>>,
+    lists: BTreeMap<String, PriceList>,
+}
+
+impl Prices {
+    /// Sets the price of a model, by the provider's registered name and its own name of the model.
+    pub fn insert(
+        &mut self,
+        provider: impl Into<String>,
+        model: impl Into<String>,
+        price: ModelPrice,
+    ) {
+        self.models
+            .entry(provider.into())
+            .or_default()
+            .insert(model.into(), price);
+    }
+
+    /// Says that a provider is this vendor itself, so that its published prices hold where none is set.
+    pub fn use_list(&mut self, provider: impl Into<String>, list: PriceList) {
+        self.lists.insert(provider.into(), list);
+    }
+
+    /// Says that a provider turned out to be somebody else than the vendor whose list it used.
+    pub fn drop_list(&mut self, provider: &str) {
+        self.lists.remove(provider);
+    }
+
+    /// The price of a model: the one that was set, else the one of the provider's list.
+    #[must_use]
+    pub fn get(&self, provider: &str, model: &str) -> Option<ModelPrice> {
+        self.set(provider, model)
+            .cloned()
+            .or_else(|| self.lists.get(provider)?.price(model))
+    }
+
+    /// What a call cost, in US dollars. `None` where the model has no price here, where the provider reported
+    /// no usage, and where the request asks for terms that the price list is not about: never a guess. A
+    /// price that was set holds for whatever terms.
+    #[must_use]
+    pub fn cost(
+        &self,
+        provider: &str,
+        request: &CompletionRequest,
+        usage: &TokenUsage,
+    ) -> Option<Decimal> {
+        if usage.total() == 0 {
+            return None;
+        }
+        if let Some(price) = self.set(provider, &request.model) {
+            return price.cost(usage);
+        }
+        let list = self.lists.get(provider)?;
+        if !list::on_standard_terms(request) {
+            return None;
+        }
+        list.price(&request.model)?.cost(usage)
+    }
+
+    fn set(&self, provider: &str, model: &str) -> Option<&ModelPrice> {
+        self.models.get(provider)?.get(model)
+    }
+}

@@ -1,0 +1,5 @@
+mod hooks;
+mod model;
+mod progress;
+mod spans;
+mod tool;

@@ -1,0 +1,163 @@
+//! What a call cost, and when nobody knows.
+
+use neuron_executor::{LongPrompt, ModelPrice, PriceList, Prices};
+use neuron_types::{
+    CacheControl, CacheTtl, CompletionRequest, RequestHead, SystemBlock, SystemPrompt, TokenUsage,
+    UsageIteration,
+};
+use rust_decimal::Decimal;
+use serde_json::json;
+
+fn asking(model: &str) -> CompletionRequest {
+    CompletionRequest::from(RequestHead::new(model.to_owned()))
+}
+
+/// A million tokens in, of which a tenth came from a cache and a tenth went into it, and as many out.
+fn million(scale: u64) -> TokenUsage {
+    TokenUsage {
+        input_tokens: 100_000 * scale,
+        output_tokens: 100_000 * scale,
+        cache_read_tokens: Some(10_000 * scale),
+        cache_creation_tokens: Some(10_000 * scale),
+        ..TokenUsage::default()
+    }
+}
+
+fn openai() -> Prices {
+    let mut prices = Prices::default();
+    prices.use_list("openai", PriceList::OpenAi);
+    prices
+}
+
+fn dollars(text: &str) -> Option<Decimal> {
+    Some(text.parse().unwrap())
+}
+
+#[test]
+fn a_listed_model_costs_what_the_vendor_publishes() {
+    let cost = openai().cost("openai", &asking("gpt-6.1-terra"), &million(1));
+    // 80,000 at $1, 10,000 at $0.05, 10,000 at $1.25, 100,000 at $5.
+    assert_eq!(cost, dollars("0.593"));
+
+    let mut prices = Prices::default();
+    prices.use_list("anthropic", PriceList::Anthropic);
+    let cost = prices.cost("anthropic", &asking("claude-sonnet-5-5"), &million(1));
+    // 80,000 at $2, 10,000 at $0.10, 10,000 at $2.50, 100,000 at $10.
+    assert_eq!(cost, dollars("1.186"));
+}
+
+#[test]
+fn all_of_a_call_with_a_long_prompt_costs_more() {
+    let at_most = TokenUsage {
+        input_tokens: 272_000,
+        output_tokens: 1_000_000,
+        ..TokenUsage::default()
+    };
+    let above = TokenUsage {
+        input_tokens: 272_001,
+        ..at_most.clone()
+    };
+    let request = asking("gpt-6.1-terra");
+    assert_eq!(
+        openai().cost("openai", &request, &at_most),
+        dollars("5.272")
+    );
+    assert_eq!(
+        openai().cost("openai", &request, &above),
+        dollars("8.044002")
+    );
+
+    let haiku = PriceList::Anthropic.price("claude-haiku-4-5").unwrap();
+    assert_eq!(haiku.long_prompt, None);
+    let haiku = PriceList::Anthropic.price("claude-haiku-5-5").unwrap();
+    let long = haiku.long_prompt.unwrap();
+    assert_eq!(
+        (long.above, long.price.output),
+        (100_000, "2.5".parse().unwrap())
+    );
+}
+
+#[test]
+fn what_the_provider_compacted_costs_too() {
+    let sampling = |kind: &str| UsageIteration {
+        kind: kind.into(),
+        input_tokens: 100_000,
+        output_tokens: 100_000,
+        cache_read_tokens: Some(10_000),
+        cache_creation_tokens: Some(10_000),
+    };
+    let usage = TokenUsage {
+        iterations: Some(vec![sampling("compaction"), sampling("message")]),
+        ..million(1)
+    };
+    let cost = openai().cost("openai", &asking("gpt-6.1-terra"), &usage);
+    assert_eq!(cost, dollars("1.186"), "the message stands in the totals");
+}
+
+#[test]
+fn the_cost_is_unknown_rather_than_guessed() {
+    let cost =
+        |provider: &str, request: &CompletionRequest| openai().cost(provider, request, &million(1));
+    assert_eq!(cost("openai", &asking("gpt-99")), None);
+    assert_eq!(cost("openai", &asking("gpt-6.1-terra-mini")), None);
+    assert_eq!(cost("another", &asking("gpt-6.1-terra")), None);
+    let silent = TokenUsage::default();
+    assert_eq!(
+        openai().cost("openai", &asking("gpt-6.1-terra"), &silent),
+        None
+    );
+
+    let with = |extra| asking("gpt-6.1-terra").with_head(|head| head.extra = Some(extra));
+    for extra in [
+        json!({"service_tier": "flex"}),
+        json!({"service_tier": 7}),
+        json!({"speed": "fast"}),
+        json!({"inference_geo": "us"}),
+        json!({"prompt_cache_options": {"ttl": "12h"}}),
+        json!({"tools": [{"type": "web_search"}]}),
+    ] {
+        assert_eq!(cost("openai", &with(extra.clone())), None, "{extra}");
+    }
+    for extra in [
+        json!({"service_tier": "default"}),
+        json!({"seed": 7}),
+        json!(null),
+    ] {
+        assert!(cost("openai", &with(extra.clone())).is_some(), "{extra}");
+    }
+    let block = SystemBlock {
+        text: "x".into(),
+        cache_control: Some(CacheControl {
+            ttl: Some(CacheTtl::OneHour),
+        }),
+    };
+    let kept = asking("gpt-6.1-terra")
+        .with_head(|head| head.system = Some(SystemPrompt::Blocks(vec![block])));
+    assert_eq!(cost("openai", &kept), None);
+}
+
+#[test]
+fn a_price_that_was_set_outranks_the_list_whatever_the_terms() {
+    let mut prices = openai();
+    let price = ModelPrice {
+        input: Decimal::ONE,
+        output: Decimal::ZERO,
+        cache_read: None,
+        cache_write: None,
+        long_prompt: Some(LongPrompt {
+            above: 100_000,
+            price: Box::new(ModelPrice {
+                input: Decimal::TEN,
+                output: Decimal::ZERO,
+                cache_read: None,
+                cache_write: None,
+                long_prompt: None,
+            }),
+        }),
+    };
+    prices.insert("openai", "gpt-6.1-terra", price);
+    let request = asking("gpt-6.1-terra")
+        .with_head(|head| head.extra = Some(json!({"service_tier": "flex"})));
+    assert_eq!(prices.cost("openai", &request, &million(1)), dollars("0.1"));
+    assert_eq!(prices.cost("openai", &request, &million(2)), dollars("2"));
+}

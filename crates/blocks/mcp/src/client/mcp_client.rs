@@ -1,0 +1,356 @@
+//! The client: one server, for as long as it is needed, over as many connections as that takes.
+
+use std::{fmt, path::Path, sync::Arc, time::Duration};
+
+use neuron_types::{ToolContext, ToolOutput};
+use rmcp::model::{
+    CallToolRequestParams, ClientRequest, PaginatedRequestParams, Request, RequestNoParam,
+    RequestOptionalParam, ServerResult,
+};
+use serde_json::{Map, Value};
+use tokio::{sync::Mutex, time};
+use tracing::info;
+
+use crate::{
+    McpClientHandler, McpError, McpServerSpec,
+    client::connection::{Connection, How},
+    client::no_answer::NoAnswer,
+    wire::content,
+    wire::fault::shown,
+};
+
+/// How long is waited between the attempts to get a lost server back.
+const RECONNECT_DELAYS: [Duration; 5] = [
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+    Duration::from_millis(1600),
+];
+/// How much of a server's instructions is kept.
+const MAX_INSTRUCTIONS_CHARS: usize = 8000;
+
+/// A client of one MCP server. Cheap to clone; clones share the server.
+///
+/// A server that is lost is started or reached again by the next request, with at most 6 attempts in about three
+/// seconds. A request whose answer was lost with it is not repeated: that is for the caller to decide. A
+/// request that never reached the server, because its session was lost for example, is made once more.
+///
+/// Dropping the last clone ends a server that was started here, in the background; [`McpClient::close`] waits
+/// for its end.
+///
+/// # Examples
+///
+/// ```no_run
+/// use neuron_mcp::McpClient;
+/// use neuron_tool::ToolRegistry;
+///
+/// # async fn example() -> Result<(), neuron_mcp::McpError> {
+/// let mut tools = ToolRegistry::new();
+/// let github = McpClient::connect_stdio("npx", &["@mcp/server-github"]).await?;
+/// tools.extend(github.discover_tools().await?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct McpClient {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    spec: McpServerSpec,
+    handler: Arc<dyn McpClientHandler>,
+    slot: Mutex<Slot>,
+}
+
+enum Slot {
+    Open(Arc<Connection>),
+    Lost,
+    Closed,
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct McpServerInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The version of the protocol that is spoken.
+    pub protocol_version: String,
+    /// How it wants to be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Whether it has tools.
+    pub has_tools: bool,
+    /// Whether it has resources.
+    pub has_resources: bool,
+    /// Whether it has prompts.
+    pub has_prompts: bool,
+}
+
+impl McpClient {
+    /// Starts a program and begins the protocol over its standard input and output. Its tools keep their own
+    /// names.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::connect`].
+    pub async fn connect_stdio(command: &str, args: &[&str]) -> Result<Self, McpError> {
+        let name = Path::new(command).file_name();
+        let name = name.map_or_else(|| command.into(), |name| name.to_string_lossy());
+        let spec = McpServerSpec::stdio(name, command, args.iter().copied());
+        Self::connect(spec, ()).await
+    }
+
+    /// Reaches a server over streamable HTTP. Its tools keep their own names.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::connect`].
+    pub async fn connect_http(url: &str) -> Result<Self, McpError> {
+        Self::connect(McpServerSpec::http("http", url), ()).await
+    }
+
+    /// Starts or reaches a server, with what it may ask of this side. One attempt.
+    ///
+    /// # Errors
+    ///
+    /// [`McpError::Connection`], [`McpError::Initialization`] or [`McpError::Protocol`].
+    pub async fn connect(
+        spec: McpServerSpec,
+        handler: impl McpClientHandler + 'static,
+    ) -> Result<Self, McpError> {
+        Self::connect_shared(spec, Arc::new(handler)).await
+    }
+
+    pub(crate) async fn connect_shared(
+        spec: McpServerSpec,
+        handler: Arc<dyn McpClientHandler>,
+    ) -> Result<Self, McpError> {
+        let connection = Connection::open(&spec, Arc::clone(&handler)).await?;
+        let slot = Mutex::new(Slot::Open(Arc::new(connection)));
+        Ok(Self {
+            inner: Arc::new(Inner {
+                spec,
+                handler,
+                slot,
+            }),
+        })
+    }
+
+    /// The name that errors and logs use.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner.spec.name
+    }
+
+    /// What the server says of itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn server_info(&self) -> Result<McpServerInfo, McpError> {
+        let connection = self.connection().await?;
+        let info = connection
+            .info()
+            .ok_or_else(|| self.nonsense("it did not say what it is"))?;
+        let implementation = info.server_info.clone().unwrap_or_default();
+        Ok(McpServerInfo {
+            name: shown(&implementation.name, 200),
+            version: shown(&implementation.version, 200),
+            protocol_version: shown(info.protocol_version.as_str(), 40),
+            instructions: info
+                .instructions
+                .as_deref()
+                .map(|text| text.chars().take(MAX_INSTRUCTIONS_CHARS).collect()),
+            has_tools: info.capabilities.tools.is_some(),
+            has_resources: info.capabilities.resources.is_some(),
+            has_prompts: info.capabilities.prompts.is_some(),
+        })
+    }
+
+    /// Asks whether the server is there.
+    ///
+    /// # Errors
+    ///
+    /// Any but [`McpError::Cancelled`], [`McpError::NotOffered`] and those of serving.
+    pub async fn ping(&self) -> Result<(), McpError> {
+        let request = ClientRequest::PingRequest(RequestNoParam::default());
+        self.ask(request, &self.briefly()).await.map(drop)
+    }
+
+    /// Calls a tool by the server's own name. Dropping the future cancels the call.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`]. A tool that failed is an output with
+    /// [`is_error`](ToolOutput::is_error), not an error.
+    pub async fn call_tool(&self, name: &str, args: Value) -> Result<ToolOutput, McpError> {
+        self.call_tool_in(name, args, &ToolContext::default()).await
+    }
+
+    /// As [`McpClient::call_tool`], reporting progress to the context and ending when it is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::call_tool`], and [`McpError::Cancelled`].
+    pub async fn call_tool_in(
+        &self,
+        name: &str,
+        args: Value,
+        ctx: &ToolContext,
+    ) -> Result<ToolOutput, McpError> {
+        let arguments = match args {
+            Value::Object(arguments) => arguments,
+            Value::Null => Map::new(),
+            _ => {
+                return Err(McpError::Refused {
+                    server: self.name().to_owned(),
+                    code: rmcp::model::ErrorCode::INVALID_PARAMS.0,
+                    message: "the arguments are no object".to_owned(),
+                });
+            }
+        };
+        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        let how = How {
+            timeout: None,
+            cancel: Some(&ctx.cancellation_token),
+            progress: ctx.progress_reporter.clone(),
+        };
+        let request = ClientRequest::CallToolRequest(Request::new(params));
+        match self.ask(request, &how).await? {
+            ServerResult::CallToolResult(result) => Ok(content::output(result)),
+            _ => Err(self.nonsense("its answer is no result of a tool")),
+        }
+    }
+
+    /// Ends the connection for this client and all its clones. A server that was started here has ended when
+    /// this returns. Further requests fail.
+    pub async fn close(&self) {
+        let slot = std::mem::replace(&mut *self.inner.slot.lock().await, Slot::Closed);
+        if let Slot::Open(connection) = slot {
+            connection.close().await;
+        }
+    }
+
+    /// Gives up the connection that there is: the next request makes a new one.
+    pub(crate) async fn renew(&self) {
+        let mut slot = self.inner.slot.lock().await;
+        if let Slot::Open(connection) = &*slot {
+            let connection = Arc::clone(connection);
+            *slot = Slot::Lost;
+            drop(slot);
+            connection.close().await;
+        }
+    }
+
+    /// How a request is made that takes no work.
+    pub(crate) fn briefly(&self) -> How<'static> {
+        How {
+            timeout: Some(self.inner.spec.timeout),
+            ..How::default()
+        }
+    }
+
+    pub(crate) fn nonsense(&self, reason: &str) -> McpError {
+        McpError::Protocol {
+            server: self.name().to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Asks the server, and once more over a new connection if it was not asked at all.
+    pub(crate) async fn ask(
+        &self,
+        request: ClientRequest,
+        how: &How<'_>,
+    ) -> Result<ServerResult, McpError> {
+        let mut renewed = false;
+        loop {
+            let connection = self.connection().await?;
+            match connection.ask(request.clone(), how).await {
+                Ok(answer) => return Ok(answer),
+                Err(NoAnswer::Final(error)) => return Err(error),
+                Err(NoAnswer::Broken(error)) => {
+                    self.forget(&connection).await;
+                    return Err(error);
+                }
+                Err(NoAnswer::Unasked(error)) => {
+                    self.forget(&connection).await;
+                    if renewed {
+                        return Err(error);
+                    }
+                    renewed = true;
+                }
+            }
+        }
+    }
+
+    /// The connection that there is, or a new one.
+    async fn connection(&self) -> Result<Arc<Connection>, McpError> {
+        // Held while connecting: whoever comes meanwhile waits for the same server.
+        let mut slot = self.inner.slot.lock().await;
+        match &*slot {
+            Slot::Open(connection) if !connection.is_closed() => return Ok(Arc::clone(connection)),
+            Slot::Closed => {
+                return Err(McpError::Connection {
+                    server: self.name().to_owned(),
+                    reason: "its client was closed".to_owned(),
+                });
+            }
+            _ => {}
+        }
+        let lost = std::mem::replace(&mut *slot, Slot::Lost);
+        if let Slot::Open(connection) = lost {
+            connection.close().await;
+        }
+        let mut delays = RECONNECT_DELAYS.into_iter();
+        loop {
+            let handler = Arc::clone(&self.inner.handler);
+            match Connection::open(&self.inner.spec, handler).await {
+                Ok(connection) => {
+                    info!(server = self.name(), "an MCP server is back");
+                    let connection = Arc::new(connection);
+                    *slot = Slot::Open(Arc::clone(&connection));
+                    return Ok(connection);
+                }
+                Err(error) => match delays.next() {
+                    Some(delay) if error.is_unavailable() => time::sleep(delay).await,
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    /// Gives up a connection that is of no use, unless somebody did already.
+    async fn forget(&self, broken: &Arc<Connection>) {
+        let mut slot = self.inner.slot.lock().await;
+        if matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, broken)) {
+            *slot = Slot::Lost;
+            drop(slot);
+            broken.close().await;
+        }
+    }
+}
+
+/// What asks for a page of a list.
+pub(crate) fn page<M: Default>(
+    cursor: Option<&str>,
+) -> RequestOptionalParam<M, PaginatedRequestParams> {
+    match cursor {
+        Some(cursor) => RequestOptionalParam::with_param(
+            PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())),
+        ),
+        None => RequestOptionalParam::default(),
+    }
+}
+
+impl fmt::Debug for McpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpClient")
+            .field("spec", &self.inner.spec)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,142 @@
+//! Why a request has no answer, and whether it may be made again.
+
+use std::error::Error;
+
+use neuron_types::with_causes;
+use rmcp::{
+    model::ErrorCode, service::ServiceError, transport::streamable_http_client::StreamableHttpError,
+};
+
+use crate::{
+    McpError,
+    wire::fault::{Fault, shown},
+};
+
+/// How much of a server's error is told.
+pub(crate) const MAX_REASON_CHARS: usize = 2000;
+/// How servers on the official TypeScript SDK refuse a session that they do not know.
+const SESSION_REFUSED: ErrorCode = ErrorCode(-32000);
+
+/// Why there is no answer.
+pub(crate) enum NoAnswer {
+    /// The server was never asked: a new connection may help.
+    Unasked(McpError),
+    /// The connection is of no use any more, and the server may have been asked.
+    Broken(McpError),
+    /// This is the answer.
+    Final(McpError),
+}
+
+impl NoAnswer {
+    /// What a failure means: by what the server can have done, and by what is known of the connection's end.
+    pub(crate) async fn because(
+        error: ServiceError,
+        server: &str,
+        url: Option<&str>,
+        fault: &Fault,
+    ) -> Self {
+        let server = server.to_owned();
+        match error {
+            ServiceError::McpError(error) if error.code == ErrorCode::PARSE_ERROR => {
+                let reason = shown(&error.message, MAX_REASON_CHARS);
+                Self::Final(McpError::Protocol { server, reason })
+            }
+            // What servers say that were started anew and know no session, beside those that say 404.
+            ServiceError::McpError(error)
+                if url.is_some()
+                    && error.code == SESSION_REFUSED
+                    && error.message.contains("session") =>
+            {
+                Self::Unasked(McpError::Connection {
+                    server,
+                    reason: shown(&error.message, MAX_REASON_CHARS),
+                })
+            }
+            ServiceError::McpError(error) => Self::Final(McpError::Refused {
+                server,
+                code: error.code.0,
+                message: shown(&error.message, MAX_REASON_CHARS),
+            }),
+            ServiceError::TransportClosed => match fault.protocol() {
+                Some(reason) => Self::Broken(McpError::Protocol { server, reason }),
+                None => {
+                    let reason = fault.explain("the connection ended").await;
+                    Self::Broken(McpError::Lost { server, reason })
+                }
+            },
+            ServiceError::TransportSend(error) => {
+                let reason = without(&causes(error.error.as_ref()), url);
+                match error.error.downcast_ref() {
+                    Some(error) => sort_http(server, reason, error),
+                    // The pipe to a server that has ended.
+                    None => Self::Unasked(McpError::Connection {
+                        server,
+                        reason: fault.explain(&reason).await,
+                    }),
+                }
+            }
+            ServiceError::UnexpectedResponse => Self::Final(McpError::Protocol {
+                server,
+                reason: "its answer is not what was asked for".to_owned(),
+            }),
+            ServiceError::Cancelled { .. } => Self::Final(McpError::Cancelled),
+            other => Self::Final(McpError::Protocol {
+                server,
+                reason: shown(&other.to_string(), MAX_REASON_CHARS),
+            }),
+        }
+    }
+}
+
+/// A failure over HTTP, by what the server can have done.
+fn sort_http(
+    server: String,
+    reason: String,
+    error: &StreamableHttpError<reqwest::Error>,
+) -> NoAnswer {
+    match error {
+        StreamableHttpError::Client(error) if error.is_connect() => {
+            NoAnswer::Unasked(McpError::Connection { server, reason })
+        }
+        StreamableHttpError::HttpStatus(status) if matches!(status.status, 429 | 503) => {
+            NoAnswer::Unasked(McpError::Connection { server, reason })
+        }
+        // A session that the server does not know any more: it looked no further.
+        StreamableHttpError::SessionExpired
+        | StreamableHttpError::ReinitializationFailed(_)
+        | StreamableHttpError::TransportChannelClosed
+        | StreamableHttpError::MissingSessionIdInResponse => {
+            NoAnswer::Unasked(McpError::Connection { server, reason })
+        }
+        StreamableHttpError::UnexpectedServerResponse(text)
+            if text.contains("HTTP 400") || text.contains("HTTP 404") =>
+        {
+            NoAnswer::Unasked(McpError::Connection { server, reason })
+        }
+        StreamableHttpError::UnexpectedServerResponse(_)
+        | StreamableHttpError::UnexpectedContentType(_)
+        | StreamableHttpError::ResponseBodyTooLarge { .. }
+        | StreamableHttpError::Deserialize(_)
+        | StreamableHttpError::Sse(_)
+        | StreamableHttpError::AuthRequired(_)
+        | StreamableHttpError::InsufficientScope(_) => {
+            NoAnswer::Final(McpError::Protocol { server, reason })
+        }
+        _ => NoAnswer::Broken(McpError::Lost { server, reason }),
+    }
+}
+
+/// An error and its causes, as short as it is to be.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
+    shown(&with_causes(error), MAX_REASON_CHARS)
+}
+
+/// A text without the address.
+pub(crate) fn without(text: &str, url: Option<&str>) -> String {
+    match url {
+        Some(url) => text
+            .replace(&format!(" for url ({url})"), "")
+            .replace(url, "its address"),
+        None => text.to_owned(),
+    }
+}

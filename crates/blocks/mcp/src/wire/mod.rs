@@ -1,0 +1,5 @@
+//! What stands in the messages, as this project has it.
+
+pub(crate) mod content;
+pub(crate) mod definition;
+pub(crate) mod fault;

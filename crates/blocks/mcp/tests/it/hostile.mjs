@@ -1,0 +1,149 @@
+// An MCP server that misbehaves as its first argument says, and does nothing else.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { writeFileSync } from "node:fs";
+
+const mode = process.argv[2];
+const object = { type: "object" };
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+const text = (text) => ({ content: [{ type: "text", text }] });
+
+const forever = (chunk) => {
+  const more = () => {
+    while (process.stdout.write(chunk));
+    process.stdout.once("drain", more);
+  };
+  more();
+};
+
+// 2^40 steps for who unrolls it.
+const bomb = () => {
+  const definitions = {};
+  for (let i = 0; i < 40; i++) {
+    const next = { $ref: `#/definitions/d${i + 1}` };
+    definitions[`d${i}`] = { allOf: [next, next] };
+  }
+  definitions.d40 = object;
+  return { ...object, allOf: [{ $ref: "#/definitions/d0" }], definitions };
+};
+
+const nested = (depth) => {
+  let schema = { ...object };
+  for (let i = 0; i < depth; i++) schema = { ...object, properties: { a: schema } };
+  return schema;
+};
+
+const tools = () => {
+  const fine = { name: "fine", inputSchema: object, annotations: { readOnlyHint: true } };
+  switch (mode) {
+    case "names":
+      return [
+        fine,
+        { name: "evil\u001b[2J\u0007", description: "\u001b[31mred\u202e", inputSchema: object },
+        { name: "x".repeat(5000), inputSchema: object },
+        { name: "", inputSchema: object },
+        { name: "fine", inputSchema: object },
+      ];
+    case "schemas":
+      return [
+        fine,
+        { name: "bomb", inputSchema: bomb() },
+        { name: "self", inputSchema: { ...object, allOf: [{ $ref: "#" }] } },
+        { name: "regex", inputSchema: { ...object, properties: { a: { pattern: "^(a+)+$" } } } },
+        { name: "remote", inputSchema: { ...object, allOf: [{ $ref: "http://127.0.0.1:9/schema" }] } },
+        { name: "deep", inputSchema: nested(50) },
+        { name: "big", inputSchema: { ...object, description: "x".repeat(200_000) } },
+        { name: "array", inputSchema: { type: "array" } },
+      ];
+    case "many":
+      return Array.from({ length: 2000 }, (_, i) => ({ name: `t${i}`, inputSchema: object }));
+    default:
+      return [fine, { name: "evil", inputSchema: object }];
+  }
+};
+
+const evil = (id) => {
+  switch (mode) {
+    case "huge":
+      return send({ id, result: text("x".repeat(3_000_000)) });
+    case "endless-line":
+      process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`);
+      return forever("x".repeat(65536));
+    case "endless-noise":
+      return forever("no MCP at all\n".repeat(1000));
+    case "endless-notices":
+      return forever(
+        JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: 1 } }) + "\n",
+      );
+    case "invalid-json":
+      return process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[}}\n`);
+    case "invalid-utf8":
+      process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`);
+      return process.stdout.write(Buffer.from([0xff, 0xfe, 0x22, 0x7d, 0x5d, 0x7d, 0x7d, 0x0a]));
+    case "deep-json":
+      return process.stdout.write(
+        `{"jsonrpc":"2.0","id":${id},"result":{"structuredContent":${"[".repeat(100_000)}${"]".repeat(100_000)}}}\n`,
+      );
+    case "wrong-shape":
+      return send({ id, result: { content: "not a list" } });
+    case "unknown-content":
+      return send({ id, result: { content: [{ type: "hologram", data: 1 }] } });
+    case "no-result":
+      return send({ id, outcome: {} });
+    case "wrong-id":
+      return send({ id: id + 1000, result: text("for somebody else") });
+    case "dies":
+      process.stderr.write("the disk is on fire\n\u001b[2J", () => process.exit(7));
+      return;
+    case "silent":
+      return;
+    default:
+      return send({ id, error: { code: -32603, message: "\u001b[2Jbad" } });
+  }
+};
+
+if (mode === "stubborn") {
+  process.on("SIGTERM", () => {});
+  // A child in the same group, which is as stubborn.
+  const child = spawn("bash", ["-c", "trap '' TERM; while :; do sleep 1; done"], { stdio: "ignore" });
+  writeFileSync(process.argv[3], `${process.pid} ${child.pid}`);
+  setInterval(() => {}, 1000);
+}
+if (mode === "stillborn") {
+  process.stderr.write("cannot find my configuration\n", () => process.exit(1));
+} else if (mode === "mute") {
+  setInterval(() => {}, 1000);
+} else if (mode === "babbler") {
+  forever("hello\n".repeat(1000));
+} else {
+  process.stdout.write("Welcome to a server that greets where it should not\n");
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id === undefined) return;
+    switch (method) {
+      case "initialize":
+        return send({
+          id,
+          result: {
+            protocolVersion: params.protocolVersion,
+            capabilities: { tools: {} },
+            serverInfo: { name: `host\u001b[2Jile`, version: "1" },
+          },
+        });
+      case "ping":
+        return send({ id, result: {} });
+      case "tools/list":
+        if (mode === "endless-pages") {
+          const page = Number(params?.cursor ?? 0);
+          const tool = { name: `t${page}`, inputSchema: object };
+          return send({ id, result: { tools: [tool], nextCursor: String(page + 1) } });
+        }
+        if (mode === "same-page") return send({ id, result: { tools: tools(), nextCursor: "again" } });
+        return send({ id, result: { tools: tools() } });
+      case "tools/call":
+        return params.name === "evil" ? evil(id) : send({ id, result: text("fine") });
+      default:
+        return send({ id, error: { code: -32601, message: "no" } });
+    }
+  });
+}

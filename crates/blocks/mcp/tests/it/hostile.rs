@@ -1,0 +1,198 @@
+//! Broken and malicious servers cost a clear error, never the process.
+
+use std::time::Duration;
+
+use neuron_mcp::{McpClient, McpError};
+use neuron_patience::patience;
+use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
+use neuron_types::{ToolContext, ToolDyn as _, ToolError};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::programs::{hostile, text};
+
+/// What calling `evil` comes to, and whether the server can be used afterwards.
+async fn evil(mode: &str) -> McpError {
+    let spec = hostile(mode).max_message_bytes(1024 * 1024);
+    let client = McpClient::connect(spec, ()).await.unwrap();
+    let call = timeout(patience(), client.call_tool("evil", json!({})));
+    let error = call.await.expect("it ends").unwrap_err();
+    let fine = client.call_tool("fine", json!({})).await.unwrap();
+    assert_eq!(text(&fine), "fine", "{mode}");
+    client.close().await;
+    assert!(
+        !error.to_string().chars().any(char::is_control),
+        "{error:?}"
+    );
+    error
+}
+
+fn says(error: &McpError, what: &str) {
+    assert!(matches!(error, McpError::Protocol { .. }), "{error:?}");
+    assert!(error.to_string().contains(what), "{error}");
+}
+
+#[tokio::test]
+async fn a_huge_result_is_an_error() {
+    says(&evil("huge").await, "more than 1048576 bytes");
+}
+
+#[tokio::test]
+async fn a_result_that_never_ends_is_an_error() {
+    says(&evil("endless-line").await, "more than 1048576 bytes");
+}
+
+#[tokio::test]
+async fn output_that_is_no_mcp_and_never_ends_is_an_error() {
+    says(&evil("endless-noise").await, "that are no MCP");
+}
+
+#[tokio::test]
+async fn notices_without_end_are_an_error() {
+    says(&evil("endless-notices").await, "without answering anything");
+}
+
+#[tokio::test]
+async fn invalid_json_is_an_error() {
+    says(&evil("invalid-json").await, "invalid JSON");
+    says(&evil("invalid-utf8").await, "not what MCP prescribes");
+    says(&evil("deep-json").await, "recursion limit");
+}
+
+#[tokio::test]
+async fn an_answer_of_another_shape_is_an_error() {
+    says(&evil("wrong-shape").await, "no result of a tool");
+    says(&evil("unknown-content").await, "no result of a tool");
+    says(&evil("no-result").await, "not what MCP prescribes");
+}
+
+#[tokio::test]
+async fn a_refusal_is_shown_without_its_control_characters() {
+    let error = evil("refuses").await;
+    assert!(
+        matches!(error, McpError::Refused { code: -32603, .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_lost_with_its_last_words_and_is_started_again() {
+    let error = evil("dies").await;
+    assert!(matches!(error, McpError::Lost { .. }), "{error:?}");
+    assert!(error.to_string().contains("the disk is on fire"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_that_never_comes_ends_with_the_attempt() {
+    for mode in ["silent", "wrong-id"] {
+        let client = McpClient::connect(hostile(mode), ()).await.unwrap();
+        let call = client.call_tool("evil", json!({}));
+        let late = timeout(Duration::from_millis(300), call).await;
+        assert!(late.is_err(), "{mode}");
+        let fine = client.call_tool("fine", json!({})).await.unwrap();
+        assert_eq!(text(&fine), "fine");
+        client.close().await;
+    }
+}
+
+#[tokio::test]
+async fn tools_with_evil_names_are_left_out() {
+    let client = McpClient::connect(hostile("names"), ()).await.unwrap();
+    let found = client.discover(Some("h")).await.unwrap();
+    let names: Vec<_> = found.tools.iter().map(|tool| tool.name()).collect();
+    assert_eq!(names, ["h__fine"]);
+    assert_eq!(found.left_out.len(), 4, "{:?}", found.left_out);
+    for tool in &found.left_out {
+        assert!(!tool.name.chars().any(char::is_control), "{tool:?}");
+        assert!(tool.name.chars().count() < 200, "{tool:?}");
+    }
+    let info = client.server_info().await.unwrap();
+    assert!(!info.name.chars().any(char::is_control), "{info:?}");
+    client.close().await;
+}
+
+#[tokio::test]
+async fn schemas_that_blow_up_are_left_out_or_never_unrolled() {
+    let client = McpClient::connect(hostile("schemas"), ()).await.unwrap();
+    let found = client.discover(None).await.unwrap();
+    let left_out: Vec<_> = found
+        .left_out
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(left_out, ["deep", "big", "array"]);
+
+    let mut registry = ToolRegistry::new();
+    for tool in found.tools {
+        registry.register_dyn(tool);
+    }
+    let validator = SchemaValidator::new(&registry);
+    assert_eq!(validator.unchecked().count(), 0);
+    registry.add_middleware(validator);
+    for name in ["bomb", "self", "regex", "remote"] {
+        let input = json!({"a": format!("{}!", "a".repeat(40))});
+        let context = ToolContext::default();
+        let call = timeout(patience(), registry.execute(name, input, &context));
+        let output = call.await.expect("it ends");
+        assert_eq!(text(&output.unwrap()), "fine", "{name}");
+    }
+    client.close().await;
+}
+
+#[tokio::test]
+async fn lists_without_end_are_an_error() {
+    for (mode, what) in [
+        ("many", "more than 1000 tools"),
+        ("endless-pages", "more than 100 pages"),
+        ("same-page", "leads to itself"),
+    ] {
+        let client = McpClient::connect(hostile(mode), ()).await.unwrap();
+        says(&client.discover(None).await.unwrap_err(), what);
+        client.close().await;
+    }
+}
+
+#[tokio::test]
+async fn servers_that_do_not_begin_are_an_error() {
+    let stillborn = McpClient::connect(hostile("stillborn"), ())
+        .await
+        .unwrap_err();
+    assert!(
+        stillborn
+            .to_string()
+            .contains("cannot find my configuration"),
+        "{stillborn}"
+    );
+    let spec = hostile("mute").timeout(Duration::from_millis(500));
+    let mute = McpClient::connect(spec, ()).await.unwrap_err();
+    assert!(matches!(mute, McpError::Initialization { .. }), "{mute:?}");
+    says(
+        &McpClient::connect(hostile("babbler"), ())
+            .await
+            .unwrap_err(),
+        "no MCP",
+    );
+    let missing = McpClient::connect_stdio("no-such-program", &[])
+        .await
+        .unwrap_err();
+    assert!(missing.is_unavailable(), "{missing}");
+    assert!(missing.to_string().contains("no-such-program"), "{missing}");
+}
+
+#[tokio::test]
+async fn what_the_model_reads_of_it_is_one_clear_error() {
+    let spec = hostile("huge").max_message_bytes(1024 * 1024);
+    let client = McpClient::connect(spec, ()).await.unwrap();
+    let registry = ToolRegistry::from_iter(client.discover_tools().await.unwrap());
+    let error = registry
+        .execute("evil", json!({}), &ToolContext::default())
+        .await;
+    match error.unwrap_err() {
+        ToolError::ExecutionFailed(error) => assert_eq!(
+            error.to_string(),
+            "the MCP server hostile cannot be understood: it sent a message of more than 1048576 bytes"
+        ),
+        other => panic!("{other:?}"),
+    }
+    client.close().await;
+}

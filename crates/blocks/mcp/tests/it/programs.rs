@@ -1,0 +1,56 @@
+//! The programs that the tests run.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use neuron_mcp::McpServerSpec;
+use neuron_patience::patience;
+use neuron_testing::HOSTILE_SERVER;
+pub(crate) use neuron_testing::{
+    EverythingServer as Everything, is_running, mcp_program as program,
+};
+use neuron_types::{ContentItem, ToolOutput};
+
+pub(crate) fn everything() -> McpServerSpec {
+    McpServerSpec::stdio(
+        "everything",
+        "node",
+        [program("mcp-server-everything"), "stdio".to_owned()],
+    )
+}
+
+pub(crate) fn filesystem(folder: &Path) -> McpServerSpec {
+    let args = [
+        program("mcp-server-filesystem"),
+        folder.to_str().unwrap().to_owned(),
+    ];
+    McpServerSpec::stdio("files", "node", args)
+}
+
+/// A server that does what `mode` says: see `hostile.mjs`.
+pub(crate) fn hostile(mode: &str) -> McpServerSpec {
+    McpServerSpec::stdio("hostile", "node", [HOSTILE_SERVER, mode])
+}
+
+/// The texts of a result, joined.
+pub(crate) fn text(output: &ToolOutput) -> String {
+    output
+        .content
+        .iter()
+        .filter_map(|item| match item {
+            ContentItem::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Waits until something is so.
+pub(crate) async fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let (start, time) = (Instant::now(), patience());
+    while !is() {
+        assert!(start.elapsed() < time, "{what} did not come about");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

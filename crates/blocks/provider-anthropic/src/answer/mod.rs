@@ -1,0 +1,5 @@
+//! What comes back.
+
+pub(crate) mod failure;
+pub(crate) mod response;
+pub(crate) mod stream;

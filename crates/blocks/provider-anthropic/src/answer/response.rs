@@ -1,0 +1,263 @@
+use neuron_provider_http::lenient;
+use neuron_types::{
+    CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage, UsageIteration,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::container;
+
+/// The body of a success. Only `content` must be there.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answer {
+    #[serde(default, deserialize_with = "lenient")]
+    id: String,
+    #[serde(default, deserialize_with = "lenient")]
+    model: String,
+    content: Option<Vec<Value>>,
+    #[serde(default, deserialize_with = "lenient")]
+    stop_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    stop_details: Option<StopDetails>,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Usage,
+    #[serde(default, deserialize_with = "lenient")]
+    container: Option<Map<String, Value>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+/// What else is worth knowing of an answer.
+const NOTED: &[&str] = &[
+    "stop_sequence",
+    "context_management",
+    "diagnostics",
+    "input_transformations",
+];
+
+#[derive(Debug, Default, Deserialize)]
+struct StopDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    category: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    explanation: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Usage {
+    #[serde(default, deserialize_with = "lenient")]
+    input_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    output_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
+    cache_creation_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
+    output_tokens_details: OutputDetails,
+    #[serde(default, deserialize_with = "lenient")]
+    iterations: Option<Vec<Iteration>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    thinking_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Iteration {
+    #[serde(default, rename = "type", deserialize_with = "lenient")]
+    kind: String,
+    #[serde(flatten)]
+    usage: IterationUsage,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct IterationUsage {
+    #[serde(default, deserialize_with = "lenient")]
+    input_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    output_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
+    cache_creation_input_tokens: Option<u64>,
+}
+
+impl Answer {
+    /// `None` if it is no message at all.
+    pub(crate) fn into_response(self) -> Option<CompletionResponse> {
+        let mut content = Vec::new();
+        for block in self.content? {
+            take_block(block, &mut content);
+        }
+        let calls = content
+            .iter()
+            .any(|block| matches!(block, ContentBlock::ToolUse { .. }));
+        let stop_reason = match self.stop_reason.filter(|reason| !reason.is_empty()) {
+            Some(reason) => stop_reason(reason),
+            None if calls => StopReason::ToolUse,
+            None => StopReason::EndTurn,
+        };
+        if stop_reason == StopReason::Refusal {
+            content = refusal(content, self.stop_details);
+        }
+        content.extend(self.container.and_then(container::block));
+        let mut noted = self.others;
+        noted.retain(|name, value| NOTED.contains(&name.as_str()) && !value.is_null());
+        Some(CompletionResponse {
+            id: self.id,
+            model: self.model,
+            message: Message {
+                role: Role::Assistant,
+                content,
+            },
+            usage: self.usage.into(),
+            stop_reason,
+            cost_usd: None,
+            extra: (!noted.is_empty()).then_some(Value::Object(noted)),
+            mismatch: None,
+        })
+    }
+}
+
+fn stop_reason(reason: String) -> StopReason {
+    match reason.as_str() {
+        "end_turn" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" => StopReason::MaxTokens,
+        "stop_sequence" => StopReason::StopSequence,
+        "pause_turn" => StopReason::PauseTurn,
+        "refusal" => StopReason::Refusal,
+        "model_context_window_exceeded" => StopReason::ContextWindowExceeded,
+        "compaction" => StopReason::Compaction,
+        _ => StopReason::named(reason),
+    }
+}
+
+/// What was written before a refusal is to be thrown away; the explanation is what the reader needs.
+fn refusal(content: Vec<ContentBlock>, details: Option<StopDetails>) -> Vec<ContentBlock> {
+    let explanation = details.and_then(|details| {
+        let category = details.category.map(|name| format!("declined: {name}"));
+        details.explanation.or(category)
+    });
+    match explanation {
+        Some(text) => vec![ContentBlock::Text(text)],
+        None => content,
+    }
+}
+
+/// Takes a block apart where a variant holds all of it, and keeps it as it is where none does.
+fn take_block(block: Value, content: &mut Vec<ContentBlock>) {
+    let Value::Object(mut fields) = block else {
+        content.push(ContentBlock::Other(block));
+        return;
+    };
+    let kind = fields
+        .get("type")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let block = match kind.as_deref() {
+        Some("text") if is_text(&fields, "text") => {
+            let text = take_text(&mut fields, "text");
+            if !is_whole(&fields, &[]) {
+                content.push(ContentBlock::Other(Value::Object(fields)));
+            }
+            ContentBlock::Text(text)
+        }
+        Some("thinking") if is_whole(&fields, &["thinking", "signature"]) => {
+            ContentBlock::Thinking {
+                thinking: take_text(&mut fields, "thinking"),
+                signature: Some(take_text(&mut fields, "signature")),
+            }
+        }
+        Some("thinking") if is_whole(&fields, &["thinking"]) => ContentBlock::Thinking {
+            thinking: take_text(&mut fields, "thinking"),
+            signature: None,
+        },
+        Some("redacted_thinking") if is_whole(&fields, &["data"]) => {
+            ContentBlock::RedactedThinking {
+                data: take_text(&mut fields, "data"),
+            }
+        }
+        Some("compaction") if is_whole(&fields, &["content"]) => ContentBlock::Compaction {
+            content: take_text(&mut fields, "content"),
+        },
+        Some("tool_use") if is_text(&fields, "id") && is_text(&fields, "name") => {
+            let id = take_text(&mut fields, "id");
+            let name = take_text(&mut fields, "name");
+            let input = fields.remove("input").unwrap_or_else(|| json!({}));
+            let more = !is_whole(&fields, &[]);
+            fields.remove("type");
+            ContentBlock::ToolUse {
+                id,
+                name,
+                input,
+                extra: more.then_some(Value::Object(fields)),
+            }
+        }
+        _ => ContentBlock::Other(Value::Object(fields)),
+    };
+    content.push(block);
+}
+
+fn is_text(fields: &Map<String, Value>, name: &str) -> bool {
+    fields.get(name).is_some_and(Value::is_string)
+}
+
+/// Says if these texts and the type are all there is, but for nulls.
+fn is_whole(fields: &Map<String, Value>, names: &[&str]) -> bool {
+    let said = fields.values().filter(|value| !value.is_null()).count();
+    said == names.len() + 1 && names.iter().all(|name| is_text(fields, name))
+}
+
+fn take_text(fields: &mut Map<String, Value>, name: &str) -> String {
+    match fields.remove(name) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+/// The counts of an answer that is still coming.
+pub(crate) fn usage(counts: &Value) -> TokenUsage {
+    Usage::deserialize(counts).unwrap_or_default().into()
+}
+
+impl From<Usage> for TokenUsage {
+    fn from(usage: Usage) -> Self {
+        let read = usage.cache_read_input_tokens;
+        let written = usage.cache_creation_input_tokens;
+        Self {
+            input_tokens: usage
+                .input_tokens
+                .saturating_add(read.unwrap_or(0))
+                .saturating_add(written.unwrap_or(0)),
+            output_tokens: usage.output_tokens,
+            cache_read_tokens: read,
+            cache_creation_tokens: written,
+            reasoning_tokens: usage.output_tokens_details.thinking_tokens,
+            iterations: usage
+                .iterations
+                .map(|iterations| iterations.into_iter().map(Into::into).collect()),
+        }
+    }
+}
+
+impl From<Iteration> for UsageIteration {
+    fn from(iteration: Iteration) -> Self {
+        let usage = iteration.usage;
+        let read = usage.cache_read_input_tokens;
+        let written = usage.cache_creation_input_tokens;
+        Self {
+            kind: iteration.kind,
+            input_tokens: usage
+                .input_tokens
+                .saturating_add(read.unwrap_or(0))
+                .saturating_add(written.unwrap_or(0)),
+            output_tokens: usage.output_tokens,
+            cache_read_tokens: read,
+            cache_creation_tokens: written,
+        }
+    }
+}

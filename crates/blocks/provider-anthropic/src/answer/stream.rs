@@ -1,0 +1,384 @@
+use std::{
+    collections::{BTreeMap, VecDeque},
+    mem,
+};
+
+use neuron_provider_http::{Assemble, Progress, StreamFault, WireEvent};
+use neuron_types::{CompletionResponse, StreamEvent};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    answer::failure,
+    answer::response::{Answer, usage},
+};
+
+/// Puts the events of a stream together into the very message that the API would have sent without one.
+#[derive(Debug)]
+pub(crate) struct Assembler {
+    /// Of the answer's headers, for an error that names none.
+    request_id: Option<String>,
+    message: Option<Map<String, Value>>,
+    blocks: BTreeMap<u64, Block>,
+    stopped: bool,
+}
+
+/// A block that is still growing.
+#[derive(Debug, Default)]
+struct Block {
+    fields: Map<String, Value>,
+    text: String,
+    thinking: String,
+    /// The arguments of a call, as JSON text.
+    input: String,
+    ended: bool,
+}
+
+/// What most events say. The others are read once more, as a whole.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    index: u64,
+    delta: Delta,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Delta {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    text: Option<String>,
+    thinking: Option<String>,
+    partial_json: Option<String>,
+    signature: Option<String>,
+}
+
+impl Assembler {
+    pub(crate) fn new(request_id: Option<String>) -> Self {
+        Self {
+            request_id,
+            message: None,
+            blocks: BTreeMap::new(),
+            stopped: false,
+        }
+    }
+
+    fn start(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
+        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        if self.message.is_none()
+            && let Some(Value::Object(message)) = event.remove("message")
+        {
+            self.message = Some(message);
+            self.tell_usage(seen);
+        }
+        Ok(())
+    }
+
+    fn start_block(
+        &mut self,
+        index: u64,
+        data: &[u8],
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> serde_json::Result<()> {
+        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        let Some(Value::Object(fields)) = event.remove("content_block") else {
+            return Ok(());
+        };
+        if self.blocks.contains_key(&index) {
+            return Ok(());
+        }
+        let block = Block {
+            fields,
+            ..Block::default()
+        };
+        let said = |name| Some(block.said(name)?.to_owned()).filter(|text| !text.is_empty());
+        match block.said("type") {
+            Some("text") => seen.extend(said("text").map(StreamEvent::TextDelta)),
+            Some("thinking") => seen.extend(said("thinking").map(StreamEvent::ThinkingDelta)),
+            Some("tool_use") => {
+                seen.push_back(StreamEvent::ToolUseStart {
+                    id: said("id").unwrap_or_default(),
+                    name: said("name").unwrap_or_default(),
+                });
+            }
+            _ => {}
+        }
+        self.blocks.insert(index, block);
+        Ok(())
+    }
+
+    fn grow(
+        &mut self,
+        index: u64,
+        delta: Delta,
+        data: &[u8],
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> serde_json::Result<()> {
+        let Some(block) = self.blocks.get_mut(&index).filter(|block| !block.ended) else {
+            return Ok(());
+        };
+        match delta.kind.as_deref() {
+            Some("text_delta") => {
+                let text = delta.text.unwrap_or_default();
+                block.text.push_str(&text);
+                seen.push_back(StreamEvent::TextDelta(text));
+            }
+            Some("thinking_delta") => {
+                let thinking = delta.thinking.unwrap_or_default();
+                block.thinking.push_str(&thinking);
+                seen.push_back(StreamEvent::ThinkingDelta(thinking));
+            }
+            Some("input_json_delta") => {
+                let delta = delta.partial_json.unwrap_or_default();
+                block.input.push_str(&delta);
+                if let Some(id) = block.call_id() {
+                    seen.push_back(StreamEvent::ToolUseInputDelta { id, delta });
+                }
+            }
+            Some("signature_delta") => {
+                let signature = delta.signature.unwrap_or_default();
+                block.set("signature", Value::String(signature.clone()));
+                seen.push_back(StreamEvent::SignatureDelta(signature));
+            }
+            Some("citations_delta") => block.cite(whole_delta(data)?),
+            Some("compaction_delta") => {
+                for (name, value) in whole_delta(data)? {
+                    if name != "type" {
+                        block.set(&name, value);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self, index: u64, seen: &mut VecDeque<StreamEvent>) {
+        if let Some(block) = self.blocks.get_mut(&index).filter(|block| !block.ended) {
+            let seeded = block.input.is_empty();
+            block.end();
+            let Some(id) = block.call_id() else { return };
+            let input = block
+                .fields
+                .get("input")
+                .filter(|input| **input != json!({}));
+            if let Some(input) = input.filter(|_| seeded) {
+                seen.push_back(StreamEvent::ToolUseInputDelta {
+                    id: id.clone(),
+                    delta: input.to_string(),
+                });
+            }
+            seen.push_back(StreamEvent::ToolUseEnd { id });
+        }
+    }
+
+    /// The counts are totals: the newest stand, and what is not said anew stays.
+    fn change(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
+        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        let Some(message) = &mut self.message else {
+            return Ok(());
+        };
+        event.remove("type");
+        let delta = event.remove("delta");
+        let counts = event.remove("usage");
+        let delta = delta.as_ref().and_then(Value::as_object);
+        let fields = event.iter().chain(delta.into_iter().flatten());
+        for (name, value) in fields.filter(|(_, value)| !value.is_null()) {
+            message.insert(name.clone(), value.clone());
+        }
+        if let Some(Value::Object(counts)) = counts {
+            let usage = message.entry("usage").or_insert_with(|| json!({}));
+            if !usage.is_object() {
+                *usage = json!({});
+            }
+            if let Some(usage) = usage.as_object_mut() {
+                usage.extend(counts.into_iter().filter(|(_, value)| !value.is_null()));
+            }
+            self.tell_usage(seen);
+        }
+        Ok(())
+    }
+
+    fn tell_usage(&self, seen: &mut VecDeque<StreamEvent>) {
+        let counts = self
+            .message
+            .as_ref()
+            .and_then(|message| message.get("usage"));
+        if let Some(counts) = counts {
+            seen.push_back(StreamEvent::Usage(usage(counts)));
+        }
+    }
+}
+
+impl Assemble for Assembler {
+    fn take(
+        &mut self,
+        event: WireEvent<'_>,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<Progress, StreamFault> {
+        let Event { kind, index, delta } = match serde_json::from_slice(event.data) {
+            Ok(event) => event,
+            Err(error) => return ignore_unknown(event, error),
+        };
+        let kind = if kind.is_empty() { event.name } else { &kind };
+        match kind {
+            "message_start" => self.start(event.data, seen)?,
+            "content_block_start" => self.start_block(index, event.data, seen)?,
+            "content_block_delta" => self.grow(index, delta, event.data, seen)?,
+            "content_block_stop" => self.end_block(index, seen),
+            "message_delta" => self.change(event.data, seen)?,
+            "message_stop" => {
+                self.stopped = true;
+                return Ok(Progress::Complete);
+            }
+            "error" => {
+                let request_id = self.request_id.take();
+                let failure = failure::of_event(event.data, request_id);
+                return Err(StreamFault::Failed(failure));
+            }
+            // Pings, and what the API may add.
+            _ => {}
+        }
+        Ok(Progress::More)
+    }
+
+    fn finish(&mut self) -> Option<CompletionResponse> {
+        let mut message = self.message.take().filter(|_| self.stopped)?;
+        let blocks = mem::take(&mut self.blocks).into_values();
+        let content = blocks.map(|mut block| {
+            block.end();
+            Value::Object(block.fields)
+        });
+        message.insert("content".to_owned(), content.collect());
+        let answer: Answer = serde_json::from_value(Value::Object(message)).ok()?;
+        answer.into_response()
+    }
+}
+
+impl Block {
+    fn said(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        self.fields.insert(name.to_owned(), value);
+    }
+
+    /// The id, if this is a call of a tool of ours.
+    fn call_id(&self) -> Option<String> {
+        (self.said("type")? == "tool_use").then(|| self.said("id").map(str::to_owned))?
+    }
+
+    fn cite(&mut self, mut delta: Map<String, Value>) {
+        let Some(citation) = delta.remove("citation") else {
+            return;
+        };
+        let citations = self.fields.entry("citations").or_insert(Value::Null);
+        match citations {
+            Value::Array(citations) => citations.push(citation),
+            other => *other = Value::Array(vec![citation]),
+        }
+    }
+
+    /// Puts what came in pieces into its field.
+    fn end(&mut self) {
+        if mem::replace(&mut self.ended, true) {
+            return;
+        }
+        for (name, more) in [
+            ("text", mem::take(&mut self.text)),
+            ("thinking", mem::take(&mut self.thinking)),
+        ] {
+            if !more.is_empty() {
+                let text = self.said(name).unwrap_or_default().to_owned() + &more;
+                self.set(name, Value::String(text));
+            }
+        }
+        let input = mem::take(&mut self.input);
+        if !input.is_empty() {
+            // What is no JSON is kept as the model wrote it, for the loop to tell the model.
+            let input = serde_json::from_str(&input).unwrap_or(Value::String(input));
+            self.set("input", input);
+        }
+    }
+}
+
+/// What the API may add need not have the fields of what is known.
+fn ignore_unknown(event: WireEvent<'_>, error: serde_json::Error) -> Result<Progress, StreamFault> {
+    let fields: Map<String, Value> = serde_json::from_slice(event.data)?;
+    let kind = fields.get("type").and_then(Value::as_str);
+    let known = ["message_", "content_block_", "error"];
+    match kind {
+        Some(kind) if !known.iter().any(|known| kind.starts_with(known)) => Ok(Progress::More),
+        _ => Err(error.into()),
+    }
+}
+
+fn whole_delta(data: &[u8]) -> serde_json::Result<Map<String, Value>> {
+    let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+    Ok(match event.remove("delta") {
+        Some(Value::Object(delta)) => delta,
+        _ => Map::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_provider_http::{EventDecoder, SseDecoder};
+
+    use super::*;
+
+    const STREAM: &str = include_str!("../../tests/fixtures/interleaved.sse");
+
+    fn assembled(chunks: &[&[u8]]) -> (Vec<StreamEvent>, Option<CompletionResponse>) {
+        let mut decoder = SseDecoder::default();
+        let mut assembler = Assembler::new(None);
+        let mut seen = VecDeque::new();
+        for chunk in chunks {
+            let mut input = *chunk;
+            while decoder.advance(&mut input).unwrap() {
+                assembler.take(decoder.event(), &mut seen).unwrap();
+            }
+        }
+        if decoder.finish() {
+            assembler.take(decoder.event(), &mut seen).unwrap();
+        }
+        (seen.into(), assembler.finish())
+    }
+
+    #[test]
+    fn the_answer_is_the_same_wherever_the_bytes_are_split() {
+        let (events, answer) = assembled(&[STREAM.as_bytes()]);
+        insta::assert_json_snapshot!(answer);
+        insta::assert_debug_snapshot!(events);
+        for cut in 0..=STREAM.len() {
+            let (head, tail) = STREAM.as_bytes().split_at(cut);
+            let (pieces, same) = assembled(&[head, tail]);
+            assert_eq!(same, answer, "cut at {cut}");
+            assert_eq!(format!("{pieces:?}"), format!("{events:?}"), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_answer_is_the_same_whatever_ends_the_lines() {
+        let (_, answer) = assembled(&[STREAM.as_bytes()]);
+        let endings = [
+            STREAM.replace('\n', "\r\n"),
+            STREAM.replace('\n', "\r"),
+            STREAM.trim_end().to_owned(),
+            format!("\u{feff}{STREAM}"),
+        ];
+        for stream in endings {
+            assert_eq!(assembled(&[stream.as_bytes()]).1, answer);
+        }
+    }
+
+    #[test]
+    fn a_stream_that_lacks_its_end_is_no_answer() {
+        let end = STREAM.find("event: message_stop").unwrap();
+        let (_, answer) = assembled(&[&STREAM.as_bytes()[..end]]);
+        assert_eq!(answer, None);
+    }
+}

@@ -1,0 +1,32 @@
+//! The client against a local server that speaks the Messages API.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "test code fails by panicking"
+)]
+
+mod answers;
+mod caching;
+mod client;
+mod compaction;
+mod containers;
+mod corpus;
+mod errors;
+mod fake_api;
+mod models;
+mod official_client;
+#[path = "../../../provider-http/tests/it/raw_server.rs"]
+mod raw_server;
+mod refusals;
+mod replay;
+mod requests;
+mod round_trip;
+mod stream_faults;
+mod streaming;
+mod thinking;
+mod tools;
+mod wire;
+mod wire_stream;

@@ -1,0 +1,8 @@
+//! One attempt at a request, and what its answer says.
+
+pub(crate) mod api_key;
+pub(crate) mod failure;
+pub(crate) mod http_client;
+pub(crate) mod reply;
+pub(crate) mod retry;
+pub(crate) mod transport;

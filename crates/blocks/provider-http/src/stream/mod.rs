@@ -1,0 +1,7 @@
+//! Answers that come in pieces.
+
+pub(crate) mod assemble;
+pub(crate) mod event;
+pub(crate) mod event_stream;
+pub(crate) mod ndjson;
+pub(crate) mod sse;

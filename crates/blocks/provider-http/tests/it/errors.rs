@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use neuron_provider_http::{ApiFailure, ApiKey, HttpClient, kind_of_status};
+use neuron_types::{FailureKind, ProviderError};
+use serde_json::json;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+
+const KEY: &str = "sk-very-secret-key";
+
+async fn answer(template: ResponseTemplate) -> ProviderError {
+    let server = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(template)
+        .expect(1)
+        .mount(&server)
+        .await;
+    let client = HttpClient::builder("test", server.uri())
+        .secret_header("x-api-key", "", &ApiKey::from(KEY))
+        .build()
+        .unwrap();
+    let reply = client.post(&json!({}), &[]).await.unwrap();
+    assert!(!reply.is_success());
+    client.failure(&reply, ApiFailure::new(kind_of_status(reply.status())))
+}
+
+#[tokio::test]
+async fn each_status_has_its_kind_and_one_request_is_made() {
+    for (status, kind, retryable) in [
+        (400, FailureKind::InvalidRequest, false),
+        (401, FailureKind::Authentication, false),
+        (402, FailureKind::Quota, false),
+        (403, FailureKind::Permission, false),
+        (404, FailureKind::ModelNotFound, false),
+        (408, FailureKind::Timeout, true),
+        (409, FailureKind::Unavailable, true),
+        (413, FailureKind::ContextLength, false),
+        (418, FailureKind::InvalidRequest, false),
+        (422, FailureKind::InvalidRequest, false),
+        (429, FailureKind::RateLimited, true),
+        (500, FailureKind::Unavailable, true),
+        (502, FailureKind::Unavailable, true),
+        (503, FailureKind::Overloaded, true),
+        (504, FailureKind::Timeout, true),
+        (520, FailureKind::Unavailable, true),
+        (529, FailureKind::Overloaded, true),
+    ] {
+        let error = answer(ResponseTemplate::new(status)).await;
+        assert_eq!(error.kind(), kind, "{status}");
+        assert_eq!(error.is_retryable(), retryable, "{status}");
+        assert_eq!(error.status(), Some(status));
+    }
+}
+
+#[tokio::test]
+async fn should_retry_outranks_the_status() {
+    let no = ResponseTemplate::new(500).insert_header("x-should-retry", "false");
+    assert!(!answer(no).await.is_retryable());
+    let yes = ResponseTemplate::new(400).insert_header("x-should-retry", "true");
+    assert!(answer(yes).await.is_retryable());
+}
+
+#[tokio::test]
+async fn the_wait_is_read_from_every_form() {
+    let limited = || ResponseTemplate::new(429);
+    let wait = async |template| answer(template).await.retry_after();
+
+    let milliseconds = limited()
+        .insert_header("retry-after-ms", "1500")
+        .insert_header("retry-after", "9");
+    assert_eq!(wait(milliseconds).await, Some(Duration::from_millis(1500)));
+    let seconds = limited().insert_header("retry-after", "2.5");
+    assert_eq!(wait(seconds).await, Some(Duration::from_millis(2500)));
+    let negative = limited().insert_header("retry-after", "-1");
+    assert_eq!(wait(negative).await, None);
+    let hint = limited().set_body_string("Please try again in 1.5s.");
+    assert_eq!(wait(hint).await, Some(Duration::from_millis(1500)));
+
+    let at = std::time::SystemTime::now() + Duration::from_secs(7200);
+    let date = limited().insert_header("retry-after", httpdate::fmt_http_date(at).as_str());
+    let read = wait(date).await.unwrap();
+    assert!(
+        (Duration::from_secs(3600)..=Duration::from_secs(7200)).contains(&read),
+        "{read:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_unreadable_body_is_quoted_in_part_and_without_the_key() {
+    let page = format!(
+        "<html>\n  <b>Bad gateway</b> for {KEY}\n{}</html>",
+        "x ".repeat(5000)
+    );
+
+    let error = answer(ResponseTemplate::new(502).set_body_string(page)).await;
+
+    let text = error.to_string();
+    assert!(
+        text.starts_with("test failed: \"<html> <b>Bad gateway</b> for [redacted] x x"),
+        "{text}"
+    );
+    assert!(text.len() < 500, "{text}");
+    assert!(!format!("{error:?}").contains(KEY));
+}
+
+#[tokio::test]
+async fn a_body_of_bytes_is_no_trouble() {
+    let error = answer(ResponseTemplate::new(500).set_body_bytes([0xff, 0xfe, 0x00])).await;
+    assert_eq!(error.kind(), FailureKind::Unavailable);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_with_the_key() {
+    let elsewhere = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(ResponseTemplate::new(200))
+        .expect(0)
+        .mount(&elsewhere)
+        .await;
+    for status in [301, 302, 303, 307, 308] {
+        let target = format!("{}/steal?token=hush", elsewhere.uri());
+        let moved = ResponseTemplate::new(status).insert_header("location", target.as_str());
+
+        let error = answer(moved).await;
+
+        assert_eq!(error.kind(), FailureKind::InvalidRequest);
+        let text = error.to_string();
+        assert!(text.contains(&elsewhere.uri()), "{text}");
+        assert!(!text.contains("hush"), "{text}");
+    }
+}

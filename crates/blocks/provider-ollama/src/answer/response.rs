@@ -1,0 +1,161 @@
+use neuron_provider_http::lenient;
+use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::call;
+
+/// One JSON object of the server: a whole answer, or a line of one.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Piece {
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) error: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
+    model: String,
+    #[serde(default, deserialize_with = "lenient")]
+    created_at: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) message: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) done: Option<bool>,
+    #[serde(default, deserialize_with = "lenient")]
+    done_reason: String,
+    #[serde(default, deserialize_with = "lenient")]
+    prompt_eval_count: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    eval_count: u64,
+}
+
+/// What the pieces so far say.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// How many messages the conversation has: a part of the ids that calls without one get.
+    messages: usize,
+    model: String,
+    created_at: String,
+    thinking: String,
+    text: String,
+    calls: Vec<ContentBlock>,
+    /// The message's fields that have no block of their own.
+    others: Map<String, Value>,
+    usage: TokenUsage,
+    stop: Option<StopReason>,
+}
+
+/// What one piece adds.
+#[derive(Debug, Default)]
+pub(crate) struct Added<'a> {
+    pub(crate) thinking: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) calls: &'a [ContentBlock],
+    pub(crate) usage: Option<&'a TokenUsage>,
+}
+
+impl Answer {
+    /// An answer to a conversation of so many messages.
+    pub(crate) fn to(messages: usize) -> Self {
+        Self {
+            messages,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a piece that is no error.
+    pub(crate) fn take(&mut self, piece: Piece) -> Added<'_> {
+        if self.model.is_empty() {
+            self.model = piece.model;
+        }
+        if self.created_at.is_empty() {
+            self.created_at = piece.created_at;
+        }
+        let thinking = self.thinking.len();
+        let text = self.text.len();
+        let calls = self.calls.len();
+        if let Some(message) = piece.message {
+            self.take_message(message);
+        }
+        if piece.done == Some(true) {
+            self.usage = TokenUsage {
+                input_tokens: piece.prompt_eval_count,
+                output_tokens: piece.eval_count,
+                ..TokenUsage::default()
+            };
+            self.stop = Some(stop_reason(piece.done_reason, !self.calls.is_empty()));
+        }
+        Added {
+            thinking: self.thinking.get(thinking..).unwrap_or_default(),
+            text: self.text.get(text..).unwrap_or_default(),
+            calls: self.calls.get(calls..).unwrap_or_default(),
+            usage: self.stop.is_some().then_some(&self.usage),
+        }
+    }
+
+    fn take_message(&mut self, message: Map<String, Value>) {
+        for (name, value) in message {
+            match (name.as_str(), value) {
+                ("role", _) | (_, Value::Null) => {}
+                ("content", Value::String(more)) => self.text.push_str(&more),
+                ("thinking", Value::String(more)) => self.thinking.push_str(&more),
+                ("tool_calls", Value::Array(calls)) => {
+                    for call in calls {
+                        self.take_call(call);
+                    }
+                }
+                (_, value) => {
+                    self.others.insert(name, value);
+                }
+            }
+        }
+    }
+
+    fn take_call(&mut self, call: Value) {
+        let position = self.calls.len();
+        let answer = format!("{}\n{}\n{}", self.messages, self.created_at, self.model);
+        let call = call::read(call, |name, input| {
+            call::new_id(&answer, position, name, input)
+        });
+        self.calls.extend(call);
+    }
+
+    /// The answer, once it is complete.
+    pub(crate) fn finish(self) -> Option<CompletionResponse> {
+        let stop_reason = self.stop?;
+        let mut content = Vec::with_capacity(self.calls.len() + 2);
+        if !self.thinking.is_empty() {
+            content.push(ContentBlock::Thinking {
+                thinking: self.thinking,
+                signature: None,
+            });
+        }
+        if !self.text.is_empty() {
+            content.push(ContentBlock::Text(self.text));
+        }
+        content.extend(self.calls);
+        if !self.others.is_empty() {
+            content.push(ContentBlock::Other(Value::Object(self.others)));
+        }
+        Some(CompletionResponse {
+            id: String::new(),
+            model: self.model,
+            message: Message {
+                role: Role::Assistant,
+                content,
+            },
+            usage: self.usage,
+            stop_reason,
+            cost_usd: None,
+            extra: None,
+            mismatch: None,
+        })
+    }
+}
+
+/// Calls end with the reason `stop`, so the calls themselves decide.
+fn stop_reason(reason: String, calls: bool) -> StopReason {
+    match reason.as_str() {
+        "length" => StopReason::MaxTokens,
+        "" | "stop" if calls => StopReason::ToolUse,
+        "" | "stop" => StopReason::EndTurn,
+        _ => StopReason::named(reason),
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod answer;
+mod call;
+mod client;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod keep_alive;
+mod request;
+mod settings;
+mod think;
+
+pub use address::base_url_of_host;
+pub use client::{DEFAULT_BASE_URL, Ollama, OllamaBuilder};
+pub use keep_alive::KeepAlive;
+pub use think::Think;

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod arguments;
+mod builder;
+mod chat;
+mod failure;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod location;
+mod model;
+mod reasoning;
+mod responses;
+mod schema;
+
+pub use builder::{DEFAULT_BASE_URL, OpenAiBuilder};
+pub use chat::dialect::{ChatSettings, SystemRole, TokenLimitField};
+pub use chat::provider::OpenAiChat;
+pub use responses::compact::Compacted;
+pub use responses::provider::OpenAiResponses;
+pub use responses::settings::ResponsesSettings;

@@ -1,0 +1,184 @@
+use neuron_provider_http::lenient;
+use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    arguments::{received_call, received_custom_call},
+    responses::item::CUSTOM_CALL,
+    responses::message::take_apart,
+};
+
+/// The body of a success. Only `output` must be there.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answer {
+    #[serde(default, deserialize_with = "lenient")]
+    id: String,
+    #[serde(default, deserialize_with = "lenient")]
+    model: String,
+    #[serde(default, deserialize_with = "lenient")]
+    status: String,
+    output: Option<Vec<Value>>,
+    #[serde(default, deserialize_with = "lenient")]
+    incomplete_details: IncompleteDetails,
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Usage,
+    /// What the API left out of the conversation.
+    #[serde(default, deserialize_with = "lenient")]
+    input_transformations: Vec<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct IncompleteDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    reason: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Usage {
+    #[serde(default, deserialize_with = "lenient")]
+    input_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    output_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    input_tokens_details: InputDetails,
+    #[serde(default, deserialize_with = "lenient")]
+    output_tokens_details: OutputDetails,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct InputDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    cached_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
+    cache_write_tokens: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    #[serde(default, deserialize_with = "lenient")]
+    reasoning_tokens: Option<u64>,
+}
+
+impl Answer {
+    /// `None` if the response failed, was cancelled or is not finished.
+    pub(crate) fn into_response(self) -> Option<CompletionResponse> {
+        if matches!(
+            self.status.as_str(),
+            "failed" | "cancelled" | "queued" | "in_progress"
+        ) {
+            return None;
+        }
+        let mut content = Vec::new();
+        let mut seen = Seen::default();
+        for item in self.output? {
+            take_item(item, &mut content, &mut seen);
+        }
+        let cut = self.status == "incomplete";
+        Some(CompletionResponse {
+            id: self.id,
+            model: self.model,
+            message: Message {
+                role: Role::Assistant,
+                content,
+            },
+            usage: self.usage.into(),
+            stop_reason: match self.status.as_str() {
+                "" | "completed" | "incomplete" => {
+                    stop_reason(cut, self.incomplete_details.reason, &seen)
+                }
+                _ => StopReason::named(self.status),
+            },
+            cost_usd: None,
+            extra: (!self.input_transformations.is_empty())
+                .then(|| json!({"input_transformations": self.input_transformations})),
+            mismatch: None,
+        })
+    }
+}
+
+/// What the output holds. There is no reason given for its end: it follows from this.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    message: bool,
+    refusal: bool,
+    call: bool,
+    pub(crate) compaction: bool,
+}
+
+fn stop_reason(cut: bool, reason: String, seen: &Seen) -> StopReason {
+    match reason.as_str() {
+        "max_output_tokens" if cut => StopReason::MaxTokens,
+        "content_filter" if cut => StopReason::ContentFilter,
+        "" if cut => StopReason::Other("incomplete".to_owned()),
+        _ if cut => StopReason::named(reason),
+        _ if seen.refusal => StopReason::Refusal,
+        _ if seen.call => StopReason::ToolUse,
+        _ if seen.compaction && !seen.message => StopReason::Compaction,
+        _ => StopReason::EndTurn,
+    }
+}
+
+/// Takes calls and messages apart, and keeps any other item as it is.
+pub(crate) fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut Seen) {
+    let Value::Object(mut item) = item else {
+        content.push(ContentBlock::Other(item));
+        return;
+    };
+    let is_text = |name: &str| item.get(name).is_some_and(Value::is_string);
+    match item.get("type").and_then(Value::as_str) {
+        Some("message") => {
+            seen.message = true;
+            seen.refusal |= take_apart(item, content);
+        }
+        Some("function_call") if is_text("name") => {
+            seen.call = true;
+            item.remove("type");
+            let (id, name) = (
+                take_text(&mut item, "call_id"),
+                take_text(&mut item, "name"),
+            );
+            let arguments = item.remove("arguments");
+            content.push(received_call(id, name.unwrap_or_default(), arguments, item));
+        }
+        // Its type stays, and tells this kind of call from the other when it goes back.
+        Some(CUSTOM_CALL) if is_text("name") => {
+            seen.call = true;
+            let (id, name) = (
+                take_text(&mut item, "call_id"),
+                take_text(&mut item, "name"),
+            );
+            let input = take_text(&mut item, "input").unwrap_or_default();
+            content.push(received_custom_call(
+                id,
+                name.unwrap_or_default(),
+                input,
+                item,
+            ));
+        }
+        kind => {
+            seen.compaction |= kind == Some("compaction");
+            content.push(ContentBlock::Other(Value::Object(item)));
+        }
+    }
+}
+
+fn take_text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
+    match fields.remove(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+impl From<Usage> for TokenUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_read_tokens: usage.input_tokens_details.cached_tokens,
+            cache_creation_tokens: usage.input_tokens_details.cache_write_tokens,
+            reasoning_tokens: usage.output_tokens_details.reasoning_tokens,
+            iterations: None,
+        }
+    }
+}

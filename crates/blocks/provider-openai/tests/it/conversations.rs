@@ -1,0 +1,123 @@
+//! Requests that several tests send.
+
+use neuron_types::{
+    CompletionRequest, ContentBlock, ContentItem, DocumentSource, ImageSource, Message,
+    RequestHead, Role, ToolDefinition, ToolResultBlock,
+};
+use serde_json::json;
+
+pub(crate) fn hello() -> CompletionRequest {
+    conversation(vec![Message::user("hello")])
+}
+
+pub(crate) fn conversation(messages: Vec<Message>) -> CompletionRequest {
+    CompletionRequest::new(RequestHead::new("gpt-6.1-terra"), messages)
+}
+
+pub(crate) fn message(role: Role, content: Vec<ContentBlock>) -> Message {
+    Message { role, content }
+}
+
+pub(crate) fn weather() -> ToolDefinition {
+    ToolDefinition {
+        name: "get_weather".into(),
+        description: "Current weather for a city.".into(),
+        input_schema: json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
+        ..ToolDefinition::default()
+    }
+}
+
+/// A tool without arguments, as some schema generators describe it.
+pub(crate) fn now() -> ToolDefinition {
+    ToolDefinition {
+        name: "now".into(),
+        input_schema: json!({"type": "object"}),
+        ..ToolDefinition::default()
+    }
+}
+
+pub(crate) fn result(id: &str, content: Vec<ContentItem>, is_error: bool) -> ContentBlock {
+    ContentBlock::ToolResult(ToolResultBlock {
+        tool_use_id: id.into(),
+        name: "get_weather".into(),
+        content,
+        is_error,
+    })
+}
+
+pub(crate) fn picture() -> ImageSource {
+    ImageSource::Base64 {
+        media_type: "image/png".into(),
+        data: "iVBORw0KGgo=".into(),
+    }
+}
+
+/// Two parallel calls, one of which failed, with the user impatient in between.
+pub(crate) fn parallel_calls() -> Vec<Message> {
+    vec![
+        Message::user("Weather in Paris and Oslo?"),
+        message(
+            Role::Assistant,
+            vec![
+                ContentBlock::Thinking {
+                    thinking: "two calls".into(),
+                    signature: None,
+                },
+                ContentBlock::Text("I'll check both.".into()),
+                ContentBlock::tool_use("call_1", "get_weather", json!({"city": "Paris"})),
+                ContentBlock::tool_use("call_2", "get_weather", json!({"city": "Oslo"})),
+            ],
+        ),
+        Message::user("Hurry up."),
+        message(
+            Role::User,
+            vec![
+                result("call_1", vec![ContentItem::Text("21 C".into())], false),
+                result(
+                    "call_2",
+                    vec![ContentItem::Text("no such station".into())],
+                    true,
+                ),
+            ],
+        ),
+    ]
+}
+
+/// Pictures and documents, in what the user says and in results.
+pub(crate) fn media() -> Vec<Message> {
+    let call = |id: &str| ContentBlock::tool_use(id, "screenshot", json!({}));
+    let text = |text: &str| ContentItem::Text(text.into());
+    let shot = || ContentItem::Image { source: picture() };
+    vec![
+        message(
+            Role::User,
+            vec![
+                ContentBlock::Text("What is this?".into()),
+                ContentBlock::Image { source: picture() },
+                ContentBlock::Image {
+                    source: ImageSource::Url {
+                        url: "https://example.com/a.png".into(),
+                    },
+                },
+                ContentBlock::Document {
+                    source: DocumentSource::Base64Pdf {
+                        data: "JVBERi0=".into(),
+                    },
+                },
+                ContentBlock::Document {
+                    source: DocumentSource::PlainText {
+                        data: "notes".into(),
+                    },
+                },
+            ],
+        ),
+        message(Role::Assistant, vec![call("call_1"), call("call_2")]),
+        message(
+            Role::User,
+            vec![
+                result("call_1", vec![text("a screenshot"), shot()], false),
+                result("call_2", vec![text("blurred"), shot()], true),
+            ],
+        ),
+    ]
+}

@@ -1,0 +1,137 @@
+use std::{fs, sync::Arc};
+
+use neuron_types::{Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
+use serde::Deserialize;
+
+use crate::{
+    BuiltinOptions,
+    builtin::files::blocking::blocking,
+    builtin::files::error::cannot,
+    builtin::files::replace::{lock, replace, replaceable},
+    builtin::files::root::Root,
+    definition::{annotations, definition},
+};
+
+/// A second call finds another text than the first, and the text before it is lost.
+const ANNOTATIONS: ToolAnnotations = annotations(false, true, false, false);
+/// How many places of an ambiguous text are named.
+const MAX_PLACES: usize = 5;
+
+/// `edit_file`: replaces a text in a file by another.
+///
+/// The old text must occur exactly once, unless all its occurrences are to be replaced. The file is
+/// replaced as a whole and keeps its permissions. Edits of one file wait for each other.
+#[derive(Debug, Clone)]
+pub struct EditFile {
+    options: Arc<BuiltinOptions>,
+}
+
+/// The arguments of [`EditFile`].
+#[derive(Debug, Clone, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditFileArgs {
+    /// The file, relative to the working directory.
+    pub path: String,
+    /// The text to replace, exactly as it stands in the file, whitespace included.
+    pub old_string: String,
+    /// The text to put in its place.
+    pub new_string: String,
+    /// Replace every occurrence. Default is false: the text must occur exactly once.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
+impl EditFile {
+    /// The tool with these options.
+    pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
+        Self {
+            options: options.into(),
+        }
+    }
+}
+
+impl Tool for EditFile {
+    const NAME: &'static str = "edit_file";
+    type Args = EditFileArgs;
+    type Output = String;
+    type Error = ToolError;
+
+    fn definition(&self) -> ToolDefinition {
+        let description = "Replaces a text in a file by another. The old text must occur exactly once, \
+                           unless replace_all is true.";
+        definition::<EditFileArgs>(Self::NAME, "Edit file", description.to_owned(), ANNOTATIONS)
+    }
+
+    async fn call(&self, args: EditFileArgs, ctx: &ToolContext) -> Result<String, ToolError> {
+        let options = Arc::clone(&self.options);
+        let cwd = ctx.cwd.clone();
+        blocking(ctx, move |stop| {
+            let path = args.path.as_str();
+            let real = Root::new(&cwd, options.confine)?.existing(path)?;
+            let _lock = lock(&real);
+            let size = replaceable(&real, path)?.map_or(0, |found| found.len());
+            if size > options.max_file_bytes {
+                return Err(ToolError::ModelRetry(format!(
+                    "{path} has {size} bytes; edit_file edits files of at most {} bytes",
+                    options.max_file_bytes
+                )));
+            }
+            let bytes = fs::read(&real).map_err(cannot("read", path))?;
+            let text = String::from_utf8(bytes).map_err(|_| {
+                ToolError::ModelRetry(format!("{path} is not UTF-8; edit_file edits text"))
+            })?;
+            let (new, count) = edit(&text, &args).map_err(ToolError::ModelRetry)?;
+            replace(&real, path, new.as_bytes(), stop)?;
+            let occurrences = if count == 1 {
+                "occurrence"
+            } else {
+                "occurrences"
+            };
+            Ok(format!("replaced {count} {occurrences} in {path}"))
+        })
+        .await
+    }
+}
+
+/// The new text, and how many occurrences were replaced.
+fn edit(text: &str, args: &EditFileArgs) -> Result<(String, usize), String> {
+    let EditFileArgs {
+        path,
+        old_string: old,
+        new_string: new,
+        replace_all,
+    } = args;
+    if old.is_empty() {
+        return Err("old_string is empty; give the text to replace".to_owned());
+    }
+    if old == new {
+        return Err("old_string and new_string are the same; nothing would change".to_owned());
+    }
+    match text.matches(old.as_str()).count() {
+        0 if text.contains(&old.replace('\n', "\r\n")) => Err(format!(
+            "old_string is not in {path}, whose lines end in \\r\\n; write the line ends that way"
+        )),
+        0 => Err(format!(
+            "old_string is not in {path}; read the file and copy the text exactly, whitespace included"
+        )),
+        count if count > 1 && !replace_all => Err(format!(
+            "old_string occurs {count} times in {path}, first in {}; add the text around the one you \
+             mean, or set replace_all",
+            places(text, old)
+        )),
+        count => Ok((text.replace(old.as_str(), new), count)),
+    }
+}
+
+/// The lines in which the first occurrences begin.
+fn places(text: &str, old: &str) -> String {
+    let lines: Vec<String> = text
+        .match_indices(old)
+        .take(MAX_PLACES)
+        .map(|(at, _)| {
+            let before = text.as_bytes().get(..at).unwrap_or_default();
+            (1 + before.iter().filter(|byte| **byte == b'\n').count()).to_string()
+        })
+        .collect();
+    format!("lines {}", lines.join(", "))
+}

@@ -1,0 +1,7 @@
+//! Access to files below one directory.
+
+pub(crate) mod blocking;
+pub(crate) mod error;
+pub(crate) mod replace;
+pub(crate) mod root;
+pub(crate) mod walk;

@@ -1,0 +1,103 @@
+//! What the model is told about the built-in tools.
+
+use std::time::Duration;
+
+use neuron_types::{ToolAnnotations, ToolDefinition};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
+use serde_json::Value;
+
+/// How long a built-in tool that changes nothing may take, where the agent does not say it. It is short, so
+/// that an engine that has the choice makes the call where the run is.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(crate) const fn annotations(
+    read_only: bool,
+    destructive: bool,
+    idempotent: bool,
+    open_world: bool,
+) -> ToolAnnotations {
+    ToolAnnotations {
+        read_only_hint: Some(read_only),
+        destructive_hint: Some(destructive),
+        idempotent_hint: Some(idempotent),
+        open_world_hint: Some(open_world),
+    }
+}
+
+/// The definition of a tool that looks at files and changes nothing.
+pub(crate) fn reader<Args: JsonSchema>(
+    name: &str,
+    title: &str,
+    description: String,
+) -> ToolDefinition {
+    let annotations = annotations(true, false, true, false);
+    ToolDefinition {
+        timeout: Some(READ_TIMEOUT),
+        ..definition::<Args>(name, title, description, annotations)
+    }
+}
+
+pub(crate) fn definition<Args: JsonSchema>(
+    name: &str,
+    title: &str,
+    description: String,
+    annotations: ToolAnnotations,
+) -> ToolDefinition {
+    ToolDefinition {
+        name: name.to_owned(),
+        title: Some(title.to_owned()),
+        description,
+        input_schema: input_schema::<Args>(),
+        annotations: Some(annotations),
+        ..ToolDefinition::default()
+    }
+}
+
+/// The JSON Schema of a tool's arguments, for [`ToolDefinition::input_schema`].
+///
+/// It is the schema that schemars makes, without what says nothing to a model or is not known to every
+/// provider: titles, number formats, references.
+///
+/// ```
+/// use neuron_tool::input_schema;
+/// use schemars::JsonSchema;
+/// use serde_json::json;
+///
+/// #[derive(JsonSchema)]
+/// struct Lookup {
+///     /// The key to look up.
+///     key: String,
+/// }
+///
+/// let expected = json!({
+///     "type": "object",
+///     "properties": {"key": {"type": "string", "description": "The key to look up."}},
+///     "required": ["key"],
+/// });
+/// assert_eq!(input_schema::<Lookup>(), expected);
+/// ```
+#[must_use]
+pub fn input_schema<Args: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<Args>();
+    // Says whose arguments they are, to the readers of the code.
+    schema.remove("description");
+    strip(&mut schema);
+    schema.to_value()
+}
+
+/// Removes what says nothing to a model, or is not known to every provider, and the line ends of the code.
+fn strip(schema: &mut Schema) {
+    schema.remove("title");
+    schema.remove("format");
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    transform_subschemas(&mut strip, schema);
+}

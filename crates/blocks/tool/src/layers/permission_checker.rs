@@ -1,0 +1,71 @@
+use std::fmt;
+
+use neuron_types::{
+    PermissionDecision, PermissionPolicy, ToolContext, ToolError, ToolOutput, WasmBoxedFuture,
+};
+
+use crate::middleware::{Next, ToolCall, ToolMiddleware};
+
+/// Refuses calls that a [`PermissionPolicy`] does not allow, with [`ToolError::PermissionDenied`].
+///
+/// Nobody can be asked here, so [`PermissionDecision::Ask`] is refused too. Where a person is to decide,
+/// give the policy to the loop, which opens a ticket.
+///
+/// ```
+/// use neuron_tool::{
+///     BuiltinOptions, ToolContext, ToolError, ToolRegistry, builtin::PermissionChecker, builtin_tools,
+/// };
+/// use neuron_types::ApprovalRules;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut registry = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+/// registry.add_middleware(PermissionChecker::new(ApprovalRules {
+///     deny: vec!["bash(command=git push*)".into()],
+///     ..ApprovalRules::default()
+/// }));
+///
+/// let ctx = ToolContext::default();
+/// let push = registry.execute("bash", json!({"command": "git push"}), &ctx).await;
+/// assert!(matches!(push, Err(ToolError::PermissionDenied(_))));
+/// assert!(registry.execute("bash", json!({"command": "true"}), &ctx).await.is_ok());
+/// # }
+/// ```
+pub struct PermissionChecker<P> {
+    policy: P,
+}
+
+impl<P: PermissionPolicy> PermissionChecker<P> {
+    /// A checker with this policy.
+    pub fn new(policy: P) -> Self {
+        Self { policy }
+    }
+}
+
+impl<P: PermissionPolicy> ToolMiddleware for PermissionChecker<P> {
+    fn process<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        ctx: &'a ToolContext,
+        next: Next<'a>,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        match self.policy.check(&call.name, &call.input) {
+            PermissionDecision::Allow => next.run(call, ctx),
+            PermissionDecision::Deny(reason) => {
+                Box::pin(async { Err(ToolError::PermissionDenied(reason)) })
+            }
+            PermissionDecision::Ask(reason) => Box::pin(async move {
+                Err(ToolError::PermissionDenied(format!(
+                    "{reason}, and there is nobody to ask"
+                )))
+            }),
+        }
+    }
+}
+
+impl<P> fmt::Debug for PermissionChecker<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermissionChecker").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,212 @@
+#![doc = include_str!("../README.md")]
+
+pub mod builtin;
+mod call_tool;
+mod definition;
+pub mod middleware;
+mod registry;
+mod text;
+
+#[doc(hidden)]
+pub mod __private;
+mod layers;
+
+pub use neuron_types::{
+    Tool, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError,
+    ToolOutput,
+};
+
+/// Makes a tool of a struct of arguments, which says by [`CallTool`] what a call does.
+///
+/// A struct `ReadLine` gets a tool `ReadLineTool` beside it. Doc comments become the descriptions of the tool
+/// and of its arguments. `#[tool(…)]` takes the options of [`neuron_tool`].
+///
+/// ```
+/// use neuron_tool::{CallTool, Tool, ToolContext, ToolRegistry};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Tool, Deserialize, JsonSchema)]
+/// #[tool(name = "read_file", description = "Read contents of a file", read_only)]
+/// struct ReadFile {
+///     /// Absolute path to the file to read
+///     path: String,
+///     /// Maximum number of lines to read
+///     #[serde(default = "default_max_lines")]
+///     max_lines: Option<usize>,
+/// }
+///
+/// fn default_max_lines() -> Option<usize> {
+///     Some(2000)
+/// }
+///
+/// impl CallTool for ReadFile {
+///     type Output = String;
+///     type Error = std::io::Error;
+///
+///     async fn call(self, _ctx: &ToolContext) -> Result<String, std::io::Error> {
+///         let text = tokio::fs::read_to_string(&self.path).await?;
+///         let lines = text.lines().take(self.max_lines.unwrap_or(usize::MAX));
+///         Ok(lines.collect::<Vec<_>>().join("\n"))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut registry = ToolRegistry::new();
+/// registry.register(ReadFileTool);
+///
+/// let schema = &registry.definitions()[0].input_schema;
+/// assert_eq!(schema["properties"]["path"]["description"], "Absolute path to the file to read");
+/// assert_eq!(schema["required"], serde_json::json!(["path"]));
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("poem.txt");
+/// std::fs::write(&path, "one\ntwo\nthree\n")?;
+/// let input = serde_json::json!({"path": path, "max_lines": 2});
+/// let output = registry.execute("read_file", input, &ToolContext::default()).await?;
+/// assert_eq!(output, neuron_tool::ToolOutput::text("one\ntwo"));
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use neuron_tool_macros::Tool;
+/// Makes a tool of an `async fn` or a method.
+///
+/// Doc comments become the descriptions of the tool and of its arguments. A parameter `&ToolContext` gets the
+/// surroundings of the call. The function itself stays what it is.
+///
+/// A function `get_weather` gets a tool `GetWeatherTool` beside it, and its arguments a struct
+/// `GetWeatherArgs`. A text that it returns is what the model reads, and anything else is read as JSON, an object as
+/// structured content too. The error can be of any type.
+///
+/// ```
+/// use neuron_tool::{ToolContext, ToolError, ToolRegistry, neuron_tool};
+/// use serde_json::json;
+///
+/// #[derive(Debug, serde::Serialize)]
+/// struct WeatherOutput {
+///     temperature: f64,
+///     conditions: String,
+/// }
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("weather error: {0}")]
+/// struct WeatherError(String);
+///
+/// /// Gets the current weather of a city.
+/// #[neuron_tool(read_only, open_world)]
+/// async fn get_weather(
+///     /// City name (e.g. "San Francisco")
+///     city: String,
+///     /// In degrees Fahrenheit.
+///     #[serde(default)]
+///     imperial: bool,
+///     ctx: &ToolContext,
+/// ) -> Result<WeatherOutput, WeatherError> {
+///     if city == "Atlantis" {
+///         return Err(WeatherError(format!("under water, run {:?}", ctx.run_id)));
+///     }
+///     let temperature = if imperial { 72.0 } else { 22.0 };
+///     Ok(WeatherOutput { temperature, conditions: "sunny".into() })
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let mut registry = ToolRegistry::new();
+/// registry.register(GetWeatherTool);
+/// let schema = &registry.definitions()[0].input_schema;
+/// assert_eq!(schema["properties"]["city"]["description"], "City name (e.g. \"San Francisco\")");
+///
+/// let ctx = ToolContext::default();
+/// let output = registry.execute("get_weather", json!({"city": "Turin"}), &ctx).await?;
+/// let weather = json!({"temperature": 22.0, "conditions": "sunny"});
+/// assert_eq!(output.structured_content, Some(weather));
+/// let failed = registry.execute("get_weather", json!({"city": "Atlantis"}), &ctx).await;
+/// assert!(matches!(failed, Err(ToolError::ExecutionFailed(_))));
+///
+/// let args: GetWeatherArgs = serde_json::from_value(json!({"city": "Oslo"})).unwrap();
+/// assert!(!args.imperial);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Options
+///
+/// | Option | Is |
+/// | --- | --- |
+/// | `name = "…"` | the name; that of the function where it is left out |
+/// | `description = "…"` | the description; the doc comment where it is left out |
+/// | `title = "…"` | a name for people |
+/// | `read_only` | a call changes nothing: it may be repeated |
+/// | `idempotent` | calling twice is the same as calling once: it may be repeated |
+/// | `destructive` | a call may destroy something |
+/// | `open_world` | a call reaches beyond this system |
+///
+/// A tool that is neither `read_only` nor `idempotent` is a write, which is attempted once. Each of the last
+/// four can be denied too: `destructive = false`.
+///
+/// # What calls share
+///
+/// A parameter with `#[state]` is what all calls share. The tool is made with it:
+///
+/// ```
+/// use std::{collections::BTreeMap, sync::Arc};
+///
+/// use neuron_tool::{ToolError, ToolRegistry, neuron_tool};
+///
+/// type Prices = Arc<BTreeMap<String, u32>>;
+///
+/// /// Looks up what an article costs.
+/// #[neuron_tool(read_only)]
+/// async fn price(
+///     #[state] prices: &Prices,
+///     /// The article.
+///     article: String,
+/// ) -> Result<u32, ToolError> {
+///     let price = prices.get(&article).copied();
+///     price.ok_or_else(|| ToolError::ModelRetry(format!("there is no {article}")))
+/// }
+///
+/// let mut registry = ToolRegistry::new();
+/// registry.register(PriceTool::new(Prices::default()));
+/// ```
+///
+/// A method shares `self`. It gets another method beside it, which makes the tool:
+///
+/// ```
+/// use std::{io, sync::{Arc, Mutex}};
+///
+/// use neuron_tool::{ToolRegistry, neuron_tool};
+///
+/// #[derive(Default)]
+/// struct Notes {
+///     lines: Mutex<Vec<String>>,
+/// }
+///
+/// impl Notes {
+///     /// Writes a note.
+///     #[neuron_tool]
+///     async fn write_note(&self, text: String) -> io::Result<usize> {
+///         let mut lines = self.lines.lock().map_err(|_| io::Error::other("the notes are lost"))?;
+///         lines.push(text);
+///         Ok(lines.len())
+///     }
+/// }
+///
+/// let notes = Arc::new(Notes::default());
+/// let mut registry = ToolRegistry::new();
+/// registry.register(Arc::clone(&notes).write_note_tool());
+/// ```
+#[cfg(feature = "macros")]
+pub use neuron_tool_macros::neuron_tool;
+
+pub use self::{
+    builtin::shell::secret::is_secret_variable,
+    builtin::{BUILTIN_TOOLS, BuiltinOptions, READ_ONLY_TOOLS, builtin_tools},
+    call_tool::CallTool,
+    definition::input_schema,
+    layers::schema_validator::schema_mismatch,
+    middleware::{Next, ToolMiddleware, tool_middleware_fn},
+    registry::ToolRegistry,
+};

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod injector;
+mod persistent;
+mod strategies;
+mod token_counter;
+
+pub use injector::{Injected, InjectionRule, InjectionTrigger, SystemInjector};
+pub use persistent::{ContextSection, PersistentContext};
+pub use strategies::composite::Composite;
+pub use strategies::no_compaction::NoCompaction;
+pub use strategies::sliding_window::SlidingWindow;
+pub use strategies::strategy::Strategy;
+pub use strategies::summarization::Summarization;
+pub use strategies::tool_result_clearing::ToolResultClearing;
+pub use token_counter::TokenCounter;
+
+/// The size in tokens from which a conversation is compacted where nobody says otherwise.
+pub const DEFAULT_AT_TOKENS: u64 = 100_000;

@@ -1,0 +1,478 @@
+//! The driver: takes the machine's actions through the door.
+
+use std::{collections::BTreeMap, fmt};
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, ContextError, ContextStrategy, DurableContext, DurableError, End, FailureKind,
+    Handle, Lineage, Message, Observed, PermissionPolicy, RunEvent, RunInput, RunOutput, RunState,
+    Signal, Stage, Started, StepFailure, ToolCall, ToolOutput, signal,
+};
+
+use crate::{Action, AgentMachine, Observation, Shortfall, driver::summary::SummaryModel};
+
+/// One run of an agent: a machine, the door that its actions go through, and a context strategy.
+///
+/// It owns no provider and no tools, only their definitions: what acts is behind the door. The same code
+/// runs locally, as a Temporal workflow and as a Restate service; its futures are `Send` if the door's are.
+pub struct AgentLoop<D, C> {
+    door: D,
+    strategy: C,
+    policy: Box<dyn PermissionPolicy>,
+    machine: AgentMachine,
+    /// Something was observed in this segment, so that another segment brings the run on.
+    has_stepped: bool,
+    /// The calls in flight, by their positions in the turn.
+    in_flight: BTreeMap<Handle, u32>,
+    /// When the first ticket lapses.
+    deadline: Option<(DateTime<Utc>, Handle)>,
+}
+
+impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentLoop")
+            .field("door", &self.door)
+            .field("strategy", &self.strategy)
+            .field("machine", &self.machine)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
+    /// A run at its start. Its permission policy is the agent's `approvals`.
+    pub fn new(door: D, strategy: C, input: RunInput) -> Self {
+        let lineage = Lineage::of(door.uuid());
+        let machine = AgentMachine::new(input, door.now()).with_lineage(lineage);
+        Self::with_machine(door, strategy, machine)
+    }
+
+    /// A run that goes on from a state, as another loop left it.
+    pub fn resume(door: D, strategy: C, state: RunState) -> Self {
+        let mut machine = AgentMachine::from(state);
+        machine.take_up(door.now());
+        Self::with_machine(door, strategy, machine)
+    }
+
+    fn with_machine(door: D, strategy: C, machine: AgentMachine) -> Self {
+        let policy = Box::new(machine.agent().approvals.clone());
+        Self {
+            door,
+            strategy,
+            policy,
+            machine,
+            has_stepped: false,
+            in_flight: BTreeMap::new(),
+            deadline: None,
+        }
+    }
+
+    /// Sets the permission policy. Default is the agent's `approvals`. It is asked again on every replay,
+    /// so it must be pure.
+    #[must_use]
+    pub fn with_policy(mut self, policy: impl PermissionPolicy + 'static) -> Self {
+        self.policy = Box::new(policy);
+        self
+    }
+
+    /// Returns the door that the run goes through.
+    pub const fn door(&self) -> &D {
+        &self.door
+    }
+
+    /// The run as it stands.
+    pub fn machine(&self) -> &AgentMachine {
+        &self.machine
+    }
+
+    pub(crate) fn machine_mut(&mut self) -> &mut AgentMachine {
+        &mut self.machine
+    }
+
+    /// Runs the agent to its end. A run that failed, was cancelled or met a limit has an output too: its
+    /// `exit_reason` says so.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
+    /// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
+    pub async fn run(&mut self) -> Result<RunOutput, DurableError> {
+        while !matches!(self.advance().await?, Progress::Ended) {}
+        Ok(self.output())
+    }
+
+    pub(crate) fn output(&self) -> RunOutput {
+        self.machine.output(self.door.run_id(), self.door.engine())
+    }
+
+    /// Takes one action, and returns what it came to.
+    pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
+        self.emit();
+        self.end_segment().await?;
+        let action = self.machine.next();
+        let taken = match action {
+            Action::TakeMessages => self.take_messages().await,
+            Action::Compact { required } => self.compact(required).await,
+            Action::CallModel(options) => self.call_model(&options).await,
+            Action::Authorize(calls) => self.authorize(&calls),
+            // The segment ends first, as soon as nothing is in flight any more.
+            Action::CallTools { .. }
+                if !self.in_flight.is_empty() && self.door.must_continue_as_new() =>
+            {
+                self.wait(None).await
+            }
+            Action::CallTools { calls, options } => self.start_calls(&calls, &options),
+            Action::Wait { until } => self.wait(until).await,
+            Action::LeaveCalls => self.leave_calls().await,
+            Action::Done => return Ok(Progress::Ended),
+        };
+        let progress = match taken {
+            Err(DurableError::Cancelled { reason }) => {
+                self.cancel(reason).await?;
+                Progress::Other
+            }
+            taken => taken?,
+        };
+        self.emit();
+        Ok(progress)
+    }
+
+    /// Ends this segment if the door wants it to and nothing is in flight.
+    async fn end_segment(&mut self) -> Result<(), DurableError> {
+        let is_over = matches!(self.machine.state().stage, Stage::Ended(_));
+        let is_due = !is_over
+            && self.has_stepped
+            && self.in_flight.is_empty()
+            && self.door.should_continue_as_new();
+        if !is_due {
+            return Ok(());
+        }
+        self.has_stepped = false;
+        self.withdraw_deadline();
+        match self.door.continue_as_new(self.machine.state()).await {
+            Err(DurableError::Step(failure)) => self.feed(Observation::OutOfHistory(failure))?,
+            Err(DurableError::Cancelled { reason }) => {
+                self.feed(Observation::Cancelled { reason })?;
+            }
+            other => return other,
+        }
+        self.emit();
+        Ok(())
+    }
+
+    async fn call_model(&mut self, options: &ActivityOptions) -> Result<Progress, DurableError> {
+        // The request shares the conversation, which is copied where it grows while somebody has it.
+        let call = {
+            let request = &self.machine.request();
+            self.door.start(Started::Model { request, options })
+        };
+        let result = loop {
+            match self.observe(&[call], &[signal::USER_MESSAGE]).await {
+                Ok(Observed::Ended(_, End::Model(result))) => break result,
+                Ok(Observed::Signal(signal)) => self.take_signal(signal)?,
+                Ok(other) => return Err(other.unexpected()),
+                Err(error) => {
+                    self.door.leave(call);
+                    return Err(error);
+                }
+            }
+            self.emit();
+        };
+        self.feed(match result {
+            Ok(response) => Observation::ModelAnswered(*response),
+            Err(failure) => Observation::ModelFailed(failure),
+        })?;
+        Ok(Progress::Other)
+    }
+
+    fn authorize(&mut self, calls: &[ToolCall]) -> Result<Progress, DurableError> {
+        let decide = calls
+            .iter()
+            .map(|call| self.policy.check(&call.name, &call.input));
+        let decisions = decide.collect();
+        self.feed(Observation::Authorized(decisions))?;
+        Ok(Progress::Other)
+    }
+
+    /// Starts these calls. What the machine says of it is emitted before, so that hooks learn of a call
+    /// before it is made.
+    fn start_calls(
+        &mut self,
+        calls: &[ToolCall],
+        options: &[ActivityOptions],
+    ) -> Result<Progress, DurableError> {
+        self.feed(Observation::CallsStarted)?;
+        self.emit();
+        for (call, options) in calls.iter().zip(options) {
+            let handle = self.door.start(Started::Tool { call, options });
+            self.in_flight.insert(handle, options.step.position);
+        }
+        Ok(Progress::Other)
+    }
+
+    /// Waits for a call, a decision, a message or the time, whatever comes first.
+    async fn wait(&mut self, until: Option<DateTime<Utc>>) -> Result<Progress, DurableError> {
+        let deadline = self.deadline(until);
+        let handles: Vec<Handle> = self.in_flight.keys().copied().chain(deadline).collect();
+        let mut signals = vec![signal::USER_MESSAGE];
+        if self.machine.has_open_tickets() {
+            signals.push(signal::DECISION);
+        }
+        match self.observe(&handles, &signals).await? {
+            Observed::Ended(handle, End::Tool(result)) => {
+                let call = self.call_answered(handle, result)?;
+                Ok(call.map_or(Progress::Other, Progress::CalledTool))
+            }
+            Observed::Ended(_, End::Deadline) => {
+                self.deadline = None;
+                self.feed(Observation::TicketsLapsed)?;
+                Ok(Progress::Other)
+            }
+            Observed::Signal(signal) => {
+                self.take_signal(signal)?;
+                Ok(Progress::Other)
+            }
+            other => Err(other.unexpected()),
+        }
+    }
+
+    /// Feeds a call's result, and returns the call.
+    fn call_answered(
+        &mut self,
+        handle: Handle,
+        result: Result<ToolOutput, StepFailure>,
+    ) -> Result<Option<ToolCall>, DurableError> {
+        let Some(position) = self.in_flight.remove(&handle) else {
+            return Err(DurableError::engine(
+                "the door returned the end of a call that is not in flight",
+            ));
+        };
+        let slots = &self.machine.state().calls;
+        let slot = slots.iter().find(|slot| slot.position == position);
+        let call = slot.map(|slot| slot.call.clone());
+        self.feed(Observation::ToolAnswered { position, result })?;
+        Ok(call)
+    }
+
+    /// Gives up the calls in flight: drops what can be dropped, and waits for the rest.
+    async fn leave_calls(&mut self) -> Result<Progress, DurableError> {
+        let handles: Vec<Handle> = self.in_flight.keys().copied().collect();
+        for handle in handles {
+            if !self.door.leave(handle) {
+                self.in_flight.remove(&handle);
+            }
+        }
+        while !self.in_flight.is_empty() {
+            let left: Vec<Handle> = self.in_flight.keys().copied().collect();
+            match self.observe(&left, &[]).await? {
+                // It was ended early: it counts as left.
+                Observed::Ended(handle, End::Tool(Err(failure)))
+                    if failure.kind == FailureKind::Cancelled =>
+                {
+                    self.in_flight.remove(&handle);
+                }
+                Observed::Ended(handle, End::Tool(result)) => {
+                    self.call_answered(handle, result)?;
+                }
+                other => return Err(other.unexpected()),
+            }
+            self.emit();
+        }
+        if matches!(self.machine.next(), Action::LeaveCalls) {
+            self.feed(Observation::CallsLeft)?;
+        }
+        Ok(Progress::Other)
+    }
+
+    /// Ends the run that somebody cancelled. A write that is in flight is waited for, and what it came to is
+    /// recorded.
+    async fn cancel(&mut self, reason: Option<String>) -> Result<(), DurableError> {
+        self.withdraw_deadline();
+        self.leave_calls().await?;
+        if !matches!(self.machine.state().stage, Stage::Ended(_)) {
+            self.feed(Observation::Cancelled { reason })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the handle of the deadline at which the first ticket lapses, which is kept across waits.
+    fn deadline(&mut self, until: Option<DateTime<Utc>>) -> Option<Handle> {
+        if let Some((at, handle)) = self.deadline
+            && until == Some(at)
+        {
+            return Some(handle);
+        }
+        self.withdraw_deadline();
+        let at = until?;
+        let left = (at - self.door.now()).to_std().unwrap_or_default();
+        let handle = self.door.start(Started::Deadline(left));
+        self.deadline = Some((at, handle));
+        Some(handle)
+    }
+
+    fn withdraw_deadline(&mut self) {
+        if let Some((_, handle)) = self.deadline.take() {
+            self.door.leave(handle);
+        }
+    }
+
+    async fn observe(
+        &mut self,
+        handles: &[Handle],
+        signals: &[&str],
+    ) -> Result<Observed, DurableError> {
+        let observed = self.door.next(handles, signals).await?;
+        self.has_stepped = true;
+        Ok(observed)
+    }
+
+    /// Feeds what a signal carries; one that cannot be read is dropped with an event that says so.
+    fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
+        let read = if signal.name == signal::DECISION {
+            signal.read().map(Observation::Decided)
+        } else {
+            signal.read().map(Observation::MessageArrived)
+        };
+        match read {
+            Ok(observation) => self.feed(observation),
+            Err(DurableError::BadSignal { name, source }) => {
+                let reason = source.to_string();
+                self.door.emit(RunEvent::SignalIgnored { name, reason });
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
+        self.machine
+            .feed(observation, self.door.now())
+            .map_err(DurableError::engine)
+    }
+
+    /// Says to the model what the strategy reminds it of.
+    fn remind(&mut self) {
+        let calls_model = matches!(self.machine.state().stage, Stage::CallModel);
+        if !calls_model || !self.machine.takes_reminders() {
+            return;
+        }
+        let texts = self.strategy.remind(self.machine.state());
+        let messages: Vec<Message> = texts.iter().map(|text| reminder(text)).collect();
+        let estimate = self.strategy.token_estimate(&messages);
+        self.machine.remind(messages, estimate);
+    }
+
+    fn emit(&mut self) {
+        for event in self.machine.take_events() {
+            self.door.emit(event);
+        }
+    }
+
+    /// Takes the messages that are here.
+    async fn take_messages(&mut self) -> Result<Progress, DurableError> {
+        let mut messages = Vec::new();
+        while let Some(signal) = self.door.poll(&[signal::USER_MESSAGE]).await? {
+            match signal.read() {
+                Ok(message) => messages.push(message),
+                Err(DurableError::BadSignal { name, source }) => {
+                    let reason = source.to_string();
+                    self.door.emit(RunEvent::SignalIgnored { name, reason });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.feed(Observation::Messages(messages))?;
+        Ok(Progress::Other)
+    }
+
+    /// Reviews the conversation, and shrinks it where it has to. Messages that arrive meanwhile are taken up.
+    async fn compact(&mut self, required: bool) -> Result<Progress, DurableError> {
+        let (observation, messages) = self.compaction(required).await?;
+        let progress = match &observation {
+            Observation::Compacted {
+                old_tokens,
+                new_tokens,
+                ..
+            } => Progress::Compacted {
+                old_tokens: *old_tokens,
+                new_tokens: *new_tokens,
+            },
+            _ => Progress::Other,
+        };
+        for signal in messages {
+            self.take_signal(signal)?;
+        }
+        self.feed(observation)?;
+        self.remind();
+        Ok(progress)
+    }
+
+    async fn compaction(&self, required: bool) -> Result<(Observation, Vec<Signal>), DurableError> {
+        let uncounted = self.machine.uncounted_messages();
+        let estimated = self.strategy.token_estimate(uncounted);
+        let tokens = self.machine.tokens_with(estimated);
+        let messages = self.machine.messages();
+        let too_soon = tokens < self.machine.state().context.compact_from;
+        if !required && (too_soon || !self.strategy.should_compact(messages, tokens)) {
+            return Ok((Observation::ContextKept { tokens, estimated }, Vec::new()));
+        }
+        let old_tokens = self.strategy.token_estimate(messages);
+        let model = SummaryModel::new(&self.door, &self.machine, tokens);
+        let result = self.strategy.compact(messages.to_vec(), &model).await;
+        let (spent, arrived) = model.into_made();
+        let compacted = |messages: Vec<Message>, shortfall, spent| {
+            let new_tokens = self.strategy.token_estimate(&messages);
+            Observation::Compacted {
+                messages,
+                old_tokens,
+                new_tokens,
+                shortfall,
+                spent,
+            }
+        };
+        let observation = match result {
+            Ok(messages) => compacted(messages, None, spent),
+            Err(ContextError::StillTooLarge {
+                messages,
+                tokens,
+                at_tokens,
+                reason,
+            }) => {
+                let reason = format!(
+                    "the conversation is smaller now, but not under {at_tokens} tokens: {reason}"
+                );
+                compacted(messages, Some(Shortfall { reason, tokens }), spent)
+            }
+            Err(ContextError::Model(DurableError::Step(failure))) => {
+                let reason = format!("the summary call failed: {failure}");
+                Observation::CompactionFailed {
+                    reason,
+                    tokens,
+                    estimated,
+                    spent,
+                }
+            }
+            Err(ContextError::Model(error)) => return Err(error),
+            Err(error) => Observation::CompactionFailed {
+                reason: error.to_string(),
+                tokens,
+                estimated,
+                spent,
+            },
+        };
+        Ok((observation, arrived))
+    }
+}
+
+/// A reminder as the model reads it: a user's message, since not every model takes an operator's between
+/// others, with a mark that no user wrote it.
+fn reminder(text: &str) -> Message {
+    Message::user(format!("<system-reminder>\n{text}\n</system-reminder>"))
+}
+
+/// What one action came to, as far as a caller of `run_step` wants to know.
+pub(crate) enum Progress {
+    CalledTool(ToolCall),
+    Compacted { old_tokens: u64, new_tokens: u64 },
+    Other,
+    Ended,
+}

@@ -1,0 +1,5 @@
+//! What turns each decision into a call of the door.
+
+pub(crate) mod agent_loop;
+pub(crate) mod step;
+pub(crate) mod summary;

@@ -1,0 +1,228 @@
+//! What the machine asks for and what it is told.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, StepFailure,
+    TokenUsage, ToolCall, ToolOutput, UserMessage, cost_sum,
+};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// What to do next. Each action is answered by one of the observations named with it, or by
+/// [`Observation::Cancelled`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Take the queued messages without waiting for any: [`Observation::Messages`].
+    TakeMessages,
+    /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
+    /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
+    Compact {
+        /// The model has refused the conversation as too long: keeping it is no answer.
+        required: bool,
+    },
+    /// Call the model with [`AgentMachine::request`](crate::AgentMachine::request):
+    /// [`Observation::ModelAnswered`] or [`Observation::ModelFailed`]. Messages may be fed meanwhile.
+    CallModel(ActivityOptions),
+    /// Ask the policy about each of these calls: [`Observation::Authorized`].
+    Authorize(Vec<ToolCall>),
+    /// Start these calls, all before any is awaited: [`Observation::CallsStarted`], and then
+    /// [`Observation::ToolAnswered`] for each when it ends.
+    CallTools {
+        /// The calls.
+        calls: Vec<ToolCall>,
+        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
+        options: Vec<ActivityOptions>,
+    },
+    /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started,
+    /// [`Observation::Decided`] about an open ticket, [`Observation::MessageArrived`], or
+    /// [`Observation::TicketsLapsed`] when the time is over.
+    Wait {
+        /// When the first of the open tickets lapses.
+        until: Option<DateTime<Utc>>,
+    },
+    /// Give up the calls that were started: drop what can be dropped and wait for the others. Those are
+    /// answered with [`Observation::ToolAnswered`], and then the whole with [`Observation::CallsLeft`].
+    LeaveCalls,
+    /// Nothing: the run is over.
+    Done,
+}
+
+impl Action {
+    /// The action's name, for error messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TakeMessages => "take messages",
+            Self::Compact { .. } => "compact",
+            Self::CallModel(_) => "call model",
+            Self::Authorize(_) => "authorize",
+            Self::CallTools { .. } => "call tools",
+            Self::Wait { .. } => "wait",
+            Self::LeaveCalls => "leave calls",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// What model calls used and cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Their tokens.
+    pub usage: TokenUsage,
+    /// Their cost in US dollars; `None` if that of one is not known.
+    pub cost_usd: Option<Decimal>,
+}
+
+impl Default for Spent {
+    /// Nothing, for nothing.
+    fn default() -> Self {
+        Self {
+            usage: TokenUsage::default(),
+            cost_usd: Some(Decimal::ZERO),
+        }
+    }
+}
+
+impl Spent {
+    /// Adds one model call.
+    pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
+        self.usage.add(usage);
+        self.cost_usd = cost_sum(self.cost_usd, cost_usd);
+    }
+}
+
+/// A conversation that was made smaller is not small enough.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortfall {
+    /// Why, and what to change.
+    pub reason: String,
+    /// The whole request's size in tokens.
+    pub tokens: u64,
+}
+
+/// What came of an [`Action`].
+///
+/// A run is what its observations make of its input: those that no engine journals follow from the state and the
+/// definition alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Observation {
+    /// The queued messages, in the order of their arrival; often none.
+    Messages(Vec<UserMessage>),
+    /// A message arrived while something else is under way. Fits any action; the model reads it before its
+    /// next call.
+    MessageArrived(UserMessage),
+    /// The conversation stays as it is.
+    ContextKept {
+        /// The whole request's size in tokens.
+        tokens: u64,
+        /// The estimate, before calibration, of the messages since the newest report.
+        estimated: u64,
+    },
+    /// The conversation was made smaller.
+    Compacted {
+        /// What is left of it.
+        messages: Vec<Message>,
+        /// Its size in tokens before.
+        old_tokens: u64,
+        /// Its size in tokens now.
+        new_tokens: u64,
+        /// Why it is not under the threshold, if it is not.
+        shortfall: Option<Shortfall>,
+        /// What the strategy's own model calls used and cost.
+        spent: Spent,
+    },
+    /// The conversation could not be made smaller.
+    CompactionFailed {
+        /// Why.
+        reason: String,
+        /// The whole request's size in tokens.
+        tokens: u64,
+        /// The estimate, before calibration, of the messages since the newest report.
+        estimated: u64,
+        /// What the strategy's own model calls used and cost.
+        spent: Spent,
+    },
+    /// The model answered.
+    ModelAnswered(CompletionResponse),
+    /// The model call failed for good.
+    ModelFailed(StepFailure),
+    /// What the policy says, in the order of the calls.
+    Authorized(Vec<PermissionDecision>),
+    /// The calls of [`Action::CallTools`] are being started.
+    CallsStarted,
+    /// What a call came to that was started.
+    ToolAnswered {
+        /// Its position in the turn, counted from 1.
+        position: u32,
+        /// Its result.
+        result: Result<ToolOutput, StepFailure>,
+    },
+    /// None of the calls that were started is in flight any more.
+    CallsLeft,
+    /// Somebody decided about a ticket.
+    Decided(Decision),
+    /// The time of the first open ticket is over.
+    TicketsLapsed,
+    /// The engine takes no more history and cannot carry the run over. Fits any action.
+    OutOfHistory(StepFailure),
+    /// The run was cancelled, and nothing is in flight any more. Fits any action.
+    Cancelled {
+        /// What the person who did it said.
+        reason: Option<String>,
+    },
+}
+
+impl Observation {
+    /// The observation's name, for error messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Messages(_) => "messages",
+            Self::MessageArrived(_) => "message arrived",
+            Self::ContextKept { .. } => "context kept",
+            Self::Compacted { .. } => "compacted",
+            Self::CompactionFailed { .. } => "compaction failed",
+            Self::ModelAnswered(_) => "model answered",
+            Self::ModelFailed(_) => "model failed",
+            Self::Authorized(_) => "authorized",
+            Self::CallsStarted => "calls started",
+            Self::ToolAnswered { .. } => "tool answered",
+            Self::CallsLeft => "calls left",
+            Self::Decided(_) => "decided",
+            Self::TicketsLapsed => "tickets lapsed",
+            Self::OutOfHistory(_) => "out of history",
+            Self::Cancelled { .. } => "cancelled",
+        }
+    }
+}
+
+/// The machine was told something that does not fit. It is as it was before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MachineError {
+    /// The observation does not answer the machine's next action.
+    #[error("the machine's next action is to {action}, and it was told \"{observation}\"")]
+    Unexpected {
+        /// What it wants done.
+        action: &'static str,
+        /// What it was told.
+        observation: &'static str,
+    },
+    /// The observation answers a call that is not in flight.
+    #[error("no call in flight has position {position}")]
+    UnknownCall {
+        /// The position that it names.
+        position: u32,
+    },
+    /// The observation answers more or fewer calls than there are.
+    #[error("{given} answers for {wanted} calls")]
+    WrongCount {
+        /// How many calls there are.
+        wanted: usize,
+        /// How many answers came.
+        given: usize,
+    },
+}

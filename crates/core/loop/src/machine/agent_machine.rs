@@ -1,0 +1,461 @@
+//! The machine: which action comes next, and what an observation changes.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Lineage,
+    Message, PendingCall, Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage,
+    StateVersion, StepId, TokenUsage, ToolDefinition,
+};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::{Action, MachineError, Observation};
+
+/// One run's decisions, without I/O and without `async`.
+///
+/// [`next`](Self::next) says what to do, [`feed`](Self::feed) tells what came of it, until `next` says
+/// [`Action::Done`]. Between the two the machine can be serialised and go on in another process: the same
+/// observations lead to the same decisions.
+///
+/// ```
+/// use chrono::DateTime;
+/// use neuron_loop::{Action, AgentMachine, Observation};
+/// use neuron_types::{AgentSpec, Message, RunInput};
+///
+/// let input = RunInput::new(AgentSpec::default(), Message::user("hello"));
+/// let start = DateTime::UNIX_EPOCH;
+/// let mut machine = AgentMachine::new(input, start);
+/// assert_eq!(machine.next(), Action::TakeMessages);
+/// machine.feed(Observation::Messages(vec![]), start)?;
+/// assert_eq!(machine.next(), Action::Compact { required: false });
+/// machine.feed(Observation::ContextKept { tokens: 2, estimated: 2 }, start)?;
+/// assert!(matches!(machine.next(), Action::CallModel(_)));
+/// # Ok::<(), neuron_loop::MachineError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "RunState", into = "RunState")]
+pub struct AgentMachine {
+    pub(crate) state: RunState,
+}
+
+impl From<RunState> for AgentMachine {
+    fn from(state: RunState) -> Self {
+        Self { state }
+    }
+}
+
+impl From<AgentMachine> for RunState {
+    fn from(machine: AgentMachine) -> Self {
+        machine.state
+    }
+}
+
+impl AgentMachine {
+    /// A run at its start.
+    #[must_use]
+    pub fn new(input: RunInput, now: DateTime<Utc>) -> Self {
+        let RunInput {
+            agent,
+            tags,
+            preamble: mut conversation,
+            prompt,
+        } = input;
+        let provider = agent.head.provider.as_deref();
+        let model = agent.head.model.as_str();
+        let started = RunEvent::RunStarted {
+            agent: agent.name.clone(),
+            model: provider.map_or_else(|| model.to_owned(), |name| format!("{name}/{model}")),
+            prompt: prompt.text(),
+            definition: agent.fingerprint(),
+            tags: tags.clone(),
+        };
+        conversation.push(prompt);
+        Self {
+            state: RunState {
+                version: StateVersion,
+                agent,
+                conversation,
+                tags,
+                lineage: Lineage::default(),
+                observations: 0,
+                scope: 0,
+                stage: Stage::TakeInput { closing: false },
+                turn: 0,
+                tool_calls: 0,
+                calls: Vec::new(),
+                usage: TokenUsage::default(),
+                cost_usd: Some(Decimal::ZERO),
+                context: ContextRecord::default(),
+                started_at: now,
+                waiting_since: None,
+                waited_ms: 0,
+                last_text: None,
+                limit: None,
+                mismatches: 0,
+                queued: Vec::new(),
+                ending: None,
+                outbox: vec![started],
+            },
+        }
+    }
+
+    /// The machine of a run with this lineage.
+    #[must_use]
+    pub fn with_lineage(mut self, lineage: Lineage) -> Self {
+        self.state.lineage = lineage;
+        self
+    }
+
+    /// What to do next. The same machine always answers the same.
+    #[must_use]
+    pub fn next(&self) -> Action {
+        let state = &self.state;
+        match &state.stage {
+            Stage::TakeInput { .. } => Action::TakeMessages,
+            Stage::ReviewContext => Action::Compact {
+                required: state.context.overflowed,
+            },
+            Stage::CallModel => Action::CallModel(self.model_options()),
+            Stage::JudgeCalls => Action::Authorize(
+                self.calls_in(is_unjudged)
+                    .map(|slot| slot.call.clone())
+                    .collect(),
+            ),
+            Stage::Tools => self.next_in_batch(),
+            _ => Action::Done,
+        }
+    }
+
+    fn next_in_batch(&self) -> Action {
+        if self.state.ending.is_some() {
+            return Action::LeaveCalls;
+        }
+        let ready = self.startable();
+        if ready.is_empty() {
+            let expiries = self
+                .state
+                .calls
+                .iter()
+                .filter_map(|slot| match &slot.state {
+                    CallState::Asked(ticket) => ticket.expires_at,
+                    _ => None,
+                });
+            return Action::Wait {
+                until: expiries.min(),
+            };
+        }
+        let options = ready.iter().map(|slot| ActivityOptions {
+            agent: self.agent_of_steps(),
+            ..self
+                .state
+                .agent
+                .tool_options(&slot.call, self.step(self.state.turn, slot.position))
+        });
+        Action::CallTools {
+            options: options.collect(),
+            calls: ready.iter().map(|slot| slot.call.clone()).collect(),
+        }
+    }
+
+    /// The calls that start now: all that are ready, or one at a time if the agent is sequential.
+    pub(crate) fn startable(&self) -> Vec<&PendingCall> {
+        let at_once = match self.state.agent.parallel_tools {
+            true => usize::MAX,
+            false => 1_usize.saturating_sub(self.calls_in(is_running).count()),
+        };
+        self.calls_in(is_ready).take(at_once).collect()
+    }
+
+    /// How the door makes this turn's model call.
+    pub(crate) fn model_options(&self) -> ActivityOptions {
+        let turn = self.state.turn;
+        ActivityOptions {
+            step: self.step(turn, 0),
+            agent: self.agent_of_steps(),
+            ..self.state.agent.model_options(turn)
+        }
+    }
+
+    /// Whose steps they are, where they are not the run's own.
+    fn agent_of_steps(&self) -> Option<String> {
+        (self.state.scope != 0).then(|| self.state.agent.name.clone())
+    }
+
+    pub(crate) fn step(&self, turn: u32, position: u32) -> StepId {
+        StepId {
+            scope: self.state.scope,
+            turn,
+            position,
+        }
+    }
+
+    /// Tells the machine what came of its [`next`](Self::next) action, and when.
+    ///
+    /// # Errors
+    ///
+    /// [`MachineError`] if the observation does not fit the action; the machine is as it was.
+    pub fn feed(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        self.take_in(observation, now)?;
+        self.state.observations += 1;
+        Ok(())
+    }
+
+    fn take_in(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        match (&self.state.stage, observation) {
+            (Stage::Ended(_), observation) => return Err(self.unexpected(&observation)),
+            (_, Observation::Cancelled { reason }) => self.cancelled(reason, now),
+            (_, Observation::OutOfHistory(failure)) => {
+                self.stop_waiting(now);
+                self.fail(failure.kind, failure.message, now);
+            }
+            (_, Observation::MessageArrived(message)) => self.queue_message(message),
+            (Stage::TakeInput { closing }, Observation::Messages(messages)) => {
+                let closing = *closing;
+                self.take_messages(messages, closing, now);
+            }
+            (Stage::ReviewContext, Observation::ContextKept { tokens, estimated })
+                if !self.state.context.overflowed =>
+            {
+                self.context_kept(tokens, estimated);
+            }
+            (
+                Stage::ReviewContext,
+                Observation::Compacted {
+                    messages,
+                    old_tokens,
+                    new_tokens,
+                    shortfall,
+                    spent,
+                },
+            ) => {
+                self.state.conversation = messages.into();
+                self.compacted(old_tokens, new_tokens, shortfall, spent);
+            }
+            (
+                Stage::ReviewContext,
+                Observation::CompactionFailed {
+                    reason,
+                    tokens,
+                    estimated,
+                    spent,
+                },
+            ) => {
+                self.compaction_failed(&reason, (tokens, estimated), spent, now);
+            }
+            (Stage::CallModel, Observation::ModelAnswered(response)) => {
+                self.model_answered(response, now);
+            }
+            (Stage::CallModel, Observation::ModelFailed(failure)) => {
+                self.model_failed(failure, now);
+            }
+            (Stage::JudgeCalls, Observation::Authorized(decisions)) => {
+                self.check_count(self.calls_in(is_unjudged).count(), decisions.len())?;
+                self.authorized(decisions, now);
+            }
+            (Stage::Tools, observation) => return self.feed_batch(observation, now),
+            (_, observation) => return Err(self.unexpected(&observation)),
+        }
+        Ok(())
+    }
+
+    fn feed_batch(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        match (self.next_in_batch(), observation) {
+            (Action::CallTools { .. }, Observation::CallsStarted) => self.calls_started(),
+            (_, Observation::ToolAnswered { position, result }) => {
+                let index = self
+                    .running_at(position)
+                    .ok_or(MachineError::UnknownCall { position })?;
+                self.tool_answered(index, result, now);
+            }
+            (Action::LeaveCalls, Observation::CallsLeft) => self.calls_left(now),
+            // A decision may come while other calls of the turn are ready: it joins them.
+            (_, Observation::Decided(decision)) => self.decided(decision, now),
+            (Action::Wait { .. }, Observation::TicketsLapsed) => self.tickets_lapsed(now),
+            (_, observation) => return Err(self.unexpected(&observation)),
+        }
+        Ok(())
+    }
+
+    fn check_count(&self, wanted: usize, given: usize) -> Result<(), MachineError> {
+        if wanted == given {
+            Ok(())
+        } else {
+            Err(MachineError::WrongCount { wanted, given })
+        }
+    }
+
+    fn unexpected(&self, observation: &Observation) -> MachineError {
+        MachineError::Unexpected {
+            action: self.next().name(),
+            observation: observation.name(),
+        }
+    }
+
+    /// The model call as it stands: the whole conversation, and everything else that the model is told. Two
+    /// pointer copies; whoever keeps one has the machine copy the conversation before it goes on.
+    #[must_use]
+    pub fn request(&self) -> CompletionRequest {
+        self.state.request()
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.state.conversation
+    }
+
+    /// The agent.
+    #[must_use]
+    pub fn agent(&self) -> &AgentSpec {
+        &self.state.agent
+    }
+
+    /// Everything that the run is.
+    #[must_use]
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// The messages that came since the size of the conversation was last known.
+    #[must_use]
+    pub fn uncounted_messages(&self) -> &[Message] {
+        self.messages()
+            .get(self.state.context.counted_messages..)
+            .unwrap_or_default()
+    }
+
+    /// Whether a person is asked about a call of this turn.
+    #[must_use]
+    pub fn has_open_tickets(&self) -> bool {
+        self.state
+            .calls
+            .iter()
+            .any(|slot| matches!(slot.state, CallState::Asked(_)))
+    }
+
+    /// The run's output as far as it has one.
+    #[must_use]
+    pub fn output(&self, run_id: &RunId, engine: &str) -> RunOutput {
+        let state = &self.state;
+        let tickets = state.calls.iter().filter_map(|slot| match &slot.state {
+            CallState::Asked(ticket) => Some(ticket.clone()),
+            _ => None,
+        });
+        let outcome = match &state.stage {
+            Stage::Ended(outcome) => Some(outcome),
+            _ => None,
+        };
+        let waits = if state.waiting_since.is_some() {
+            RunPhase::WaitingForApproval
+        } else {
+            RunPhase::Running
+        };
+        RunOutput {
+            run_id: run_id.clone(),
+            engine: engine.to_owned(),
+            agent: state.agent.name.clone(),
+            state: outcome.map_or(waits, |outcome| outcome.exit_reason.phase()),
+            exit_reason: outcome.map(|outcome| outcome.exit_reason),
+            output: state.last_text.clone(),
+            turns: state.turn,
+            usage: state.usage.clone(),
+            cost_usd: state.cost_usd,
+            error: outcome.and_then(|outcome| outcome.error.clone()),
+            approvals: tickets.collect(),
+        }
+    }
+
+    pub(crate) fn tools_mut(&mut self) -> &mut Vec<ToolDefinition> {
+        &mut self.state.agent.head_mut().tools
+    }
+
+    /// Takes what is to be told to the world, in order.
+    pub fn take_events(&mut self) -> Vec<RunEvent> {
+        std::mem::take(&mut self.state.outbox)
+    }
+
+    /// Adds a message to the conversation between two turns.
+    ///
+    /// # Errors
+    ///
+    /// [`MachineError::Unexpected`] anywhere else: a call must be answered before anything else is said.
+    pub fn inject_message(&mut self, message: Message) -> Result<(), MachineError> {
+        let between_turns = matches!(
+            self.state.stage,
+            Stage::TakeInput { .. } | Stage::ReviewContext | Stage::CallModel
+        );
+        if !between_turns {
+            let (action, observation) = (self.next().name(), "an injected message");
+            return Err(MachineError::Unexpected {
+                action,
+                observation,
+            });
+        }
+        if let Stage::TakeInput { closing } = &mut self.state.stage {
+            *closing = false;
+        }
+        self.push(message);
+        Ok(())
+    }
+
+    pub(crate) fn calls_in(
+        &self,
+        wanted: fn(&CallState) -> bool,
+    ) -> impl Iterator<Item = &PendingCall> {
+        self.state
+            .calls
+            .iter()
+            .filter(move |slot| wanted(&slot.state))
+    }
+
+    pub(crate) fn emit(&mut self, event: RunEvent) {
+        self.state.outbox.push(event);
+    }
+
+    pub(crate) fn push(&mut self, message: Message) {
+        self.state.conversation.push(message);
+    }
+
+    pub(crate) fn push_results(&mut self) {
+        let calls = std::mem::take(&mut self.state.calls);
+        let results = calls.into_iter().filter_map(|slot| match slot.state {
+            CallState::Done(result) => Some(ContentBlock::ToolResult(result)),
+            _ => None,
+        });
+        let content: Vec<ContentBlock> = results.collect();
+        if !content.is_empty() {
+            self.push(Message {
+                role: Role::User,
+                content,
+            });
+        }
+    }
+}
+
+pub(crate) fn is_unjudged(state: &CallState) -> bool {
+    matches!(state, CallState::Unjudged)
+}
+
+pub(crate) fn is_ready(state: &CallState) -> bool {
+    matches!(state, CallState::Ready)
+}
+
+pub(crate) fn is_running(state: &CallState) -> bool {
+    matches!(state, CallState::Running)
+}
+
+pub(crate) fn is_open(state: &CallState) -> bool {
+    !matches!(state, CallState::Done(_))
+}

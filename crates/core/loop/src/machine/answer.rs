@@ -1,0 +1,185 @@
+//! What a model's answer changes.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    CallState, CompletionResponse, ContentBlock, ExitReason, FailureKind, Message, PendingCall,
+    RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall,
+};
+
+use crate::AgentMachine;
+
+/// How many answers in a row may ask to be continued before the run fails.
+const MOST_CONTINUATIONS: u32 = 20;
+
+/// How many answers in a row may be of another form than was asked for, each followed by another try.
+const MOST_MISMATCHES: u32 = 1;
+
+impl AgentMachine {
+    pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
+        let text = Some(response.message.text()).filter(|text| !text.is_empty());
+        self.spend(&response.usage, response.cost_usd);
+        let event = RunEvent::ModelResponded {
+            turn: self.state.turn,
+            stop_reason: response.stop_reason.clone(),
+            text: text.clone(),
+            usage: response.usage.clone(),
+            cost_usd: response.cost_usd,
+        };
+        self.emit(event);
+        match response.stop_reason {
+            StopReason::ContextWindowExceeded => {
+                self.overflow("the model's context window is full".to_owned(), now);
+            }
+            StopReason::Refusal | StopReason::ContentFilter => self.refused(text),
+            _ => self.take_answer(response, text, now),
+        }
+    }
+
+    pub(crate) fn model_failed(&mut self, failure: StepFailure, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.emit(RunEvent::ModelFailed {
+            turn,
+            failure: failure.clone(),
+        });
+        if failure.kind == FailureKind::ContextLength {
+            self.overflow(failure.message, now);
+        } else {
+            self.fail(failure.kind, failure.message, now);
+        }
+    }
+
+    /// The conversation is too long: shrinks it once, then gives up.
+    fn overflow(&mut self, message: String, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnEnded { turn });
+        if self.state.context.overflowed {
+            self.fail(FailureKind::ContextLength, message, now);
+        } else {
+            self.state.context.overflowed = true;
+            self.begin_turn(now);
+        }
+    }
+
+    fn refused(&mut self, text: Option<String>) {
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnEnded { turn });
+        let message = text.unwrap_or_else(|| "the model declined to answer".to_owned());
+        let error = RunError {
+            kind: FailureKind::ContentFilter,
+            message,
+        };
+        self.end(ExitReason::Refused, Some(error));
+    }
+
+    fn take_answer(
+        &mut self,
+        response: CompletionResponse,
+        text: Option<String>,
+        now: DateTime<Utc>,
+    ) {
+        let CompletionResponse {
+            message,
+            usage,
+            stop_reason,
+            mismatch,
+            ..
+        } = response;
+        self.state.context.overflowed = false;
+        if text.is_some() {
+            self.state.last_text = text;
+        }
+        self.state.calls = pending_calls(&message.content);
+        if !message.content.is_empty() {
+            self.push(message);
+        }
+        if usage.total() > 0 {
+            self.count_reported(&usage);
+        }
+        if !self.state.calls.is_empty() {
+            self.state.context.continuations = 0;
+            if stop_reason == StopReason::MaxTokens {
+                self.refuse_cut_call();
+            }
+            self.state.stage = Stage::JudgeCalls;
+            return;
+        }
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnEnded { turn });
+        match stop_reason {
+            StopReason::MaxTokens => self.end(ExitReason::MaxTokens, None),
+            StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
+            _ => {
+                self.state.context.continuations = 0;
+                match mismatch {
+                    Some(reason) => self.reject_answer(reason, now),
+                    None => {
+                        self.state.mismatches = 0;
+                        self.state.stage = Stage::TakeInput { closing: true };
+                    }
+                }
+            }
+        }
+    }
+
+    /// The answer is not of the form that was asked for: asks once more, then fails the run.
+    fn reject_answer(&mut self, reason: String, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.state.mismatches += 1;
+        if self.state.mismatches > MOST_MISMATCHES {
+            let message =
+                format!("the model's answer is not of the form that was asked for: {reason}");
+            return self.fail(FailureKind::InvalidAnswer, message, now);
+        }
+        self.push(Message::user(format!(
+            "The answer is not of the form that was asked for: {reason}. Answer again, with nothing but JSON that fits."
+        )));
+        self.emit(RunEvent::AnswerRejected { turn, reason });
+        self.begin_turn(now);
+    }
+
+    /// Calls the model again with nothing said in between.
+    fn continue_answer(&mut self, now: DateTime<Utc>) {
+        self.state.context.continuations += 1;
+        if self.state.context.continuations > MOST_CONTINUATIONS {
+            let message = format!(
+                "the model asked {MOST_CONTINUATIONS} times in a row to be continued without an answer"
+            );
+            self.fail(FailureKind::Unavailable, message, now);
+        } else {
+            self.begin_turn(now);
+        }
+    }
+
+    /// The output limit cut the last call: it may be incomplete, so it is not made.
+    fn refuse_cut_call(&mut self) {
+        let last = self.state.calls.len().saturating_sub(1);
+        self.refuse_call(
+            last,
+            "not called: the answer was cut at the output limit and the arguments may be \
+             incomplete; call again with shorter arguments",
+        );
+    }
+}
+
+fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
+    let asked = content.iter().filter_map(|block| match block {
+        ContentBlock::ToolUse {
+            id, name, input, ..
+        } => Some(ToolCall {
+            id: id.clone(),
+            name: name.clone(),
+            input: input.clone(),
+        }),
+        _ => None,
+    });
+    asked
+        .zip(1..)
+        .map(|(call, position)| PendingCall {
+            call,
+            position,
+            edited: false,
+            tickets: 0,
+            state: CallState::Unjudged,
+        })
+        .collect()
+}

@@ -1,0 +1,299 @@
+//! The tool calls of one turn: allowed, asked about, made, answered.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    CallState, ContentItem, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision,
+    RunError, RunEvent, RunPhase, Stage, StepFailure, StepId, ToolEffects, ToolOutput,
+    ToolResultBlock,
+};
+
+use crate::{
+    AgentMachine,
+    machine::agent_machine::{is_open, is_running, is_unjudged},
+};
+
+/// What the model reads of a call that was given up while it was in flight.
+const LEFT: &str = "not finished: the run ended while the call was in flight";
+
+/// What the model reads of a write that was in flight when the process that ran it was lost.
+const LOST: &str =
+    "the call was in flight when its run was interrupted, so it may or may not have taken effect";
+
+impl AgentMachine {
+    pub(crate) fn authorized(&mut self, decisions: Vec<PermissionDecision>, now: DateTime<Utc>) {
+        let unjudged = self.positions(is_unjudged);
+        for (index, decision) in unjudged.into_iter().zip(decisions) {
+            if let Some(refusal) = self.unlisted(index) {
+                self.finish_call(index, refusal, None);
+                continue;
+            }
+            match decision {
+                PermissionDecision::Deny(reason) => {
+                    self.refuse_call(index, &format!("denied: {reason}"));
+                }
+                _ if self.is_out_of_calls() => {
+                    self.state.limit = Some(ExitReason::MaxToolCalls);
+                    self.refuse_call(
+                        index,
+                        "not called: the run's limit of tool calls is reached",
+                    );
+                }
+                PermissionDecision::Allow => self.make_ready(index),
+                PermissionDecision::Ask(reason) => self.ask(index, reason, now),
+            }
+        }
+        self.state.stage = Stage::Tools;
+        self.settle(now);
+    }
+
+    /// What a call is answered with whose tool the run's definition does not list: what a run may call must not
+    /// depend on which tools an executor has.
+    fn unlisted(&self, index: usize) -> Option<ToolOutput> {
+        let name = &self.state.calls.get(index)?.call.name;
+        let tools = &self.state.agent.head.tools;
+        let known = tools.iter().map(|tool| tool.name.as_str());
+        let is_listed = known.clone().any(|known| known == name);
+        (!is_listed).then(|| ToolOutput::unknown_tool(name, known))
+    }
+
+    /// Counts the calls made so far and those that may still be made in this turn.
+    fn is_out_of_calls(&self) -> bool {
+        let open = |state: &CallState| {
+            matches!(
+                state,
+                CallState::Ready | CallState::Running | CallState::Asked(_)
+            )
+        };
+        let pending = self
+            .state
+            .calls
+            .iter()
+            .filter(|slot| open(&slot.state))
+            .count();
+        let taken = u32::try_from(pending)
+            .unwrap_or(u32::MAX)
+            .saturating_add(self.state.tool_calls);
+        self.state
+            .agent
+            .limits
+            .tool_calls
+            .is_some_and(|most| taken >= most)
+    }
+
+    pub(crate) fn calls_started(&mut self) {
+        let started: Vec<u32> = self.startable().iter().map(|slot| slot.position).collect();
+        let turn = self.state.turn;
+        for position in started {
+            let slots = &mut self.state.calls;
+            let Some(slot) = slots.iter_mut().find(|slot| slot.position == position) else {
+                continue;
+            };
+            slot.state = CallState::Running;
+            let event = RunEvent::ToolCalled {
+                turn,
+                call_id: slot.call.id.clone(),
+                tool: slot.call.name.clone(),
+                args: slot.call.input.clone(),
+            };
+            self.emit(event);
+        }
+    }
+
+    /// Where in the batch the call in flight at this position of the turn is.
+    pub(crate) fn running_at(&self, position: u32) -> Option<usize> {
+        let slots = &self.state.calls;
+        slots
+            .iter()
+            .position(|slot| slot.position == position && is_running(&slot.state))
+    }
+
+    pub(crate) fn tool_answered(
+        &mut self,
+        index: usize,
+        result: Result<ToolOutput, StepFailure>,
+        now: DateTime<Utc>,
+    ) {
+        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+        match result {
+            Ok(output) => self.finish_call(index, output, None),
+            Err(failure) => {
+                if ends_run(failure.kind) && self.state.ending.is_none() {
+                    self.state.ending = Some(RunError {
+                        kind: failure.kind,
+                        message: failure.message.clone(),
+                    });
+                }
+                self.call_failed(index, &failure, now);
+            }
+        }
+        if self.state.ending.is_some() {
+            self.end_if_left(now);
+            return;
+        }
+        if self.is_out_of_time(now) && self.calls_in(is_waiting).next().is_some() {
+            self.state.limit = Some(ExitReason::MaxDuration);
+            self.refuse_calls(is_waiting, "not called: the run's time is up");
+            self.stop_waiting(now);
+        }
+        self.settle(now);
+    }
+
+    /// The calls in flight were given up: whatever still counts as running was dropped.
+    pub(crate) fn calls_left(&mut self, now: DateTime<Utc>) {
+        self.refuse_calls(is_running, LEFT);
+        self.end_if_left(now);
+    }
+
+    fn end_if_left(&mut self, now: DateTime<Utc>) {
+        if self.calls_in(is_running).next().is_some() {
+            return;
+        }
+        if let Some(RunError { kind, message }) = self.state.ending.take() {
+            self.stop_waiting(now);
+            self.fail(kind, message, now);
+        }
+    }
+
+    /// Takes up a state of which nobody knows what became of its calls in flight: those that may be made
+    /// again are, and the outcome of a write is unknown.
+    pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
+        for index in self.positions(is_running) {
+            let turn = self.state.turn;
+            let Some(slot) = self.state.calls.get_mut(index) else {
+                continue;
+            };
+            let step = StepId {
+                scope: self.state.scope,
+                turn,
+                position: slot.position,
+            };
+            let options = self.state.agent.tool_options(&slot.call, step);
+            if options.effects == ToolEffects::Write {
+                let lost = StepFailure::new(FailureKind::OutcomeUnknown, LOST);
+                self.tool_answered(index, Err(lost), now);
+            } else {
+                slot.state = CallState::Ready;
+            }
+        }
+    }
+
+    fn call_failed(&mut self, index: usize, failure: &StepFailure, now: DateTime<Utc>) {
+        let unknown = failure.kind == FailureKind::OutcomeUnknown;
+        let goes_on = self.state.ending.is_none();
+        if unknown && goes_on && self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson
+        {
+            let reason = format!(
+                "{}; approve to make the call again, deny to leave it",
+                failure.message
+            );
+            self.open_ticket(index, reason, now);
+        } else {
+            let output = ToolOutput::error(failure.message.clone());
+            self.finish_call(index, output, Some(failure.kind));
+        }
+    }
+
+    /// Ends the turn if every call is answered, and says so if only people are waited for.
+    pub(crate) fn settle(&mut self, now: DateTime<Utc>) {
+        if self.calls_in(is_open).next().is_none() {
+            self.push_results();
+            let turn = self.state.turn;
+            self.emit(RunEvent::TurnEnded { turn });
+            self.state.stage = Stage::TakeInput { closing: false };
+        } else if self.calls_in(is_moving).next().is_none() && self.state.waiting_since.is_none() {
+            self.state.waiting_since = Some(now);
+            self.emit(RunEvent::Waiting {
+                state: RunPhase::WaitingForApproval,
+            });
+        }
+    }
+
+    pub(crate) fn stop_waiting(&mut self, now: DateTime<Utc>) {
+        if let Some(since) = self.state.waiting_since.take() {
+            let waited = u64::try_from((now - since).num_milliseconds()).unwrap_or(0);
+            self.state.waited_ms = self.state.waited_ms.saturating_add(waited);
+        }
+    }
+
+    pub(crate) fn make_ready(&mut self, index: usize) {
+        if let Some(slot) = self.state.calls.get_mut(index) {
+            slot.state = CallState::Ready;
+        }
+    }
+
+    /// Answers a call without making it.
+    pub(crate) fn refuse_call(&mut self, index: usize, reason: &str) {
+        self.finish_call(index, ToolOutput::error(reason), None);
+    }
+
+    pub(crate) fn refuse_calls(&mut self, which: fn(&CallState) -> bool, reason: &str) {
+        for index in self.positions(which) {
+            self.refuse_call(index, reason);
+        }
+    }
+
+    pub(crate) fn refuse_open_calls(&mut self, reason: &str) {
+        self.refuse_calls(is_running, LEFT);
+        self.refuse_calls(is_open, reason);
+    }
+
+    fn finish_call(&mut self, index: usize, output: ToolOutput, failure: Option<FailureKind>) {
+        let turn = self.state.turn;
+        let Some(slot) = self.state.calls.get_mut(index) else {
+            return;
+        };
+        let mut content = output.content;
+        if slot.edited {
+            let note = format!("[a person changed the arguments to {}]", slot.call.input);
+            content.insert(0, ContentItem::Text(note));
+        }
+        slot.state = CallState::Done(ToolResultBlock {
+            tool_use_id: slot.call.id.clone(),
+            name: slot.call.name.clone(),
+            content,
+            is_error: output.is_error,
+        });
+        let event = RunEvent::ToolFinished {
+            turn,
+            call_id: slot.call.id.clone(),
+            tool: slot.call.name.clone(),
+            is_error: output.is_error,
+            failure,
+        };
+        self.emit(event);
+    }
+
+    /// Where in the batch the calls in this state are.
+    pub(crate) fn positions(&self, wanted: fn(&CallState) -> bool) -> Vec<usize> {
+        let slots = self.state.calls.iter().enumerate();
+        slots
+            .filter(|(_, slot)| wanted(&slot.state))
+            .map(|(index, _)| index)
+            .collect()
+    }
+}
+
+/// Neither answered nor started.
+fn is_waiting(state: &CallState) -> bool {
+    matches!(
+        state,
+        CallState::Unjudged | CallState::Ready | CallState::Asked(_)
+    )
+}
+
+/// Goes on without a person.
+fn is_moving(state: &CallState) -> bool {
+    matches!(state, CallState::Ready | CallState::Running)
+}
+
+/// Failures of a tool that the model cannot do anything about.
+const fn ends_run(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::ToolInput
+            | FailureKind::Cancelled
+            | FailureKind::Guardrail
+            | FailureKind::Terminated
+            | FailureKind::Internal
+    )
+}

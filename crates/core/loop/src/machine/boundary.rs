@@ -1,0 +1,201 @@
+//! Between two turns: queued messages, limits, the size of the conversation, and the end.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ExitReason, FailureKind, Message, RunError, RunEvent, RunOutcome, Stage, TokenUsage,
+    UserMessage, cost_sum,
+};
+use rust_decimal::Decimal;
+
+use crate::{AgentMachine, Shortfall, Spent, machine::agent_machine::is_open};
+
+/// A conversation that could not be compacted is tried again when it has grown by this part of its size.
+const RETRY_COMPACTION_GROWTH: u64 = 10;
+
+impl AgentMachine {
+    pub(crate) fn take_messages(
+        &mut self,
+        messages: Vec<UserMessage>,
+        closing: bool,
+        now: DateTime<Utc>,
+    ) {
+        for message in messages {
+            self.queue_message(message);
+        }
+        let queued = std::mem::take(&mut self.state.queued);
+        if closing && queued.is_empty() {
+            self.end(ExitReason::Complete, None);
+            return;
+        }
+        for message in queued {
+            self.push(Message::user(message.text));
+        }
+        self.begin_turn(now);
+    }
+
+    /// A message is there: the model reads it before its next call.
+    pub(crate) fn queue_message(&mut self, message: UserMessage) {
+        self.emit(RunEvent::MessageReceived {
+            text: message.text.clone(),
+        });
+        self.state.queued.push(message);
+    }
+
+    /// Goes on to the next model call, unless a limit is met.
+    pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
+        match self.met_limit(now) {
+            Some(limit) => self.end(limit, None),
+            None => self.state.stage = Stage::ReviewContext,
+        }
+    }
+
+    fn met_limit(&self, now: DateTime<Utc>) -> Option<ExitReason> {
+        let state = &self.state;
+        let limits = &state.agent.limits;
+        if state.limit.is_some() {
+            state.limit
+        } else if limits.turns.is_some_and(|most| state.turn >= most) {
+            Some(ExitReason::MaxTurns)
+        } else if limits
+            .tokens
+            .is_some_and(|most| state.usage.total() >= most)
+        {
+            Some(ExitReason::MaxTokens)
+        } else if limits
+            .cost_usd
+            .zip(state.cost_usd)
+            .is_some_and(|(most, cost)| cost >= most)
+        {
+            Some(ExitReason::MaxCost)
+        } else if self.is_out_of_time(now) {
+            Some(ExitReason::MaxDuration)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn is_out_of_time(&self, now: DateTime<Utc>) -> bool {
+        let elapsed = (now - self.state.started_at).to_std().unwrap_or_default();
+        let worked = elapsed.saturating_sub(Duration::from_millis(self.state.waited_ms));
+        self.state
+            .agent
+            .limits
+            .duration
+            .is_some_and(|most| worked >= most)
+    }
+
+    pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64) {
+        self.estimate_context(tokens, estimated);
+        self.call_model();
+    }
+
+    pub(crate) fn compacted(
+        &mut self,
+        old_tokens: u64,
+        new_tokens: u64,
+        shortfall: Option<Shortfall>,
+        spent: Spent,
+    ) {
+        self.count_context(new_tokens);
+        self.state.context.compact_from = 0;
+        self.spend(&spent.usage, spent.cost_usd);
+        let Spent { usage, cost_usd } = spent;
+        self.emit(RunEvent::ContextCompacted {
+            old_tokens,
+            new_tokens,
+            usage,
+            cost_usd,
+        });
+        if let Some(Shortfall { reason, tokens }) = shortfall {
+            let Spent { usage, cost_usd } = Spent::default();
+            self.emit(RunEvent::CompactionFailed {
+                reason,
+                usage,
+                cost_usd,
+            });
+            self.compact_from(tokens);
+        }
+        self.call_model();
+    }
+
+    pub(crate) fn compaction_failed(
+        &mut self,
+        reason: &str,
+        (tokens, estimated): (u64, u64),
+        spent: Spent,
+        now: DateTime<Utc>,
+    ) {
+        self.estimate_context(tokens, estimated);
+        self.spend(&spent.usage, spent.cost_usd);
+        let Spent { usage, cost_usd } = spent;
+        self.emit(RunEvent::CompactionFailed {
+            reason: reason.to_owned(),
+            usage,
+            cost_usd,
+        });
+        if self.state.context.overflowed {
+            let message = format!(
+                "the conversation does not fit the model's context and could not be made smaller \
+                 ({reason}); set a context strategy for the agent or use a model with a larger context"
+            );
+            self.fail(FailureKind::ContextLength, message, now);
+        } else {
+            self.compact_from(self.state.context.tokens);
+            self.call_model();
+        }
+    }
+
+    fn compact_from(&mut self, tokens: u64) {
+        self.state.context.compact_from = tokens.saturating_add(tokens / RETRY_COMPACTION_GROWTH);
+    }
+
+    pub(crate) fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
+        self.state.usage.add(usage);
+        self.state.cost_usd = cost_sum(self.state.cost_usd, cost_usd);
+    }
+
+    fn call_model(&mut self) {
+        self.state.turn = self.state.turn.saturating_add(1);
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnStarted { turn });
+        self.state.stage = Stage::CallModel;
+    }
+
+    pub(crate) fn cancelled(&mut self, reason: Option<String>, now: DateTime<Utc>) {
+        self.stop_waiting(now);
+        let message = reason.unwrap_or_else(|| "the run was cancelled".to_owned());
+        let error = RunError {
+            kind: FailureKind::Cancelled,
+            message,
+        };
+        self.end(ExitReason::Cancelled, Some(error));
+    }
+
+    /// Ends the run with an error whose kind decides the exit reason.
+    pub(crate) fn fail(&mut self, kind: FailureKind, message: String, now: DateTime<Utc>) {
+        let reason = match kind {
+            FailureKind::Cancelled => return self.cancelled(Some(message), now),
+            FailureKind::Guardrail => ExitReason::Guardrail,
+            FailureKind::Terminated => ExitReason::Terminated,
+            FailureKind::ContentFilter => ExitReason::Refused,
+            _ => ExitReason::Failed,
+        };
+        self.end(reason, Some(RunError { kind, message }));
+    }
+
+    /// Ends the run. Calls that are still open are answered, so that the conversation stays whole.
+    pub(crate) fn end(&mut self, exit_reason: ExitReason, error: Option<RunError>) {
+        if self.state.calls.iter().any(|slot| is_open(&slot.state)) {
+            self.refuse_open_calls("not called: the run ended before it");
+        }
+        self.push_results();
+        self.emit(RunEvent::RunEnded {
+            exit_reason,
+            output: self.state.last_text.clone(),
+            error: error.clone(),
+        });
+        self.state.stage = Stage::Ended(RunOutcome { exit_reason, error });
+    }
+}

@@ -1,0 +1,67 @@
+//! How large the conversation is, and what the model is reminded of.
+
+use neuron_types::{Message, Role, TokenUsage};
+
+use crate::AgentMachine;
+
+impl AgentMachine {
+    /// The size of the request with messages of this estimate after the counted ones.
+    #[must_use]
+    pub fn tokens_with(&self, estimate: u64) -> u64 {
+        let calibrated = self.state.context.calibration.apply(estimate);
+        self.state.context.tokens.saturating_add(calibrated)
+    }
+
+    /// The conversation is as large as somebody says who knows.
+    pub(crate) fn count_context(&mut self, tokens: u64) {
+        self.state.context.estimated = 0;
+        self.state.context.tokens = tokens;
+        self.state.context.counted_messages = self.messages().len();
+    }
+
+    /// The conversation is as large as it is known to be and estimated from there on.
+    pub(crate) fn estimate_context(&mut self, tokens: u64, estimated: u64) {
+        let before = self.state.context.estimated;
+        self.count_context(tokens);
+        self.state.context.estimated = before.saturating_add(estimated);
+    }
+
+    /// Takes up what the provider says of the conversation's size, and how far off the estimate was.
+    ///
+    /// Only growth from one report to the next tells that: before the first report the size of the
+    /// instructions and tools is not known, and after a compaction nothing is.
+    pub(crate) fn count_reported(&mut self, usage: &TokenUsage) {
+        let estimated = self.state.context.estimated;
+        let calibrated = self.state.context.calibration.apply(estimated);
+        let known = self.state.context.tokens.saturating_sub(calibrated);
+        let grown = usage.input_tokens.saturating_sub(known);
+        if known > 0 && estimated > 0 && grown > 0 {
+            self.state.context.calibration.observe(estimated, grown);
+        }
+        self.count_context(usage.total());
+    }
+
+    /// Whether something may be said to the model: its last word is not an answer that it goes on with.
+    pub(crate) fn takes_reminders(&self) -> bool {
+        let last = self.messages().last();
+        last.is_some_and(|message| message.role != Role::Assistant)
+    }
+
+    /// Says this to the model.
+    pub(crate) fn remind(&mut self, messages: Vec<Message>, estimate: u64) {
+        self.state.context.reminded = self.state.milestone();
+        if messages.is_empty() {
+            return;
+        }
+        for message in messages {
+            self.push(message);
+        }
+        let tokens = self.tokens_with(estimate);
+        if self.state.context.estimated == 0 {
+            // The conversation was just compacted: what it has grown by until the next report nobody knows.
+            self.count_context(tokens);
+        } else {
+            self.estimate_context(tokens, estimate);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Tickets: opened, decided, lapsed.
+
+use std::time::Duration;
+
+use futures::executor::block_on;
+use neuron_loop::{Action, AgentLoop, AgentMachine, Observation, ticket_digest};
+use neuron_types::{
+    AgentSpec, ContentItem, Decision, ExitReason, FailureKind, Limits, OnExpiry, OnUnknownOutcome,
+    PermissionDecision, RunEvent, RunPhase, StepFailure, StepId, Verdict,
+};
+use serde_json::json;
+
+use crate::driver::Keep;
+use crate::support::{
+    agent, answered, ask, at, authorize, calls, exit, last_results, make, one_call, reread, start,
+    to_model_call, tool_text,
+};
+
+fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    let ticket = &output.approvals[nth];
+    Decision {
+        ticket: ticket.ticket.clone(),
+        digest: ticket.digest.clone(),
+        verdict,
+        args: None,
+        comment: None,
+        approver: None,
+        remember: false,
+    }
+}
+
+#[test]
+fn a_remembered_decision_answers_the_same_question_and_no_other() {
+    let asked = |path: &str| ("push", json!({"path": path}));
+    let mut machine = answered(agent(), calls(&[asked("a")]));
+    authorize(&mut machine, vec![ask()]);
+    let remembered = Decision {
+        comment: Some("never".into()),
+        remember: true,
+        ..decision(&machine, 0, Verdict::Deny)
+    };
+    machine
+        .feed(Observation::Decided(remembered), at(3))
+        .unwrap();
+    // In another process the run still knows.
+    let mut machine = reread(&machine);
+    machine.take_events();
+    to_model_call(&mut machine);
+    let other = PermissionDecision::Ask("another reason".into());
+    let again = calls(&[asked("b"), asked("c")]);
+    machine
+        .feed(Observation::ModelAnswered(again), at(4))
+        .unwrap();
+    authorize(&mut machine, vec![ask(), other]);
+    let tickets = machine.output(&"r".parse().unwrap(), "local").approvals;
+    let reasons: Vec<&str> = tickets.iter().map(|open| open.reason.as_str()).collect();
+    assert_eq!(reasons, ["another reason"]);
+    let repeated = machine
+        .take_events()
+        .into_iter()
+        .find_map(|event| match event {
+            RunEvent::DecisionRepeated { verdict, .. } => Some(verdict),
+            _ => None,
+        });
+    assert_eq!(repeated, Some(Verdict::Deny));
+}
+
+#[test]
+fn calls_that_need_no_ticket_run_while_another_waits_for_a_person() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
+    let events = machine.take_events();
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, RunEvent::Waiting { .. }))
+    );
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("nothing runs");
+    };
+    assert_eq!(calls[0].id, "c2");
+    make(&mut machine, vec![Ok(tool_text("x"))], 3);
+    assert_eq!(machine.next(), Action::Wait { until: None });
+    assert_eq!(
+        machine.take_events().last(),
+        Some(&RunEvent::Waiting {
+            state: RunPhase::WaitingForApproval
+        })
+    );
+}
+
+#[test]
+fn approved_and_denied_calls_keep_their_order() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve_second = decision(&machine, 1, Verdict::Approve);
+    let mut deny_first = decision(&machine, 0, Verdict::Deny);
+    deny_first.comment = Some("not today".into());
+    deny_first.approver = Some("Ada".into());
+    machine
+        .feed(Observation::Decided(approve_second), at(4))
+        .unwrap();
+    machine
+        .feed(Observation::Decided(deny_first), at(5))
+        .unwrap();
+    make(&mut machine, vec![Ok(tool_text("ok"))], 6);
+    let results = last_results(&machine);
+    assert_eq!(
+        results[0].content,
+        [ContentItem::Text(
+            "not called: Ada denied it: not today".into()
+        )]
+    );
+    assert_eq!(results[1].content, [ContentItem::Text("ok".into())]);
+}
+
+#[test]
+fn edited_arguments_are_used_and_the_model_is_told() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let mut edited = decision(&machine, 0, Verdict::Approve);
+    edited.args = Some(json!({"path": "b"}));
+    machine.feed(Observation::Decided(edited), at(4)).unwrap();
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("not made");
+    };
+    assert_eq!(calls[0].input, json!({"path": "b"}));
+    make(&mut machine, vec![Ok(tool_text("ok"))], 5);
+    let note = "[a person changed the arguments to {\"path\":\"b\"}]";
+    assert_eq!(
+        last_results(&machine)[0].content[0],
+        ContentItem::Text(note.into())
+    );
+}
+
+#[test]
+fn a_decision_with_a_wrong_digest_or_ticket_is_refused_and_the_run_goes_on_waiting() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let before = machine.next();
+    let mut wrong_digest = decision(&machine, 0, Verdict::Approve);
+    wrong_digest.digest = "0".into();
+    let mut unknown = decision(&machine, 0, Verdict::Approve);
+    unknown.ticket = "t9-9".into();
+    machine.take_events();
+    for refused in [wrong_digest, unknown] {
+        machine.feed(Observation::Decided(refused), at(4)).unwrap();
+        assert_eq!(machine.next(), before);
+        let events = machine.take_events();
+        assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+    }
+}
+
+#[test]
+fn a_ticket_is_used_once() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve.clone()), at(4))
+        .unwrap();
+    machine.take_events();
+    machine.feed(Observation::Decided(approve), at(4)).unwrap();
+    let events = machine.take_events();
+    assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
+}
+
+#[test]
+fn a_lapsed_ticket_denies_the_call_or_fails_the_run() {
+    let lapsing = |on_expiry| {
+        let spec = AgentSpec {
+            approval_timeout: Some(Duration::from_secs(60)),
+            on_expiry,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![ask()]);
+        assert_eq!(
+            machine.next(),
+            Action::Wait {
+                until: Some(at(62))
+            }
+        );
+        machine.feed(Observation::TicketsLapsed, at(61)).unwrap();
+        assert!(machine.has_open_tickets(), "it lapsed too early");
+        machine.feed(Observation::TicketsLapsed, at(62)).unwrap();
+        machine
+    };
+    let denied = lapsing(OnExpiry::Deny);
+    assert_eq!(denied.next(), Action::TakeMessages);
+    assert!(last_results(&denied)[0].is_error);
+    assert_eq!(exit(&lapsing(OnExpiry::Fail)), ExitReason::Failed);
+}
+
+#[test]
+fn an_unknown_outcome_is_told_to_the_model_or_put_to_a_person() {
+    let unknown = || StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
+    let lost = |on_unknown_outcome| {
+        let spec = AgentSpec {
+            on_unknown_outcome,
+            ..agent()
+        };
+        let mut machine = answered(spec, one_call("push"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        make(&mut machine, vec![Err(unknown())], 3);
+        machine
+    };
+    let told = lost(OnUnknownOutcome::TellModel);
+    assert!(last_results(&told)[0].is_error);
+
+    let mut asked = lost(OnUnknownOutcome::AskPerson);
+    assert_eq!(asked.next(), Action::Wait { until: None });
+    let approve = decision(&asked, 0, Verdict::Approve);
+    asked.feed(Observation::Decided(approve), at(4)).unwrap();
+    let Action::CallTools { options, .. } = asked.next() else {
+        panic!("not made again");
+    };
+    assert_eq!(options[0].step, StepId::new(1, 1));
+    make(&mut asked, vec![Err(unknown())], 5);
+    let second = decision(&asked, 0, Verdict::Deny);
+    assert_eq!(
+        second.ticket, "t1-1-2",
+        "each question has a ticket of its own"
+    );
+}
+
+#[test]
+fn time_spent_waiting_for_a_person_does_not_count() {
+    let limits = Limits {
+        duration: Some(Duration::from_secs(30)),
+        ..Limits::default()
+    };
+    let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine
+        .feed(Observation::Decided(approve), at(86_400))
+        .unwrap();
+    make(&mut machine, vec![Ok(tool_text("x"))], 86_401);
+    machine
+        .feed(Observation::Messages(vec![]), at(86_402))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Compact { required: false });
+}
+
+#[test]
+fn a_digest_does_not_depend_on_the_order_of_keys_and_covers_every_part() {
+    let digest = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+    );
+    let same = ticket_digest(
+        "t1-1",
+        "push",
+        &json!({"b": null, "a": [1, {"x": 2, "y": 1}]}),
+    );
+    assert_eq!(digest, same);
+    assert_eq!(digest.len(), 64);
+    for other in [
+        ticket_digest(
+            "t1-2",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "pus",
+            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
+        ),
+        ticket_digest(
+            "t1-1",
+            "push",
+            &json!({"a": [1, {"y": 1, "x": 3}], "b": null}),
+        ),
+    ] {
+        assert_ne!(digest, other);
+    }
+}
+
+#[test]
+fn an_approved_call_starts_while_its_neighbour_still_runs() {
+    let mut machine = answered(agent(), calls(&[("look", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
+    assert_eq!(start(&mut machine, 2), [1]);
+    assert_eq!(machine.next(), Action::Wait { until: None });
+    let approve = decision(&machine, 0, Verdict::Approve);
+    machine.feed(Observation::Decided(approve), at(3)).unwrap();
+    assert_eq!(start(&mut machine, 3), [2]);
+    for position in [2, 1] {
+        let result = Ok(tool_text("x"));
+        let answered = Observation::ToolAnswered { position, result };
+        machine.feed(answered, at(4)).unwrap();
+    }
+    let ids: Vec<String> = last_results(&machine)
+        .into_iter()
+        .map(|result| result.tool_use_id)
+        .collect();
+    assert_eq!(ids, ["c1", "c2"], "the model reads them in its own order");
+}
+
+#[test]
+fn of_a_state_that_was_lost_with_a_write_in_flight_the_outcome_is_unknown() {
+    let door = crate::door::TestDoor::new(vec![crate::support::says("done")]);
+    let mut machine = answered(agent(), calls(&[("look", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    start(&mut machine, 2);
+    let state = reread(&machine).into();
+    let mut resumed = AgentLoop::resume(door.clone(), Keep, state);
+    block_on(resumed.run()).unwrap();
+    assert_eq!(
+        door.batches(),
+        [["c1"]],
+        "the read is made again, the write is not"
+    );
+    let request = &door.requests()[0].0;
+    let results = request.messages.last().unwrap();
+    let text = serde_json::to_string(results).unwrap();
+    assert!(text.contains("may or may not have taken effect"), "{text}");
+}

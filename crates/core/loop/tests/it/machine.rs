@@ -1,0 +1,430 @@
+//! Single decisions of the machine.
+
+use std::time::Duration;
+
+use neuron_loop::{Action, AgentMachine, MachineError, Observation};
+use neuron_types::{
+    AgentSpec, CallState, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Message,
+    PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags, StepFailure, StepId,
+    StopReason, ToolEffects, UserMessage,
+};
+use serde_json::json;
+
+use crate::support::{
+    agent, answered, ask, at, authorize, calls, exit, input, last_results, make, one_call,
+    response, says, start, to_model_call, tool_text,
+};
+
+#[test]
+fn ends_complete_when_the_model_is_done_and_nothing_is_queued() {
+    let mut machine = answered(agent(), says("hello"));
+    machine.feed(Observation::Messages(vec![]), at(2)).unwrap();
+    assert_eq!(machine.next(), Action::Done);
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    assert_eq!(output.state, RunPhase::Completed);
+    assert_eq!(output.output.as_deref(), Some("hello"));
+    assert_eq!((output.turns, output.usage.total()), (1, 15));
+    assert_eq!(output.cost_usd.unwrap().to_string(), "0.01");
+}
+
+#[test]
+fn takes_up_a_message_that_was_queued_while_the_model_answered_for_the_last_time() {
+    let mut machine = answered(agent(), says("hello"));
+    let message = UserMessage {
+        text: "and?".into(),
+    };
+    machine
+        .feed(Observation::Messages(vec![message]), at(2))
+        .unwrap();
+    to_model_call(&mut machine);
+    assert_eq!(machine.messages().last().unwrap().text(), "and?");
+    assert_eq!(machine.state().turn, 2);
+}
+
+#[test]
+fn makes_all_calls_of_a_turn_at_once_and_answers_them_in_order() {
+    let mut machine = answered(
+        agent(),
+        calls(&[("look", json!({"n": 1})), ("push", json!({"n": 2}))]),
+    );
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    let Action::CallTools { calls, options } = machine.next() else {
+        panic!("the calls are not made: {:?}", machine.next());
+    };
+    assert_eq!(calls.len(), 2);
+    assert_eq!(options[0].effects, ToolEffects::ReadOnly);
+    assert_eq!(options[1].effects, ToolEffects::Write);
+    assert_eq!(options[1].step, StepId::new(1, 2));
+    let results = vec![Ok(tool_text("one")), Ok(tool_text("two"))];
+    make(&mut machine, results, 3);
+    let ids: Vec<String> = last_results(&machine)
+        .into_iter()
+        .map(|result| result.tool_use_id)
+        .collect();
+    assert_eq!(ids, ["c1", "c2"]);
+    assert_eq!(machine.next(), Action::TakeMessages);
+}
+
+#[test]
+fn makes_calls_one_by_one_when_the_agent_says_so() {
+    let spec = AgentSpec {
+        parallel_tools: false,
+        ..agent()
+    };
+    let mut machine = answered(spec, calls(&[("look", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    for expected in ["c1", "c2"] {
+        let Action::CallTools { calls, .. } = machine.next() else {
+            panic!("no call");
+        };
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].id, expected);
+        make(&mut machine, vec![Ok(tool_text("x"))], 3);
+    }
+    assert_eq!(last_results(&machine).len(), 2);
+}
+
+#[test]
+fn a_failed_tool_is_an_error_result_and_the_run_goes_on() {
+    let mut machine = answered(agent(), one_call("look"));
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let failure = StepFailure::new(FailureKind::Timeout, "no result within 1s");
+    make(&mut machine, vec![Err(failure)], 3);
+    assert!(last_results(&machine)[0].is_error);
+    assert_eq!(machine.next(), Action::TakeMessages);
+}
+
+#[test]
+fn input_that_can_never_be_right_ends_the_run_with_every_call_answered() {
+    let mut machine = answered(agent(), calls(&[("look", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
+    let failure = StepFailure::new(FailureKind::ToolInput, "never");
+    make(&mut machine, vec![Err(failure)], 3);
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    assert_eq!(last_results(&machine).len(), 2);
+}
+
+#[test]
+fn a_denied_call_is_answered_and_not_made() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![PermissionDecision::Deny("no".into())]);
+    let result = &last_results(&machine)[0];
+    assert!(result.is_error);
+    assert_eq!(result.content, [ContentItem::Text("denied: no".into())]);
+    assert_eq!(machine.state().tool_calls, 0);
+}
+
+#[test]
+fn each_limit_ends_the_run_before_the_next_turn() {
+    let cases = [
+        (
+            Limits {
+                turns: Some(1),
+                ..Limits::default()
+            },
+            ExitReason::MaxTurns,
+        ),
+        (
+            Limits {
+                tokens: Some(15),
+                ..Limits::default()
+            },
+            ExitReason::MaxTokens,
+        ),
+        (
+            Limits {
+                cost_usd: Some("0.01".parse().unwrap()),
+                ..Limits::default()
+            },
+            ExitReason::MaxCost,
+        ),
+        (
+            Limits {
+                duration: Some(Duration::from_secs(3)),
+                ..Limits::default()
+            },
+            ExitReason::MaxDuration,
+        ),
+    ];
+    for (limits, expected) in cases {
+        let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("look"));
+        authorize(&mut machine, vec![PermissionDecision::Allow]);
+        make(&mut machine, vec![Ok(tool_text("x"))], 3);
+        machine.feed(Observation::Messages(vec![]), at(3)).unwrap();
+        assert_eq!(exit(&machine), expected);
+        let output = machine.output(&"r".parse().unwrap(), "local");
+        assert_eq!(output.state, RunPhase::LimitReached);
+    }
+}
+
+#[test]
+fn calls_over_the_limit_are_answered_and_not_made_and_the_run_ends_after_the_turn() {
+    let limits = Limits {
+        tool_calls: Some(1),
+        ..Limits::default()
+    };
+    let mut machine = answered(
+        AgentSpec { limits, ..agent() },
+        calls(&[("look", json!({})), ("look", json!({}))]),
+    );
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("the first call is not made");
+    };
+    assert_eq!(calls.len(), 1);
+    make(&mut machine, vec![Ok(tool_text("x"))], 3);
+    assert_eq!(last_results(&machine).len(), 2);
+    machine.feed(Observation::Messages(vec![]), at(3)).unwrap();
+    assert_eq!(exit(&machine), ExitReason::MaxToolCalls);
+}
+
+#[test]
+fn a_call_that_the_output_limit_cut_is_not_made() {
+    let mut cut = calls(&[("look", json!({})), ("push", json!({"path": "a"}))]);
+    cut.stop_reason = StopReason::MaxTokens;
+    let machine = answered(agent(), cut);
+    let Action::Authorize(unjudged) = machine.next() else {
+        panic!("no call is left");
+    };
+    assert_eq!(unjudged.len(), 1);
+    assert_eq!(unjudged[0].id, "c1");
+}
+
+#[test]
+fn an_answer_that_the_output_limit_cut_ends_the_run_with_what_there_is() {
+    let cut = response(
+        StopReason::MaxTokens,
+        vec![ContentBlock::Text("half".into())],
+    );
+    let machine = answered(agent(), cut);
+    assert_eq!(exit(&machine), ExitReason::MaxTokens);
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    assert_eq!(output.output.as_deref(), Some("half"));
+}
+
+#[test]
+fn a_refusal_ends_the_run_and_stays_out_of_the_conversation() {
+    for reason in [StopReason::Refusal, StopReason::ContentFilter] {
+        let machine = answered(agent(), response(reason, vec![]));
+        assert_eq!(exit(&machine), ExitReason::Refused);
+        assert_eq!(machine.messages().len(), 1);
+    }
+}
+
+#[test]
+fn a_paused_answer_is_sent_back_with_nothing_said_in_between() {
+    let paused = response(StopReason::PauseTurn, vec![ContentBlock::Text("…".into())]);
+    let mut machine = answered(agent(), paused.clone());
+    for _ in 0..20 {
+        assert_eq!(machine.next(), Action::Compact { required: false });
+        to_model_call(&mut machine);
+        machine
+            .feed(Observation::ModelAnswered(paused.clone()), at(3))
+            .unwrap();
+    }
+    assert_eq!(exit(&machine), ExitReason::Failed);
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
+    let too_long = || StepFailure::new(FailureKind::ContextLength, "too long");
+    let mut machine = AgentMachine::new(input(agent()), at(0));
+    to_model_call(&mut machine);
+    machine
+        .feed(Observation::ModelFailed(too_long()), at(1))
+        .unwrap();
+    assert_eq!(machine.next(), Action::Compact { required: true });
+    let refused = machine.feed(
+        Observation::ContextKept {
+            tokens: 1,
+            estimated: 1,
+        },
+        at(1),
+    );
+    assert!(matches!(refused, Err(MachineError::Unexpected { .. })));
+    let compacted = Observation::Compacted {
+        messages: vec![Message::user("short")],
+        old_tokens: 9,
+        new_tokens: 1,
+        shortfall: None,
+        spent: neuron_loop::Spent::default(),
+    };
+    machine.feed(compacted, at(2)).unwrap();
+    machine
+        .feed(Observation::ModelFailed(too_long()), at(3))
+        .unwrap();
+    assert_eq!(exit(&machine), ExitReason::Failed);
+}
+
+#[test]
+fn a_failure_kind_decides_the_exit_reason() {
+    let cases = [
+        (FailureKind::Authentication, ExitReason::Failed),
+        (FailureKind::Guardrail, ExitReason::Guardrail),
+        (FailureKind::Terminated, ExitReason::Terminated),
+        (FailureKind::ContentFilter, ExitReason::Refused),
+        (FailureKind::Cancelled, ExitReason::Cancelled),
+    ];
+    for (kind, expected) in cases {
+        let mut machine = AgentMachine::new(input(agent()), at(0));
+        to_model_call(&mut machine);
+        let failure = StepFailure::new(kind, "why");
+        machine
+            .feed(Observation::ModelFailed(failure), at(1))
+            .unwrap();
+        assert_eq!(exit(&machine), expected);
+    }
+}
+
+#[test]
+fn a_call_of_a_tool_that_the_agent_does_not_list_is_refused_before_anybody_is_asked() {
+    let mut agent = agent();
+    agent.head_mut().tools.retain(|tool| tool.name == "look");
+    agent.limits.tool_calls = Some(1);
+    let wanted = [("push", json!({})), ("look", json!({}))];
+    let mut machine = answered(agent, calls(&wanted));
+    authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
+    let Action::CallTools { calls, .. } = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].name, "look");
+    let refused = &machine.state().calls[0].state;
+    let CallState::Done(result) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(result.is_error);
+    let text = ContentItem::Text("there is no tool \"push\": use look".into());
+    assert_eq!(result.content, [text]);
+}
+
+#[test]
+fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
+    let mut state = AgentMachine::new(input(agent()), at(0)).state().clone();
+    state.scope = 2;
+    let mut machine = AgentMachine::from(state);
+    to_model_call(&mut machine);
+    let Action::CallModel(options) = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    assert_eq!(options.step.to_string(), "2/1:0");
+    machine
+        .feed(
+            Observation::ModelAnswered(calls(&[("look", json!({})), ("push", json!({}))])),
+            at(1),
+        )
+        .unwrap();
+    authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
+    let Action::CallTools { options, .. } = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    assert_eq!(options[0].step.to_string(), "2/1:1");
+    let run_id = RunId::new("r").unwrap();
+    let tickets = machine.output(&run_id, "local").approvals;
+    assert_eq!(tickets[0].ticket, "s2-t1-2");
+}
+
+#[test]
+fn a_run_starts_with_the_fingerprint_of_its_definition_and_says_whose_it_is() {
+    let tags = RunTags {
+        tenant: Some("acme".into()),
+        ..RunTags::default()
+    };
+    let started = RunInput {
+        tags: tags.clone(),
+        ..input(agent())
+    };
+    let mut machine = AgentMachine::new(started, at(0));
+    assert_eq!(machine.state().tags, tags);
+    let events = machine.take_events();
+    let [
+        RunEvent::RunStarted {
+            definition,
+            tags: told,
+            ..
+        },
+    ] = events.as_slice()
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!((definition, told), (&agent().fingerprint(), &tags));
+}
+
+#[test]
+fn a_state_of_another_version_is_refused() {
+    let machine = AgentMachine::new(input(agent()), at(0));
+    let mut state = serde_json::to_value(&machine).unwrap();
+    state["version"] = json!(99);
+    let error = serde_json::from_value::<AgentMachine>(state).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the run has version 99 of the run state, and this build reads version 2: \
+         finish it with the build that started it"
+    );
+}
+
+#[test]
+fn a_call_that_ends_the_run_has_the_others_left_first() {
+    let three = calls(&[
+        ("push", json!({})),
+        ("push", json!({})),
+        ("look", json!({})),
+    ]);
+    let mut machine = answered(agent(), three);
+    authorize(&mut machine, vec![PermissionDecision::Allow; 3]);
+    start(&mut machine, 2);
+    let answer = |position, result| Observation::ToolAnswered { position, result };
+    let failure = StepFailure::new(FailureKind::ToolInput, "never");
+    machine.feed(answer(1, Err(failure)), at(3)).unwrap();
+    assert_eq!(machine.next(), Action::LeaveCalls);
+    // A write is waited for, and what it came to is kept.
+    machine
+        .feed(answer(2, Ok(tool_text("pushed"))), at(4))
+        .unwrap();
+    assert_eq!(machine.next(), Action::LeaveCalls);
+    machine.feed(Observation::CallsLeft, at(5)).unwrap();
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    let results = last_results(&machine);
+    assert_eq!(results[1].content, [ContentItem::Text("pushed".into())]);
+    let left = "not finished: the run ended while the call was in flight";
+    assert_eq!(results[2].content, [ContentItem::Text(left.into())]);
+}
+
+#[test]
+fn a_message_is_announced_at_once_and_read_before_the_next_model_call() {
+    let mut machine = answered(agent(), one_call("look"));
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let positions = start(&mut machine, 2);
+    machine.take_events();
+    let message = UserMessage {
+        text: "hurry".into(),
+    };
+    machine
+        .feed(Observation::MessageArrived(message), at(3))
+        .unwrap();
+    let events = machine.take_events();
+    assert!(matches!(events[..], [RunEvent::MessageReceived { .. }]));
+    let answered = Observation::ToolAnswered {
+        position: positions[0],
+        result: Ok(tool_text("x")),
+    };
+    machine.feed(answered, at(4)).unwrap();
+    to_model_call(&mut machine);
+    assert_eq!(machine.messages().last().unwrap().text(), "hurry");
+}
+
+#[test]
+fn a_call_is_answered_once_and_only_while_it_is_in_flight() {
+    let mut machine = answered(agent(), calls(&[("look", json!({})), ("look", json!({}))]));
+    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
+    let answer = |position| Observation::ToolAnswered {
+        position,
+        result: Ok(tool_text("x")),
+    };
+    let early = machine.feed(answer(1), at(2));
+    assert_eq!(early, Err(MachineError::UnknownCall { position: 1 }));
+    start(&mut machine, 2);
+    machine.feed(answer(2), at(3)).unwrap();
+    let twice = machine.feed(answer(2), at(3));
+    assert_eq!(twice, Err(MachineError::UnknownCall { position: 2 }));
+}

@@ -1,0 +1,358 @@
+//! What holds for every run, whatever is observed.
+
+use std::time::Duration;
+
+use neuron_loop::{Action, AgentMachine, Observation, Spent};
+use neuron_types::{
+    AgentSpec, CallState, ContentBlock, Decision, FailureKind, Limits, Message, OnExpiry,
+    OnUnknownOutcome, PermissionDecision, StepFailure, StopReason, ToolOutput, UserMessage,
+    Verdict,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::{agent, at, calls, input, reread, response};
+
+/// One choice of the world; what it means depends on what the machine asks for.
+#[derive(Debug, Clone)]
+struct Choice {
+    kind: u8,
+    many: usize,
+    detail: u8,
+}
+
+fn choices() -> impl Strategy<Value = Vec<Choice>> {
+    let choice = (any::<u8>(), 0_usize..4, any::<u8>());
+    let choice = choice.prop_map(|(kind, many, detail)| Choice { kind, many, detail });
+    prop::collection::vec(choice, 0..80)
+}
+
+fn agents() -> impl Strategy<Value = AgentSpec> {
+    (
+        prop::option::of(1_u32..6),
+        prop::option::of(0_u32..5),
+        prop::option::of(1_u64..200),
+        prop::option::of(1_u64..40),
+        any::<(bool, bool, bool)>(),
+    )
+        .prop_map(
+            |(turns, tool_calls, tokens, seconds, (parallel, fails, asks))| AgentSpec {
+                limits: Limits {
+                    turns,
+                    tool_calls,
+                    tokens,
+                    cost_usd: None,
+                    duration: seconds.map(Duration::from_secs),
+                },
+                parallel_tools: parallel,
+                approval_timeout: Some(Duration::from_secs(5)),
+                on_expiry: if fails {
+                    OnExpiry::Fail
+                } else {
+                    OnExpiry::Deny
+                },
+                on_unknown_outcome: if asks {
+                    OnUnknownOutcome::AskPerson
+                } else {
+                    OnUnknownOutcome::TellModel
+                },
+                ..agent()
+            },
+        )
+}
+
+fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
+    if choice.kind.is_multiple_of(41) {
+        return Observation::Cancelled { reason: None };
+    }
+    match machine.next() {
+        Action::TakeMessages => {
+            let count = if choice.kind.is_multiple_of(4) {
+                choice.many
+            } else {
+                0
+            };
+            let message = UserMessage {
+                text: "more".into(),
+            };
+            Observation::Messages(vec![message; count])
+        }
+        Action::Compact { required } => match choice.kind % 5 {
+            0 => Observation::CompactionFailed {
+                reason: "no".into(),
+                tokens: 9,
+                estimated: 4,
+                spent: Spent::default(),
+            },
+            1 => compacted(machine),
+            _ if required => compacted(machine),
+            _ => Observation::ContextKept {
+                tokens: 7,
+                estimated: 3,
+            },
+        },
+        Action::CallModel(_) => model(choice),
+        Action::Authorize(unjudged) => {
+            let decide = |n: usize| match (usize::from(choice.detail) + n) % 4 {
+                0 => PermissionDecision::Deny("no".into()),
+                1 => PermissionDecision::Ask("sure?".into()),
+                _ => PermissionDecision::Allow,
+            };
+            Observation::Authorized((0..unjudged.len()).map(decide).collect())
+        }
+        // A decision may come before the calls that are ready are started.
+        Action::CallTools { .. } if choice.kind % 6 == 5 && machine.has_open_tickets() => {
+            decision(machine, choice)
+        }
+        Action::CallTools { .. } => Observation::CallsStarted,
+        _ if choice.kind.is_multiple_of(17) => Observation::MessageArrived(UserMessage {
+            text: "more".into(),
+        }),
+        Action::LeaveCalls if choice.kind.is_multiple_of(2) => Observation::CallsLeft,
+        Action::LeaveCalls | Action::Wait { .. } if is_any_running(machine) && choice.many > 0 => {
+            let running: Vec<u32> = running(machine);
+            let position = running[usize::from(choice.detail) % running.len()];
+            let kinds = [
+                FailureKind::ToolFailed,
+                FailureKind::OutcomeUnknown,
+                FailureKind::ToolInput,
+                FailureKind::Timeout,
+            ];
+            let result = match choice.kind {
+                n if n.is_multiple_of(5) => Err(StepFailure::new(
+                    kinds[usize::from(choice.detail) % kinds.len()],
+                    "bad",
+                )),
+                n => Ok(ToolOutput::text(n.to_string())),
+            };
+            Observation::ToolAnswered { position, result }
+        }
+        Action::LeaveCalls => Observation::CallsLeft,
+        _ => decision(machine, choice),
+    }
+}
+
+fn running(machine: &AgentMachine) -> Vec<u32> {
+    let slots = machine.state().calls.iter();
+    let running = slots.filter(|slot| matches!(slot.state, CallState::Running));
+    running.map(|slot| slot.position).collect()
+}
+
+fn is_any_running(machine: &AgentMachine) -> bool {
+    !running(machine).is_empty()
+}
+
+fn compacted(machine: &AgentMachine) -> Observation {
+    let kept: Vec<Message> = machine.messages().iter().take(1).cloned().collect();
+    Observation::Compacted {
+        messages: kept,
+        old_tokens: 9,
+        new_tokens: 1,
+        shortfall: None,
+        spent: Spent::default(),
+    }
+}
+
+fn model(choice: &Choice) -> Observation {
+    let stops = [
+        StopReason::ToolUse,
+        StopReason::ToolUse,
+        StopReason::EndTurn,
+        StopReason::MaxTokens,
+        StopReason::PauseTurn,
+        StopReason::Refusal,
+        StopReason::ContextWindowExceeded,
+        StopReason::Other("new".into()),
+    ];
+    match choice.kind % 16 {
+        0 => Observation::ModelFailed(StepFailure::new(FailureKind::ContextLength, "long")),
+        1 => Observation::ModelFailed(StepFailure::new(FailureKind::Unavailable, "gone")),
+        2 => Observation::ModelAnswered(response(StopReason::EndTurn, vec![])),
+        _ => {
+            let wanted: Vec<(&str, _)> = (0..choice.many)
+                .map(|n| ("push", json!({ "n": n })))
+                .collect();
+            let mut answer = calls(&wanted);
+            answer.message.content.push(ContentBlock::Text("so".into()));
+            answer.stop_reason = stops[usize::from(choice.detail) % stops.len()].clone();
+            Observation::ModelAnswered(answer)
+        }
+    }
+}
+
+fn decision(machine: &AgentMachine, choice: &Choice) -> Observation {
+    let tickets = machine.output(&"r".parse().unwrap(), "local").approvals;
+    let ticket = tickets.get(choice.many % tickets.len().max(1));
+    match (choice.kind % 6, ticket) {
+        (0, _) | (_, None) => Observation::TicketsLapsed,
+        (kind, Some(ticket)) => Observation::Decided(Decision {
+            ticket: ticket.ticket.clone(),
+            digest: if kind == 1 {
+                "wrong".into()
+            } else {
+                ticket.digest.clone()
+            },
+            verdict: if kind.is_multiple_of(2) {
+                Verdict::Approve
+            } else {
+                Verdict::Deny
+            },
+            args: (kind == 4).then(|| json!({"edited": true})),
+            comment: None,
+            approver: None,
+            remember: choice.many.is_multiple_of(3),
+        }),
+    }
+}
+
+/// Every call in the conversation is answered once, in order, by the very next message; only the calls of
+/// the turn under way may still be open.
+fn assert_calls_are_answered(machine: &AgentMachine) {
+    let messages = machine.messages();
+    for (index, message) in messages.iter().enumerate() {
+        let asked: Vec<&str> = message.content.iter().filter_map(call_id).collect();
+        let under_way = index + 1 == messages.len() && !machine.state().calls.is_empty();
+        if asked.is_empty() || under_way {
+            continue;
+        }
+        let answers: Vec<&str> = messages[index + 1]
+            .content
+            .iter()
+            .filter_map(answered_id)
+            .collect();
+        assert_eq!(asked, answers);
+    }
+    let asked = messages
+        .iter()
+        .flat_map(|m| &m.content)
+        .filter_map(call_id)
+        .count();
+    let answers = messages
+        .iter()
+        .flat_map(|m| &m.content)
+        .filter_map(answered_id)
+        .count();
+    assert_eq!(asked, answers + machine.state().calls.len());
+}
+
+fn call_id(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::ToolUse { id, .. } => Some(id),
+        _ => None,
+    }
+}
+
+fn answered_id(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::ToolResult(result) => Some(&result.tool_use_id),
+        _ => None,
+    }
+}
+
+fn assert_limits_hold(machine: &AgentMachine) {
+    let (state, limits) = (machine.state(), &machine.agent().limits);
+    if let Some(most) = limits.turns {
+        assert!(state.turn <= most, "turn {} of {most}", state.turn);
+    }
+    if let Some(most) = limits.tokens {
+        assert!(
+            state.usage.total() < most + 15,
+            "more than the step in flight"
+        );
+    }
+    let again = matches!(
+        machine.agent().on_unknown_outcome,
+        OnUnknownOutcome::AskPerson
+    );
+    if let (Some(most), false) = (limits.tool_calls, again) {
+        assert!(
+            state.tool_calls <= most,
+            "{} calls of {most}",
+            state.tool_calls
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_run_is_valid_at_every_step(spec in agents(), choices in choices()) {
+        let mut machine = AgentMachine::new(input(spec), at(0));
+        for (seconds, choice) in choices.iter().enumerate() {
+            let action = machine.next();
+            prop_assert_eq!(&machine.next(), &action, "next is pure");
+            if action == Action::Done {
+                break;
+            }
+            let observation = observation(&machine, choice);
+            machine.feed(observation, at(i64::try_from(seconds).unwrap())).unwrap();
+            assert_calls_are_answered(&machine);
+            assert_limits_hold(&machine);
+        }
+    }
+
+    #[test]
+    fn serialising_at_any_step_changes_nothing_that_follows(
+        spec in agents(),
+        choices in choices(),
+    ) {
+        let mut machine = AgentMachine::new(input(spec), at(0));
+        let mut moved = reread(&machine);
+        for (seconds, choice) in choices.iter().enumerate() {
+            if machine.next() == Action::Done {
+                break;
+            }
+            let now = at(i64::try_from(seconds).unwrap());
+            machine.feed(observation(&machine, choice), now).unwrap();
+            let text = serde_json::to_string(&observation(&moved, choice)).unwrap();
+            moved.feed(serde_json::from_str(&text).unwrap(), now).unwrap();
+            moved = reread(&moved);
+            prop_assert_eq!(&machine, &moved);
+            prop_assert_eq!(machine.take_events(), moved.take_events());
+        }
+    }
+
+    #[test]
+    fn an_observation_that_does_not_fit_changes_nothing(
+        spec in agents(),
+        choices in choices(),
+        wrong in any::<u8>(),
+    ) {
+        let mut machine = AgentMachine::new(input(spec), at(0));
+        for choice in &choices {
+            let before = machine.clone();
+            let misfits = [
+                Observation::Messages(vec![]),
+                Observation::ModelFailed(StepFailure::new(FailureKind::Network, "x")),
+                Observation::Authorized(vec![PermissionDecision::Allow; 9]),
+                Observation::ToolAnswered {
+                    position: 9,
+                    result: Ok(ToolOutput::text("x")),
+                },
+                Observation::CallsStarted,
+                Observation::CallsLeft,
+                Observation::ContextKept { tokens: 1, estimated: 1 },
+            ];
+            let misfit = misfits[usize::from(wrong) % misfits.len()].clone();
+            if machine.feed(misfit, at(0)).is_err() {
+                prop_assert_eq!(&machine, &before);
+            } else {
+                machine = before;
+            }
+            if machine.next() == Action::Done {
+                break;
+            }
+            machine.feed(observation(&machine, choice), at(0)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_ended_run_takes_no_further_observation(spec in agents(), choices in choices()) {
+        let mut machine = AgentMachine::new(input(spec), at(0));
+        machine.feed(Observation::Cancelled { reason: None }, at(0)).unwrap();
+        let ended = machine.clone();
+        for choice in &choices {
+            prop_assert!(machine.feed(observation(&machine, choice), at(1)).is_err());
+            prop_assert_eq!(&machine, &ended);
+        }
+    }
+}

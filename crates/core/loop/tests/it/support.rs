@@ -1,0 +1,178 @@
+//! Short ways to say what a model answers and what an agent is.
+
+use std::iter;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_loop::{Action, AgentMachine, Observation};
+use neuron_types::{
+    AgentSpec, CompletionResponse, ContentBlock, ExitReason, Message, PermissionDecision,
+    RequestHead, Role, RunInput, RunState, Stage, StepFailure, StopReason, TokenUsage,
+    ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock,
+};
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
+}
+
+/// An agent with a tool that reads, `look`, one that writes, `push`, and those that a test door knows.
+pub(crate) fn agent() -> AgentSpec {
+    let look = ToolDefinition {
+        name: "look".into(),
+        annotations: Some(ToolAnnotations {
+            read_only_hint: Some(true),
+            ..ToolAnnotations::default()
+        }),
+        ..ToolDefinition::default()
+    };
+    let others = ["push", "cancel", "hold", "suspend"].map(|name| ToolDefinition {
+        name: name.into(),
+        ..ToolDefinition::default()
+    });
+    AgentSpec {
+        head: RequestHead {
+            provider: Some("test".into()),
+            model: "m".into(),
+            tools: iter::once(look).chain(others).collect(),
+            ..RequestHead::default()
+        }
+        .into(),
+        ..AgentSpec::default()
+    }
+}
+
+pub(crate) fn input(agent: AgentSpec) -> RunInput {
+    RunInput::new(agent, Message::user("do it"))
+}
+
+pub(crate) fn response(stop_reason: StopReason, content: Vec<ContentBlock>) -> CompletionResponse {
+    CompletionResponse {
+        id: "r".into(),
+        model: "m".into(),
+        message: Message {
+            role: Role::Assistant,
+            content,
+        },
+        usage: TokenUsage {
+            input_tokens: 10,
+            output_tokens: 5,
+            ..TokenUsage::default()
+        },
+        stop_reason,
+        cost_usd: Some(Decimal::new(1, 2)),
+        extra: None,
+        mismatch: None,
+    }
+}
+
+pub(crate) fn says(text: &str) -> CompletionResponse {
+    response(StopReason::EndTurn, vec![ContentBlock::Text(text.into())])
+}
+
+/// An answer that asks for calls, each a tool and its arguments; their ids are `c1`, `c2`, …
+pub(crate) fn calls(wanted: &[(&str, Value)]) -> CompletionResponse {
+    let content = wanted
+        .iter()
+        .zip(1..)
+        .map(|((name, input), n)| ContentBlock::tool_use(format!("c{n}"), *name, input.clone()));
+    response(StopReason::ToolUse, content.collect())
+}
+
+pub(crate) fn one_call(tool: &str) -> CompletionResponse {
+    calls(&[(tool, json!({"path": "a"}))])
+}
+
+/// Feeds what leads from the start of a turn to its model call.
+pub(crate) fn to_model_call(machine: &mut AgentMachine) {
+    while !matches!(machine.next(), Action::CallModel(_)) {
+        let observation = match machine.next() {
+            Action::TakeMessages => Observation::Messages(vec![]),
+            Action::Compact { required: false } => Observation::ContextKept {
+                tokens: 1,
+                estimated: 1,
+            },
+            other => panic!("no model call is coming: {other:?}"),
+        };
+        machine.feed(observation, at(0)).unwrap();
+    }
+}
+
+/// A machine whose model has just answered.
+pub(crate) fn answered(agent: AgentSpec, response: CompletionResponse) -> AgentMachine {
+    let mut machine = AgentMachine::new(input(agent), at(0));
+    to_model_call(&mut machine);
+    machine
+        .feed(Observation::ModelAnswered(response), at(1))
+        .unwrap();
+    machine
+}
+
+pub(crate) fn authorize(machine: &mut AgentMachine, decisions: Vec<PermissionDecision>) {
+    machine
+        .feed(Observation::Authorized(decisions), at(2))
+        .unwrap();
+}
+
+pub(crate) fn tool_text(text: &str) -> ToolOutput {
+    ToolOutput::text(text)
+}
+
+/// The tool results of the conversation's last message.
+pub(crate) fn last_results(machine: &AgentMachine) -> Vec<ToolResultBlock> {
+    let last = machine.messages().last().unwrap();
+    last.content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::ToolResult(result) => Some(result.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The machine as another process would read it.
+pub(crate) fn reread(machine: &AgentMachine) -> AgentMachine {
+    let text = serde_json::to_string(machine).unwrap();
+    let state: RunState = serde_json::from_str(&text).unwrap();
+    AgentMachine::from(state)
+}
+
+/// Why the run ended.
+pub(crate) fn exit(machine: &AgentMachine) -> ExitReason {
+    match &machine.state().stage {
+        Stage::Ended(outcome) => outcome.exit_reason,
+        other => panic!("the run goes on with {other:?}"),
+    }
+}
+
+pub(crate) fn ask() -> PermissionDecision {
+    PermissionDecision::Ask("look first".into())
+}
+
+/// Starts the calls that are ready, and answers them one after the other.
+pub(crate) fn make(
+    machine: &mut AgentMachine,
+    results: Vec<Result<ToolOutput, StepFailure>>,
+    seconds: i64,
+) {
+    let positions = start(machine, seconds);
+    assert_eq!(positions.len(), results.len());
+    for (position, result) in positions.into_iter().zip(results) {
+        let answered = Observation::ToolAnswered { position, result };
+        machine.feed(answered, at(seconds)).unwrap();
+    }
+}
+
+/// Starts the calls that are ready, and returns their positions in the turn.
+pub(crate) fn start(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
+    let Action::CallTools { options, .. } = machine.next() else {
+        panic!("no call is ready: {:?}", machine.next());
+    };
+    machine
+        .feed(Observation::CallsStarted, at(seconds))
+        .unwrap();
+    options
+        .iter()
+        .map(|options| options.step.position)
+        .collect()
+}

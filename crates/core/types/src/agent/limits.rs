@@ -1,0 +1,38 @@
+//! How far a run may go.
+
+use std::time::Duration;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::json::millis;
+
+/// How far a run may go. A limit is checked before each step, so it is exceeded by the step in flight at
+/// most. `None` means no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Model calls. Default is 50.
+    pub turns: Option<u32>,
+    /// Tool calls. Default is 200.
+    pub tool_calls: Option<u32>,
+    /// Input and output tokens of all model calls together. Default is none.
+    pub tokens: Option<u64>,
+    /// US dollars. Default is none.
+    pub cost_usd: Option<Decimal>,
+    /// Time since the start, without the time spent waiting for people. Default is none.
+    #[serde(rename = "duration_ms", with = "millis::option")]
+    pub duration: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turns: Some(50),
+            tool_calls: Some(200),
+            tokens: None,
+            cost_usd: None,
+            duration: None,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What an agent is, as a run carries it.
+
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    ActivityOptions, ActivitySettings, ApprovalRules, Limits, OnExpiry, Reminder, RequestHead,
+    RetryPolicy, StepId, ToolCall, ToolDefinition, ToolEffects, canonical_json, json::millis,
+    json::shared,
+};
+
+/// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
+///
+/// A run keeps the definition that it was started with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSpec {
+    /// Its name in the agent file.
+    pub name: String,
+    /// Everything that its model calls have in common: provider, model, instructions, tools, settings.
+    #[serde(with = "shared")]
+    pub head: Arc<RequestHead>,
+    /// Which calls are refused or put to a person.
+    pub approvals: ApprovalRules,
+    /// How long a ticket stays open; for ever where `None`.
+    #[serde(
+        rename = "approval_timeout_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub approval_timeout: Option<Duration>,
+    /// What happens to a call whose ticket lapsed.
+    pub on_expiry: OnExpiry,
+    /// What happens to a write whose outcome is unknown.
+    pub on_unknown_outcome: OnUnknownOutcome,
+    /// Calls of one turn run at the same time. Default is true.
+    pub parallel_tools: bool,
+    /// How far a run may go.
+    pub limits: Limits,
+    /// How the conversation is kept small.
+    pub context: ContextPolicy,
+    /// How failed steps are retried.
+    pub retry: RetryPolicy,
+    /// How long one attempt of a model call may take. Default is 10 minutes.
+    #[serde(rename = "model_timeout_ms", with = "millis")]
+    pub model_timeout: Duration,
+    /// How long one attempt of a tool call may take. Default is 10 minutes. A tool that has a
+    /// [timeout of its own](crate::ToolDefinition::timeout) may take less.
+    #[serde(rename = "tool_timeout_ms", with = "millis")]
+    pub tool_timeout: Duration,
+    /// How engines that have a choice make its steps; a tool's own settings go before.
+    #[serde(skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
+    /// What single tools do differently, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_settings: BTreeMap<String, ToolSettings>,
+    /// The agents that take turns in a run of a workflow of one's own; `None` if this is an agent and no workflow. The
+    /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<Vec<Self>>,
+}
+
+impl Default for AgentSpec {
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            head: Arc::default(),
+            approvals: ApprovalRules::default(),
+            approval_timeout: None,
+            on_expiry: OnExpiry::default(),
+            on_unknown_outcome: OnUnknownOutcome::default(),
+            parallel_tools: true,
+            limits: Limits::default(),
+            context: ContextPolicy::default(),
+            retry: RetryPolicy::default(),
+            model_timeout: Duration::from_secs(600),
+            tool_timeout: Duration::from_secs(600),
+            activity: ActivitySettings::default(),
+            tool_settings: BTreeMap::new(),
+            team: None,
+        }
+    }
+}
+
+impl AgentSpec {
+    /// What its model calls have in common, to be changed. Copies it if another definition or a request shares
+    /// it.
+    pub fn head_mut(&mut self) -> &mut RequestHead {
+        Arc::make_mut(&mut self.head)
+    }
+
+    /// Returns what tells this definition from any other: `sha256:` and the SHA-256 of its
+    /// [canonical JSON](canonical_json) in hexadecimal.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        // A definition holds nothing that JSON cannot.
+        let json = serde_json::to_value(self).unwrap_or_default();
+        let mut text = "sha256:".to_owned();
+        for byte in Sha256::digest(canonical_json(&json)) {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+
+    /// How the door makes the model call of this turn.
+    #[must_use]
+    pub fn model_options(&self, turn: u32) -> ActivityOptions {
+        ActivityOptions {
+            step: StepId::new(turn, 0),
+            agent: None,
+            effects: ToolEffects::Idempotent,
+            start_to_close_timeout: self.model_timeout,
+            retry_policy: self.retry.clone(),
+            activity: self.activity.clone(),
+        }
+    }
+
+    /// How the door makes this tool call. A tool that the agent does not know is treated as a write.
+    #[must_use]
+    pub fn tool_options(&self, call: &ToolCall, step: StepId) -> ActivityOptions {
+        let definition = self.definition_of(&call.name);
+        let settings = self.tool_settings.get(&call.name);
+        let own_retry = settings.and_then(|settings| settings.retry.as_ref());
+        ActivityOptions {
+            step,
+            agent: None,
+            effects: definition.map_or(ToolEffects::Write, ToolDefinition::effects),
+            start_to_close_timeout: self.timeout_of(&call.name),
+            retry_policy: own_retry.unwrap_or(&self.retry).clone(),
+            activity: settings.map_or_else(
+                || self.activity.clone(),
+                |settings| settings.activity.over(&self.activity),
+            ),
+        }
+    }
+
+    /// How long one attempt of this tool's calls may take: what its settings say, else what the tool says of
+    /// itself within [`tool_timeout`](Self::tool_timeout), else that.
+    #[must_use]
+    pub fn timeout_of(&self, tool: &str) -> Duration {
+        let settings = self.tool_settings.get(tool);
+        if let Some(timeout) = settings.and_then(|settings| settings.timeout) {
+            return timeout;
+        }
+        let own = self.definition_of(tool).and_then(|tool| tool.timeout);
+        own.map_or(self.tool_timeout, |own| own.min(self.tool_timeout))
+    }
+
+    fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
+        self.head.tools.iter().find(|known| known.name == tool)
+    }
+}
+
+/// What one tool of an agent does differently.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolSettings {
+    /// Instead of [`AgentSpec::retry`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryPolicy>,
+    /// Instead of the tool's own timeout and [`AgentSpec::tool_timeout`].
+    #[serde(
+        rename = "timeout_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timeout: Option<Duration>,
+    /// Before [`AgentSpec::activity`].
+    #[serde(skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
+}
+
+/// What happens to a write whose outcome is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnUnknownOutcome {
+    /// The model reads an error result that says so.
+    #[default]
+    TellModel,
+    /// A person is asked whether to make the call again.
+    AskPerson,
+}
+
+/// How the conversation is kept small.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextPolicy {
+    /// Tried in order until the conversation is under the threshold. None keeps everything.
+    pub rules: Vec<ContextRule>,
+    /// The size in tokens from which the conversation is compacted; the rules' default where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_tokens: Option<u64>,
+    /// What the model is reminded of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reminders: Vec<Reminder>,
+}
+
+/// One way to make a conversation smaller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContextRule {
+    /// Drop all but the first user message and the newest messages.
+    SlidingWindow {
+        /// How many messages stay.
+        keep: usize,
+    },
+    /// Replace the content of older tool results by a note.
+    ClearToolResults {
+        /// How many results stay.
+        keep: usize,
+    },
+    /// Have a model summarise the older part.
+    Summarize {
+        /// How many messages stay as they are.
+        keep: usize,
+        /// The model that summarises, as `provider/model`; the agent's own where `None`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+}

@@ -1,0 +1,481 @@
+//! The door between the loop, which decides, and the executor, which acts.
+
+use std::{collections::VecDeque, future::Future, time::Duration};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunEvent,
+    RunId, RunState, StepFailure, ToolCall, ToolEffects, ToolOutput,
+};
+
+/// The only way out of the loop room: one implementation per engine.
+///
+/// An implementation journals, schedules, waits and retries, and holds no agent logic. No bound says
+/// `Send`: Temporal's workflows are single-threaded and Restate's handlers are not, and a loop that is
+/// generic over this trait compiles for both.
+///
+/// # One wait
+///
+/// Effects and deadlines are [started](Self::start); they go on by themselves. [`next`](Self::next) waits for
+/// whatever comes first: the end of something that was started, or a signal. [`leave`](Self::leave) gives up
+/// what is no longer wanted. Everything else that waits is a provided method over these three.
+///
+/// # Contract
+///
+/// 1. [`now`](Self::now) moves only when something was journaled.
+/// 2. [`poll`](Self::poll) takes a signal that is already here and never parks. Signals of one name are
+///    taken in the order of arrival, each once, and none is lost that arrived before anyone waited, or across
+///    segments.
+/// 3. What is started goes on while something else is awaited, whether or not anybody awaits it. Ends are
+///    observed in the order in which they were journaled, the same on every replay.
+/// 4. Once a run is cancelled, [`next`](Self::next) and [`poll`](Self::poll) return
+///    [`DurableError::Cancelled`], but for handles that have ended or were left: the end of a write that was
+///    left is still observed. What is started later ends at once with a failure of kind
+///    [`FailureKind::Cancelled`].
+/// 5. An operation that was journaled is never performed again. One that was in flight may be, unless it is
+///    a [`ToolEffects::Write`]: then it fails with [`FailureKind::OutcomeUnknown`].
+/// 6. Only the door retries, as [`ActivityOptions::retry_policy`] says and no sooner than the failure's
+///    `retry_after`.
+/// 7. A dropped future of this trait abandons its wait, and those of the provided methods leave what they
+///    started: nothing is journaled for it.
+/// 8. A run that [continues as new](Self::continue_as_new) keeps its id, its status, its events and the
+///    signals that nobody has taken yet; [`uuid`](Self::uuid) never answers the same twice in it. It does so
+///    only with no effect in flight.
+pub trait DurableContext {
+    /// Returns the run's id, which it keeps through every attempt and replay.
+    fn run_id(&self) -> &RunId;
+
+    /// Returns the engine's name, as it stands in a run's output: `local`, `temporal`, `restate`.
+    fn engine(&self) -> &str;
+
+    /// Returns the time, stable under replay.
+    fn now(&self) -> DateTime<Utc>;
+
+    /// Returns a new unique id, stable under replay.
+    fn uuid(&self) -> Uuid;
+
+    /// Starts an effect or a deadline, and returns the handle by which its end is observed.
+    ///
+    /// Never waits and never fails: what keeps an effect from being made is its end. A door may perform the
+    /// effect only while somebody waits for anything, and journals a write's start before the write is made.
+    fn start(&self, what: Started<'_>) -> Handle;
+
+    /// Gives up what was started, and returns whether its end will still be observed.
+    ///
+    /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is
+    /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. A write is asked to end
+    /// early and has to be waited for: `true`. A handle whose end was observed is `false`.
+    fn leave(&self, handle: Handle) -> bool;
+
+    /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.
+    ///
+    /// What has ended comes before what arrives, and ends come in the order in which they were journaled.
+    /// What ends while nobody asks for it is kept. A handle that was observed or dropped never comes again:
+    /// waiting for nothing but such handles, without signals, is an error.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Cancelled`] unless each of `handles` has ended or was [left](Self::leave) and there is at
+    /// least one,
+    /// [`DurableError::Suspended`] if the run is to be put away until somebody resumes it, or what kept the
+    /// door from waiting.
+    fn next(
+        &self,
+        handles: &[Handle],
+        signals: &[&str],
+    ) -> impl Future<Output = Result<Observed, DurableError>>;
+
+    /// Takes the next signal of one of these names that is already here.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Cancelled`], or what kept the door from looking.
+    fn poll(&self, signals: &[&str]) -> impl Future<Output = Result<Option<Signal>, DurableError>>;
+
+    /// Returns whether the history has grown so long that the run should go on in another segment. Stable
+    /// under replay.
+    ///
+    /// It is asked between two observations, and not before the first of a segment.
+    fn should_continue_as_new(&self) -> bool;
+
+    /// Returns whether the history is so near the engine's limits that nothing more may be started in it.
+    /// Stable under replay. Default is `false`.
+    ///
+    /// Until then a segment's end waits for effects in flight, and holds back nothing that can start.
+    fn must_continue_as_new(&self) -> bool {
+        false
+    }
+
+    /// Ends this segment; the run goes on from `state` in another one. Nothing may be in flight.
+    ///
+    /// `Ok` means that the run goes on here: the door began the next segment in place, or it cannot carry
+    /// a state of this size and the engine has room left.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::ContinuedAsNew`] if the run goes on elsewhere: whoever runs it here returns at once.
+    /// [`DurableError::Step`] if the state is too large to be carried and the engine's limits are near: the
+    /// run ends with that failure, which says what to configure. Else what kept the door from it.
+    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>>;
+
+    /// Emits what happened. Silent where a replay emits it again.
+    fn emit(&self, event: RunEvent);
+
+    /// Calls the model, and waits for its answer and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Step`] when the last attempt failed, else what kept the door from trying. A cancelled
+    /// run leaves the call.
+    fn execute_llm_call(
+        &self,
+        request: &CompletionRequest,
+        options: &ActivityOptions,
+    ) -> impl Future<Output = Result<CompletionResponse, DurableError>> {
+        async move {
+            let call = Awaited::start(self, Started::Model { request, options });
+            match call.end().await? {
+                Observed::Ended(_, End::Model(result)) => Ok(*result?),
+                other => Err(other.unexpected()),
+            }
+        }
+    }
+
+    /// Calls one tool, and waits for its result and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute_llm_call`](Self::execute_llm_call). A cancelled run waits for a write that is in flight,
+    /// and leaves any other call.
+    fn execute_tool(
+        &self,
+        call: &ToolCall,
+        options: &ActivityOptions,
+    ) -> impl Future<Output = Result<ToolOutput, DurableError>> {
+        async move {
+            let call = Awaited::start(self, Started::Tool { call, options });
+            tool_result(call.end().await?)
+        }
+    }
+
+    /// Calls several tools side by side: `options[i]` belongs to `calls[i]`, and so does the result.
+    ///
+    /// All are started before any is awaited. The slices have the same length; with different lengths every
+    /// call is answered with an internal failure, and none is made.
+    fn execute_tools(
+        &self,
+        calls: &[ToolCall],
+        options: &[ActivityOptions],
+    ) -> impl Future<Output = Vec<Result<ToolOutput, DurableError>>> {
+        async move {
+            if calls.len() != options.len() {
+                return calls.iter().map(|_| Err(no_options().into())).collect();
+            }
+            let mut started: VecDeque<_> = calls
+                .iter()
+                .zip(options)
+                .map(|(call, options)| Awaited::start(self, Started::Tool { call, options }))
+                .collect();
+            let mut results = Vec::with_capacity(started.len());
+            while let Some(call) = started.pop_front() {
+                let result = call.end().await.and_then(tool_result);
+                results.push(result);
+                if let Some(Err(DurableError::Cancelled { reason })) = results.last() {
+                    // All writes are asked to end before any is waited for.
+                    for (other, options) in
+                        started.iter_mut().zip(options.iter().skip(results.len()))
+                    {
+                        if options.effects == ToolEffects::Write {
+                            other.leave(reason.as_deref());
+                        }
+                    }
+                }
+            }
+            results
+        }
+    }
+
+    /// Waits, however often the process is restarted meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Cancelled`], or what kept the door from waiting.
+    fn sleep(&self, duration: Duration) -> impl Future<Output = Result<(), DurableError>> {
+        async move {
+            let deadline = Awaited::start(self, Started::Deadline(duration));
+            deadline.end().await.map(drop)
+        }
+    }
+
+    /// Takes the next signal of this name, waiting for it up to `timeout` (for ever where `None`).
+    ///
+    /// A timeout of zero [polls](Self::poll). `Ok(None)` means that the time is over.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::BadSignal`] if the payload is not a `T` (it is consumed all the same),
+    /// [`DurableError::Suspended`] if the run is to be put away until somebody resumes it,
+    /// [`DurableError::Cancelled`], or what kept the door from waiting.
+    fn wait_for_signal<T: DeserializeOwned + 'static>(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> impl Future<Output = Result<Option<T>, DurableError>> {
+        async move {
+            if timeout == Some(Duration::ZERO) {
+                let signal = self.poll(&[name]).await?;
+                return signal.map(Signal::read).transpose();
+            }
+            let deadline = timeout.map(|time| Awaited::start(self, Started::Deadline(time)));
+            let handles: Vec<Handle> = deadline.iter().filter_map(Awaited::handle).collect();
+            match self.next(&handles, &[name]).await? {
+                Observed::Signal(signal) => signal.read().map(Some),
+                Observed::Ended(..) => {
+                    if let Some(deadline) = deadline {
+                        deadline.forget();
+                    }
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+/// What a run can have going on beside itself.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Started<'a> {
+    /// A model call.
+    Model {
+        /// The whole request. Cheap to clone: a door may keep it while the call is in flight.
+        request: &'a CompletionRequest,
+        /// How it is made.
+        options: &'a ActivityOptions,
+    },
+    /// A tool call.
+    Tool {
+        /// The call.
+        call: &'a ToolCall,
+        /// How it is made.
+        options: &'a ActivityOptions,
+    },
+    /// A time from now, kept across waits. It ends when the time is over.
+    Deadline(Duration),
+}
+
+/// Names something that was [started](DurableContext::start), in its segment of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(u64);
+
+impl Handle {
+    /// Returns the handle of the n-th thing that a segment starts. Doors number them.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns its number.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// What [`DurableContext::next`] came upon.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Observed {
+    /// Something that was started has ended.
+    Ended(Handle, End),
+    /// A signal arrived.
+    Signal(Signal),
+}
+
+/// How something that was started ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum End {
+    /// A model call's answer, or the failure of its last attempt.
+    Model(Result<Box<CompletionResponse>, StepFailure>),
+    /// A tool call's result, or the failure of its last attempt.
+    Tool(Result<ToolOutput, StepFailure>),
+    /// A deadline is over.
+    Deadline,
+}
+
+impl Observed {
+    /// Returns the error of a caller who waited for something else.
+    #[must_use]
+    pub fn unexpected(&self) -> DurableError {
+        DurableError::engine(match self {
+            Self::Ended(_, End::Model(_)) => {
+                "the end of a model call that nobody waits for".to_owned()
+            }
+            Self::Ended(_, End::Tool(_)) => {
+                "the end of a tool call that nobody waits for".to_owned()
+            }
+            Self::Ended(_, End::Deadline) => {
+                "the end of a deadline that nobody waits for".to_owned()
+            }
+            Self::Signal(signal) => format!("signal {}, which nobody waits for", signal.name),
+        })
+    }
+}
+
+/// A signal that a run takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Its name.
+    pub name: String,
+    /// What it carries.
+    pub payload: Value,
+}
+
+impl Signal {
+    /// Returns the payload as a `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::BadSignal`] if it is none.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, DurableError> {
+        let Self { name, payload } = self;
+        serde_json::from_value(payload).map_err(|source| DurableError::BadSignal { name, source })
+    }
+}
+
+/// Something that was started for one wait: dropped before its end, it is left.
+struct Awaited<'a, D: DurableContext + ?Sized> {
+    door: &'a D,
+    /// `None` if its end was observed, or will not be.
+    handle: Option<Handle>,
+    /// It was left because the run was cancelled, for this reason.
+    cancelled: Option<Option<String>>,
+}
+
+impl<'a, D: DurableContext + ?Sized> Awaited<'a, D> {
+    fn start(door: &'a D, what: Started<'_>) -> Self {
+        Self {
+            door,
+            handle: Some(door.start(what)),
+            cancelled: None,
+        }
+    }
+
+    fn handle(&self) -> Option<Handle> {
+        self.handle
+    }
+
+    /// Its end was observed.
+    fn forget(mut self) {
+        self.handle = None;
+    }
+
+    /// Gives it up in a run that was cancelled.
+    fn leave(&mut self, reason: Option<&str>) {
+        self.cancelled = Some(reason.map(ToOwned::to_owned));
+        self.handle = self.handle.filter(|handle| self.door.leave(*handle));
+    }
+
+    /// Waits for its end. A cancelled run waits for what it cannot drop.
+    async fn end(mut self) -> Result<Observed, DurableError> {
+        while let Some(handle) = self.handle {
+            match self.door.next(&[handle], &[]).await {
+                // What it came to counts, but not that it was ended early.
+                Ok(Observed::Ended(_, End::Tool(Err(_)))) if self.cancelled.is_some() => {
+                    self.handle = None;
+                }
+                Ok(observed) => {
+                    self.handle = None;
+                    return Ok(observed);
+                }
+                Err(DurableError::Cancelled { reason }) if self.cancelled.is_none() => {
+                    self.leave(reason.as_deref());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let reason = self.cancelled.take().flatten();
+        Err(DurableError::Cancelled { reason })
+    }
+}
+
+impl<D: DurableContext + ?Sized> Drop for Awaited<'_, D> {
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            self.door.leave(handle);
+        }
+    }
+}
+
+fn tool_result(observed: Observed) -> Result<ToolOutput, DurableError> {
+    match observed {
+        Observed::Ended(_, End::Tool(result)) => Ok(result?),
+        other => Err(other.unexpected()),
+    }
+}
+
+fn no_options() -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        "the call came to the door without options",
+    )
+}
+
+/// A borrowed door is a door, so that its owner still has it when the run is over.
+impl<D: DurableContext> DurableContext for &D {
+    fn run_id(&self) -> &RunId {
+        (**self).run_id()
+    }
+
+    fn engine(&self) -> &str {
+        (**self).engine()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        (**self).now()
+    }
+
+    fn uuid(&self) -> Uuid {
+        (**self).uuid()
+    }
+
+    fn start(&self, what: Started<'_>) -> Handle {
+        (**self).start(what)
+    }
+
+    fn leave(&self, handle: Handle) -> bool {
+        (**self).leave(handle)
+    }
+
+    fn next(
+        &self,
+        handles: &[Handle],
+        signals: &[&str],
+    ) -> impl Future<Output = Result<Observed, DurableError>> {
+        (**self).next(handles, signals)
+    }
+
+    fn poll(&self, signals: &[&str]) -> impl Future<Output = Result<Option<Signal>, DurableError>> {
+        (**self).poll(signals)
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        (**self).should_continue_as_new()
+    }
+
+    fn must_continue_as_new(&self) -> bool {
+        (**self).must_continue_as_new()
+    }
+
+    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>> {
+        (**self).continue_as_new(state)
+    }
+
+    fn emit(&self, event: RunEvent) {
+        (**self).emit(event);
+    }
+}

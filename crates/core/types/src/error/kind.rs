@@ -1,0 +1,103 @@
+//! Why an effect can fail.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a step failed. Each kind says whether a further attempt can help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Too many requests.
+    RateLimited,
+    /// The provider has no capacity.
+    Overloaded,
+    /// No answer in time.
+    Timeout,
+    /// The connection failed or was cut.
+    Network,
+    /// The service is not there or answered with an error of its own.
+    Unavailable,
+    /// The model is still being loaded.
+    ModelLoading,
+    /// The key is missing or wrong.
+    Authentication,
+    /// The key may not do this.
+    Permission,
+    /// The request is wrong and will stay wrong.
+    InvalidRequest,
+    /// The conversation does not fit the model's context.
+    ContextLength,
+    /// There is no such model.
+    ModelNotFound,
+    /// The account's money or quota is used up.
+    Quota,
+    /// The provider's filter refused.
+    ContentFilter,
+    /// A guardrail refused.
+    Guardrail,
+    /// A hook ended the run.
+    Terminated,
+    /// A tool failed; the model gets to see it.
+    ToolFailed,
+    /// A tool refused its input for good; the run ends.
+    ToolInput,
+    /// The step was cancelled.
+    Cancelled,
+    /// A write may or may not have happened.
+    OutcomeUnknown,
+    /// The model's answer is not of the form that was asked for, twice in a row.
+    InvalidAnswer,
+    /// A fault in neuron or its configuration.
+    Internal,
+}
+
+impl FailureKind {
+    /// Whether a further attempt can help.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::Timeout
+                | Self::Network
+                | Self::Unavailable
+                | Self::ModelLoading
+        )
+    }
+
+    /// Returns the kind as it stands in journals, in JSON and in Temporal's failure type.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::Timeout => "timeout",
+            Self::Network => "network",
+            Self::Unavailable => "unavailable",
+            Self::ModelLoading => "model_loading",
+            Self::Authentication => "authentication",
+            Self::Permission => "permission",
+            Self::InvalidRequest => "invalid_request",
+            Self::ContextLength => "context_length",
+            Self::ModelNotFound => "model_not_found",
+            Self::Quota => "quota",
+            Self::ContentFilter => "content_filter",
+            Self::Guardrail => "guardrail",
+            Self::Terminated => "terminated",
+            Self::ToolFailed => "tool_failed",
+            Self::ToolInput => "tool_input",
+            Self::Cancelled => "cancelled",
+            Self::OutcomeUnknown => "outcome_unknown",
+            Self::InvalidAnswer => "invalid_answer",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

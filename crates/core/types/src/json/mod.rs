@@ -1,0 +1,6 @@
+//! How values stand in JSON.
+
+pub(crate) mod canonical;
+pub(crate) mod millis;
+pub(crate) mod shared;
+pub(crate) mod version;

@@ -1,0 +1,71 @@
+#![doc = include_str!("../README.md")]
+
+mod agent;
+mod context;
+mod door;
+mod error;
+mod hook;
+mod json;
+mod message;
+mod request;
+mod run;
+mod step;
+mod ticket;
+mod tool;
+mod wasm;
+
+pub use agent::limits::Limits;
+pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
+pub use agent::spec::{AgentSpec, ContextPolicy, ContextRule, OnUnknownOutcome, ToolSettings};
+pub use context::{ContextStrategy, ModelHandle};
+pub use door::{DurableContext, End, Handle, Observed, Signal, Started};
+pub use error::context::ContextError;
+pub use error::durable::DurableError;
+pub use error::failure::{StepFailure, causes, with_causes};
+pub use error::hook::HookError;
+pub use error::kind::FailureKind;
+pub use error::provider::ProviderError;
+pub use error::tool::ToolError;
+pub use hook::{Hook, HookAction, HookEvent};
+pub use json::canonical::canonical_json;
+pub use json::version::{STATE_VERSION, StateVersion};
+pub use message::cache::{CacheControl, CacheTtl};
+pub use message::content::{
+    ContentBlock, ContentItem, DocumentSource, ImageSource, Message, Role, ToolResultBlock,
+};
+pub use message::conversation::Conversation;
+pub use request::completion::{
+    CompletionRequest, ReasoningEffort, RequestHead, ResponseFormat, SystemBlock, SystemPrompt,
+    ThinkingConfig, ToolChoice,
+};
+pub use request::context_edit::{ContextEdit, ContextManagement};
+pub use request::provider::{DynProvider, Provider};
+pub use request::response::{CompletionResponse, StopReason};
+pub use request::size::{RequestSize, TokenCalibration};
+pub use request::stream::{StreamEvent, StreamHandle};
+pub use request::usage::{TokenUsage, UsageIteration, cost_sum};
+pub use run::event::{RecordedEvent, RunEvent};
+pub use run::id::{InvalidRunId, RunId};
+pub use run::lineage::{Lease, Lineage};
+pub use run::outcome::{ExitReason, RunError, RunPhase};
+pub use run::output::RunOutput;
+pub use run::refusal::Refusal;
+pub use run::request::{AgentRef, RunRequest};
+pub use run::signals::{UserMessage, signal};
+pub use run::start::{RunInput, RunStart};
+pub use run::state::{CallState, ContextRecord, PendingCall, RunOutcome, RunState, Stage};
+pub use run::status::{Blocked, BlockedKind, RunStatus};
+pub use run::tags::RunTags;
+pub use step::activity::{ActivitySettings, Placement};
+pub use step::id::StepId;
+pub use step::options::ActivityOptions;
+pub use step::retry::RetryPolicy;
+pub use ticket::approval::{ApprovalTicket, Decision, OnExpiry, RememberedDecision, Verdict};
+pub use ticket::call_pattern::CallPattern;
+pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
+pub use tool::call::ToolCall;
+pub use tool::context::{ProgressReporter, ToolContext};
+pub use tool::definition::{ToolAnnotations, ToolDefinition, ToolEffects};
+pub use tool::output::ToolOutput;
+pub use tool::traits::{Tool, ToolDyn};
+pub use wasm::{WasmBoxedFuture, WasmCompatSend, WasmCompatSync};

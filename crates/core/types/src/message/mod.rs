@@ -1,0 +1,5 @@
+//! What is said between people, models and tools.
+
+pub(crate) mod cache;
+pub(crate) mod content;
+pub(crate) mod conversation;

@@ -1,0 +1,234 @@
+//! What is asked of a model.
+
+use std::{ops::Deref, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CacheControl, ContextManagement, Conversation, ToolDefinition, json::shared};
+
+/// One model call, whole: a provider needs nothing else to make it.
+///
+/// A clone is two pointer copies, however long the conversation is. As JSON it is one object: the fields of
+/// its head and `messages`.
+///
+/// ```
+/// use neuron_types::{CompletionRequest, Message, RequestHead};
+///
+/// let asked = vec![Message::user("Which crates are here?")];
+/// let request = CompletionRequest::new(RequestHead::new("gpt-6.1-terra"), asked);
+/// let brief = request.clone().with_head(|head| head.max_tokens = Some(100));
+/// assert_eq!((brief.model.as_str(), brief.max_tokens), ("gpt-6.1-terra", Some(100)));
+/// assert_eq!(request.max_tokens, None);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompletionRequest {
+    /// Everything but the conversation.
+    #[serde(flatten, with = "shared")]
+    pub head: Arc<RequestHead>,
+    /// The conversation, oldest first.
+    pub messages: Conversation,
+}
+
+impl CompletionRequest {
+    /// A request with this head and these messages.
+    #[must_use]
+    pub fn new(head: impl Into<Arc<RequestHead>>, messages: impl Into<Conversation>) -> Self {
+        Self {
+            head: head.into(),
+            messages: messages.into(),
+        }
+    }
+
+    /// Everything but the conversation, to be changed. Copies the head if another request shares it.
+    pub fn head_mut(&mut self) -> &mut RequestHead {
+        Arc::make_mut(&mut self.head)
+    }
+
+    /// Changes the head. Copies it if another request shares it.
+    #[must_use]
+    pub fn with_head(mut self, change: impl FnOnce(&mut RequestHead)) -> Self {
+        change(self.head_mut());
+        self
+    }
+
+    /// Replaces the conversation.
+    #[must_use]
+    pub fn with_messages(mut self, messages: impl Into<Conversation>) -> Self {
+        self.messages = messages.into();
+        self
+    }
+}
+
+impl Deref for CompletionRequest {
+    type Target = RequestHead;
+
+    fn deref(&self) -> &RequestHead {
+        &self.head
+    }
+}
+
+impl From<RequestHead> for CompletionRequest {
+    fn from(head: RequestHead) -> Self {
+        Self::new(head, Conversation::default())
+    }
+}
+
+/// What the model calls of an agent have in common: everything of a [`CompletionRequest`] but its messages.
+///
+/// Fields that are `None` or empty are left to the provider's default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestHead {
+    /// Which registered provider answers. Read by the executor; a provider ignores it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name as its provider knows it.
+    pub model: String,
+    /// The instructions at the head of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<SystemPrompt>,
+    /// The tools that the model may call, in an order that does not change between calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDefinition>,
+    /// The most tokens that the model may answer with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Sampling temperature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f32>,
+    /// Nucleus sampling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f32>,
+    /// Texts that end the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
+    /// Whether, and which, tool must be called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether one answer may ask for several tool calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
+    /// The form of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<ResponseFormat>,
+    /// Extended thinking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<ThinkingConfig>,
+    /// How hard the model reasons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// Compaction on the provider's side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_management: Option<ContextManagement>,
+    /// Further fields of the provider's request body, merged in at its top level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
+}
+
+impl RequestHead {
+    /// A request to this model, with the provider's defaults.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The instructions at the head of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemPrompt {
+    /// One text.
+    Text(String),
+    /// Several, each with its own cache marker.
+    Blocks(Vec<SystemBlock>),
+}
+
+/// One part of a [`SystemPrompt::Blocks`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemBlock {
+    /// The text.
+    pub text: String,
+    /// Ends a cached prefix here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_control: Option<CacheControl>,
+}
+
+/// Whether, and which, tool must be called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// The model decides.
+    Auto,
+    /// No call.
+    None,
+    /// At least one call.
+    Required,
+    /// This tool.
+    Specific {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// The form of the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseFormat {
+    /// Prose.
+    Text,
+    /// Any JSON object.
+    JsonObject,
+    /// JSON that fits a schema.
+    JsonSchema {
+        /// The schema's name.
+        name: String,
+        /// The JSON Schema.
+        schema: Value,
+        /// The provider enforces it while sampling.
+        strict: bool,
+    },
+}
+
+/// Extended thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingConfig {
+    /// On, with a budget.
+    Enabled {
+        /// The most tokens to think with.
+        budget_tokens: u64,
+    },
+    /// Off.
+    Disabled,
+    /// The model decides.
+    Adaptive,
+    /// Nothing before the first tool call, and short notes between calls.
+    BetweenTools,
+}
+
+/// How hard the model reasons. Providers refuse a level that a model does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReasoningEffort {
+    /// Not at all.
+    None,
+    /// Barely.
+    Minimal,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// More than `High`.
+    #[serde(rename = "xhigh")]
+    XHigh,
+    /// As much as the model can.
+    Max,
+}

@@ -1,0 +1,9 @@
+//! Requests to a model, its answers, and whoever answers them.
+
+pub(crate) mod completion;
+pub(crate) mod context_edit;
+pub(crate) mod provider;
+pub(crate) mod response;
+pub(crate) mod size;
+pub(crate) mod stream;
+pub(crate) mod usage;

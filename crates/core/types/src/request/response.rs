@@ -1,0 +1,71 @@
+//! What a model answers.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Message, TokenUsage};
+
+/// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompletionResponse {
+    /// The provider's id of this answer; empty where it has none.
+    pub id: String,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+    /// The answer, its blocks exactly as received and in order.
+    pub message: Message,
+    /// What it used. All zero where the provider did not say.
+    pub usage: TokenUsage,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// What it cost in US dollars. `None` where the price is not known; never a guess.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Decimal>,
+    /// What else the provider said of this answer, by its own names: which stop sequence came up, what it
+    /// left out of the context. `None` where it said nothing of note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
+    /// Why the text is not of the [form](crate::ResponseFormat) that was asked for, as the executor found; providers
+    /// leave it at `None`. So it is where the text fits, where no form was asked for, and where the answer asks for
+    /// tool calls or was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mismatch: Option<String>,
+}
+
+/// Why a model's answer ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model was done.
+    EndTurn,
+    /// It wants tools called.
+    ToolUse,
+    /// The output limit was reached: a trailing tool call may be incomplete.
+    MaxTokens,
+    /// One of the stop sequences came up.
+    StopSequence,
+    /// The provider's filter cut the answer.
+    ContentFilter,
+    /// The model declined to answer.
+    Refusal,
+    /// The provider compacted the context and stopped: call again to go on.
+    Compaction,
+    /// The provider paused in the middle of its own tools: send the answer back as it is to go on.
+    PauseTurn,
+    /// The context window is full.
+    ContextWindowExceeded,
+    /// A reason that has no variant here, as the provider wrote it.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl StopReason {
+    /// The reason that a provider wrote and that its crate gives no meaning to: [`StopReason::Other`], unless
+    /// the name is that of a variant, which is what it would be when it is read from a journal.
+    #[must_use]
+    pub fn named(reason: String) -> Self {
+        serde_json::from_value(Value::String(reason.clone())).unwrap_or(Self::Other(reason))
+    }
+}

@@ -1,0 +1,207 @@
+//! The canonical log of a run, the same on every engine.
+
+use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    ApprovalTicket, ExitReason, FailureKind, RunError, RunPhase, RunTags, StepFailure, StopReason,
+    TokenUsage, Verdict,
+};
+
+/// Something that happened in a run. Holds nothing that differs between engines or attempts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunEvent {
+    /// The run started.
+    RunStarted {
+        /// The agent's name.
+        agent: String,
+        /// `provider/model`.
+        model: String,
+        /// The prompt's text.
+        prompt: String,
+        /// The [fingerprint](crate::AgentSpec::fingerprint) of the agent's definition.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        definition: String,
+        /// Whose the run is.
+        #[serde(default, skip_serializing_if = "RunTags::is_empty")]
+        tags: RunTags,
+    },
+    /// A workflow gave one of the agents that take turns in it something to do.
+    AgentAsked {
+        /// The [scope](crate::StepId::scope) of its steps.
+        scope: u16,
+        /// The agent's name.
+        agent: String,
+        /// What it is to do.
+        prompt: String,
+    },
+    /// A turn started: the model is about to be called.
+    TurnStarted {
+        /// Counted from 1.
+        turn: u32,
+    },
+    /// The model answered.
+    ModelResponded {
+        /// The turn.
+        turn: u32,
+        /// Why the answer ended.
+        stop_reason: StopReason,
+        /// Its text; `None` if it has none.
+        text: Option<String>,
+        /// What this call used.
+        usage: TokenUsage,
+        /// What this call cost.
+        cost_usd: Option<Decimal>,
+    },
+    /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for. It is asked once more.
+    AnswerRejected {
+        /// The turn.
+        turn: u32,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model call failed for good.
+    ModelFailed {
+        /// The turn.
+        turn: u32,
+        /// Why.
+        failure: StepFailure,
+    },
+    /// A tool call is about to be made.
+    ToolCalled {
+        /// The turn.
+        turn: u32,
+        /// The id that the model gave it.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// The arguments.
+        args: Value,
+    },
+    /// A tool call was answered, also when it was denied and not made.
+    ToolFinished {
+        /// The turn.
+        turn: u32,
+        /// The id that the model gave it.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// The model reads an error.
+        is_error: bool,
+        /// What failed, where a step did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<FailureKind>,
+    },
+    /// A turn is over.
+    TurnEnded {
+        /// The turn.
+        turn: u32,
+    },
+    /// A person is asked.
+    ApprovalRequested {
+        /// The turn.
+        turn: u32,
+        /// The question.
+        ticket: ApprovalTicket,
+    },
+    /// A person decided.
+    ApprovalDecided {
+        /// The ticket's id.
+        ticket: String,
+        /// Yes or no.
+        verdict: Verdict,
+        /// Who decided.
+        approver: Option<String>,
+        /// What they said.
+        comment: Option<String>,
+        /// The arguments that they put in.
+        args: Option<Value>,
+    },
+    /// A person is not asked again: what they decided about the same question holds for the rest of the run.
+    DecisionRepeated {
+        /// The turn.
+        turn: u32,
+        /// The id that the model gave the call.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// Yes or no.
+        verdict: Verdict,
+        /// Who decided.
+        approver: Option<String>,
+    },
+    /// A decision fits no open ticket; the run goes on waiting.
+    ApprovalRefused {
+        /// The ticket that it named.
+        ticket: String,
+        /// Why it was refused.
+        reason: String,
+    },
+    /// A ticket lapsed.
+    ApprovalExpired {
+        /// The ticket's id.
+        ticket: String,
+    },
+    /// A queued message was taken up.
+    MessageReceived {
+        /// Its text.
+        text: String,
+    },
+    /// A signal could not be read and was dropped.
+    SignalIgnored {
+        /// Its name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// The conversation was made smaller.
+    ContextCompacted {
+        /// Its tokens before, estimated.
+        old_tokens: u64,
+        /// Its tokens after, estimated.
+        new_tokens: u64,
+        /// What the model calls of it used.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
+    },
+    /// The conversation should have been made smaller and could not be.
+    CompactionFailed {
+        /// Why.
+        reason: String,
+        /// What the model calls of it used.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
+    },
+    /// Nothing goes on until this is over.
+    Waiting {
+        /// What for.
+        state: RunPhase,
+    },
+    /// The run ended.
+    RunEnded {
+        /// Why.
+        exit_reason: ExitReason,
+        /// The model's last text.
+        output: Option<String>,
+        /// What it failed with.
+        error: Option<RunError>,
+    },
+}
+
+/// A [`RunEvent`] as an engine keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedEvent {
+    /// Its place in the run, counted from 1 without gaps.
+    pub seq: u64,
+    /// When it was recorded.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: RunEvent,
+}

@@ -1,0 +1,14 @@
+//! One execution of an agent: what starts it, its state, what it shows.
+
+pub(crate) mod event;
+pub(crate) mod id;
+pub(crate) mod lineage;
+pub(crate) mod outcome;
+pub(crate) mod output;
+pub(crate) mod refusal;
+pub(crate) mod request;
+pub(crate) mod signals;
+pub(crate) mod start;
+pub(crate) mod state;
+pub(crate) mod status;
+pub(crate) mod tags;

@@ -1,0 +1,164 @@
+//! Whether a run takes a person's decision, and what it answers where it does not.
+
+use chrono::{DateTime, Utc};
+
+use crate::{Decision, RecordedEvent, RunEvent, RunId, RunPhase, RunStatus, Verdict};
+
+/// Why a run does not take what somebody asks of it: the same reasons, in the same words, on every engine.
+///
+/// The run is none the worse: it goes on, or goes on waiting.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The run has ended.
+    #[error("run {run_id} is over ({state})")]
+    RunOver {
+        /// The run.
+        run_id: RunId,
+        /// How it ended.
+        state: RunPhase,
+    },
+    /// The run has had no such ticket so far; one that nobody executes yet has had none.
+    #[error("run {run_id} has no ticket {ticket}")]
+    UnknownTicket {
+        /// The run.
+        run_id: RunId,
+        /// The ticket that was named.
+        ticket: String,
+    },
+    /// Somebody decided already, even if the run has not taken it up yet.
+    #[error("ticket {ticket} of run {run_id} is decided already")]
+    AlreadyDecided {
+        /// The run.
+        run_id: RunId,
+        /// The ticket.
+        ticket: String,
+    },
+    /// The ticket has lapsed.
+    #[error("ticket {ticket} of run {run_id} has expired, its call is not made")]
+    TicketExpired {
+        /// The run.
+        run_id: RunId,
+        /// The ticket.
+        ticket: String,
+    },
+    /// The decision is about something else than what is asked.
+    #[error("the digest is not that of ticket {ticket}")]
+    WrongDigest {
+        /// The run.
+        run_id: RunId,
+        /// The ticket.
+        ticket: String,
+    },
+    /// A denial carries arguments.
+    #[error("a denial of ticket {ticket} has no use for arguments: leave them out, or approve")]
+    ArgsWithDenial {
+        /// The ticket.
+        ticket: String,
+    },
+}
+
+impl RunStatus {
+    /// Whether the run still takes anything.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::RunOver`].
+    pub fn check_open(&self) -> Result<(), Refusal> {
+        if self.state.is_final() {
+            return Err(Refusal::RunOver {
+                run_id: self.run_id.clone(),
+                state: self.state,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a decision fits an open ticket of the run. Whether another one about the same ticket is on its
+    /// way is for the door to know, which answers [`Refusal::AlreadyDecided`] then.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Refusal`]. [`Refusal::UnknownTicket`] also says that a ticket is no longer open:
+    /// [`Refusal::with_events`] tells what became of it.
+    pub fn check_decision(&self, decision: &Decision, now: DateTime<Utc>) -> Result<(), Refusal> {
+        self.check_open()?;
+        let run_id = self.run_id.clone();
+        let ticket = decision.ticket.clone();
+        let mut open = self.approvals.iter();
+        let Some(open) = open.find(|open| open.ticket == ticket) else {
+            return Err(Refusal::UnknownTicket { run_id, ticket });
+        };
+        if open.digest != decision.digest {
+            return Err(Refusal::WrongDigest { run_id, ticket });
+        }
+        if decision.verdict == Verdict::Deny && decision.args.is_some() {
+            return Err(Refusal::ArgsWithDenial { ticket });
+        }
+        if open.expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::TicketExpired { run_id, ticket });
+        }
+        Ok(())
+    }
+}
+
+impl Refusal {
+    /// Says of a ticket that is not open what became of it: the run's events know. Any other refusal stays
+    /// as it is.
+    #[must_use]
+    pub fn with_events(self, events: &[RecordedEvent]) -> Self {
+        let Self::UnknownTicket { run_id, ticket } = self else {
+            return self;
+        };
+        for recorded in events {
+            match &recorded.event {
+                RunEvent::ApprovalDecided { ticket: named, .. } if *named == ticket => {
+                    return Self::AlreadyDecided { run_id, ticket };
+                }
+                RunEvent::ApprovalExpired { ticket: named } if *named == ticket => {
+                    return Self::TicketExpired { run_id, ticket };
+                }
+                _ => {}
+            }
+        }
+        Self::UnknownTicket { run_id, ticket }
+    }
+
+    /// Returns the refusal that has this sentence, about this run and this ticket: an engine that carries a refusal
+    /// from a worker to whoever asked carries its text only. `None` if it is the sentence of no refusal.
+    #[must_use]
+    pub fn from_sentence(sentence: &str, run_id: &RunId, ticket: &str) -> Option<Self> {
+        let final_phases = [
+            RunPhase::Completed,
+            RunPhase::Failed,
+            RunPhase::Cancelled,
+            RunPhase::LimitReached,
+        ];
+        let over = final_phases.map(|state| Self::RunOver {
+            run_id: run_id.clone(),
+            state,
+        });
+        let (run_id, ticket) = (|| run_id.clone(), || ticket.to_owned());
+        let about_ticket = [
+            Self::UnknownTicket {
+                run_id: run_id(),
+                ticket: ticket(),
+            },
+            Self::AlreadyDecided {
+                run_id: run_id(),
+                ticket: ticket(),
+            },
+            Self::TicketExpired {
+                run_id: run_id(),
+                ticket: ticket(),
+            },
+            Self::WrongDigest {
+                run_id: run_id(),
+                ticket: ticket(),
+            },
+            Self::ArgsWithDenial { ticket: ticket() },
+        ];
+        let mut all = over.into_iter().chain(about_ticket);
+        all.find(|refusal| refusal.to_string() == sentence)
+    }
+}

@@ -1,0 +1,220 @@
+//! What a run is started with.
+
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+use crate::{AgentSpec, Conversation, Message, RunInput, RunTags, StateVersion};
+
+/// What a run is started with, the same on every engine.
+///
+/// In JSON two strings are enough, and the form is strict: a field that this build does not know is an error that names
+/// it, since a later one may restrict what the run may do.
+///
+/// ```
+/// use neuron_types::{AgentRef, RunRequest};
+///
+/// let json = r#"{"agent": "default", "prompt": "List the files here.", "labels": {"report": "q3"}}"#;
+/// let request: RunRequest = serde_json::from_str(json)?;
+/// assert_eq!(request.agent, AgentRef::from("default"));
+/// assert_eq!(request.prompt.text(), "List the files here.");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// | Field | Means |
+/// | --- | --- |
+/// | `agent` | the name of an agent of the worker; or, for development, a whole [`AgentSpec`] |
+/// | `prompt` | a text, or a [`Message`] |
+/// | `tenant`, `owner`, `labels` | see [`RunTags`] |
+/// | `preamble` | messages that were said before the prompt |
+/// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Form")]
+pub struct RunRequest {
+    /// The version of this form.
+    pub version: StateVersion,
+    /// The agent.
+    pub agent: AgentRef,
+    /// Whose the run is.
+    #[serde(flatten)]
+    pub tags: RunTags,
+    /// What was said before the prompt, most often nothing.
+    #[serde(skip_serializing_if = "<[Message]>::is_empty")]
+    pub preamble: Conversation,
+    /// The prompt.
+    pub prompt: Message,
+}
+
+impl RunRequest {
+    /// Returns the request for a run of this agent with this prompt, and nothing said before it.
+    #[must_use]
+    pub fn new(agent: impl Into<AgentRef>, prompt: Message) -> Self {
+        Self {
+            version: StateVersion,
+            agent: agent.into(),
+            tags: RunTags::default(),
+            preamble: Conversation::default(),
+            prompt,
+        }
+    }
+
+    /// Returns what the run starts with, once its agent's definition is found: by `find`, if the request only names
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// That of `find`.
+    pub fn resolve<E>(
+        self,
+        find: impl FnOnce(&str) -> Result<AgentSpec, E>,
+    ) -> Result<RunInput, E> {
+        let agent = match self.agent {
+            AgentRef::Name(name) => find(&name)?,
+            AgentRef::Definition(definition) => *definition,
+        };
+        Ok(RunInput {
+            agent,
+            tags: self.tags,
+            preamble: self.preamble,
+            prompt: self.prompt,
+        })
+    }
+}
+
+impl From<RunInput> for RunRequest {
+    fn from(input: RunInput) -> Self {
+        Self {
+            version: StateVersion,
+            agent: input.agent.into(),
+            tags: input.tags,
+            preamble: input.preamble,
+            prompt: input.prompt,
+        }
+    }
+}
+
+/// The agent of a [`RunRequest`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AgentRef {
+    /// The name of an agent of the worker, which knows its definition.
+    Name(String),
+    /// A definition as it is, for development.
+    Definition(Box<AgentSpec>),
+}
+
+impl AgentRef {
+    /// Returns the agent's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) => name,
+            Self::Definition(definition) => &definition.name,
+        }
+    }
+}
+
+impl From<&str> for AgentRef {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for AgentRef {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<AgentSpec> for AgentRef {
+    fn from(definition: AgentSpec) -> Self {
+        Self::Definition(Box::new(definition))
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOr::<Self, AgentSpec> {
+            of_text: Self::Name,
+            expected: "the name of an agent, or its definition",
+            read: PhantomData,
+        })
+    }
+}
+
+/// What a client sends.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    #[serde(default)]
+    version: Option<StateVersion>,
+    agent: AgentRef,
+    #[serde(default)]
+    tenant: Option<String>,
+    #[serde(default)]
+    owner: Option<String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
+    preamble: Conversation,
+    #[serde(deserialize_with = "prompt")]
+    prompt: Message,
+}
+
+impl TryFrom<Form> for RunRequest {
+    type Error = de::value::Error;
+
+    fn try_from(form: Form) -> Result<Self, Self::Error> {
+        let version = match (form.version, &form.agent) {
+            (Some(version), _) => version,
+            (None, AgentRef::Name(_)) => StateVersion,
+            // As whole inputs were in version 1.
+            (None, AgentRef::Definition(_)) => StateVersion::unsaid()?,
+        };
+        Ok(Self {
+            version,
+            agent: form.agent,
+            tags: RunTags {
+                tenant: form.tenant,
+                owner: form.owner,
+                labels: form.labels,
+            },
+            preamble: form.preamble,
+            prompt: form.prompt,
+        })
+    }
+}
+
+fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
+    deserializer.deserialize_any(TextOr::<Message, Message> {
+        of_text: Message::user,
+        expected: "a text, or a message",
+        read: PhantomData,
+    })
+}
+
+/// Reads a text in the place of an object.
+struct TextOr<T, O> {
+    of_text: fn(String) -> T,
+    expected: &'static str,
+    read: PhantomData<fn() -> O>,
+}
+
+impl<'de, T, O: Deserialize<'de> + Into<T>> Visitor<'de> for TextOr<T, O> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        Ok((self.of_text)(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        O::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
+    }
+}

@@ -1,0 +1,62 @@
+//! Where a run, or a segment of it, begins.
+
+use crate::{AgentSpec, Conversation, Message, RunState, RunTags};
+
+/// What a run starts with: a [`RunRequest`](crate::RunRequest) whose agent is resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunInput {
+    /// The agent.
+    pub agent: AgentSpec,
+    /// Whose the run is.
+    pub tags: RunTags,
+    /// What was said before the prompt, most often nothing.
+    pub preamble: Conversation,
+    /// The prompt.
+    pub prompt: Message,
+}
+
+impl RunInput {
+    /// A run of this agent with this prompt, and nothing said before it.
+    #[must_use]
+    pub fn new(agent: AgentSpec, prompt: Message) -> Self {
+        Self {
+            agent,
+            tags: RunTags::default(),
+            preamble: Conversation::default(),
+            prompt,
+        }
+    }
+}
+
+/// Where a history of a run begins: at the run's start, or where an earlier history left off.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one a history")]
+pub enum RunStart {
+    /// A new run.
+    New(RunInput),
+    /// A run that [continued as new](crate::DurableContext::continue_as_new).
+    Continued(Box<RunState>),
+}
+
+impl RunStart {
+    /// The agent that runs.
+    #[must_use]
+    pub fn agent(&self) -> &AgentSpec {
+        match self {
+            Self::New(input) => &input.agent,
+            Self::Continued(state) => &state.agent,
+        }
+    }
+}
+
+impl From<RunInput> for RunStart {
+    fn from(input: RunInput) -> Self {
+        Self::New(input)
+    }
+}
+
+impl From<RunState> for RunStart {
+    fn from(state: RunState) -> Self {
+        Self::Continued(Box::new(state))
+    }
+}

@@ -1,0 +1,194 @@
+//! A run's whole state between two steps: what the machine in `neuron-loop` works on.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentSpec, ApprovalTicket, CompletionRequest, Conversation, ExitReason, Lineage, Milestone,
+    RunError, RunEvent, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
+    ToolResultBlock, UserMessage,
+};
+
+/// Everything that a run is, between two steps: it can stop here and go on in another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// The version of this form.
+    pub version: StateVersion,
+    /// The agent, as the run was started with it.
+    pub agent: AgentSpec,
+    /// The conversation so far.
+    pub conversation: Conversation,
+    /// Whose the run is.
+    #[serde(default, skip_serializing_if = "RunTags::is_empty")]
+    pub tags: RunTags,
+    /// Which run it is, and how it is bound to others.
+    #[serde(default)]
+    pub lineage: Lineage,
+    /// How many observations led here, which is the number of the last.
+    #[serde(default)]
+    pub observations: u64,
+    /// The [scope](crate::StepId::scope) of its steps and tickets.
+    #[serde(default, skip_serializing_if = "is_own")]
+    pub scope: u16,
+    /// What comes next.
+    pub stage: Stage,
+    /// Model calls so far.
+    pub turn: u32,
+    /// Tool calls made so far.
+    pub tool_calls: u32,
+    /// The calls of this turn, in the order in which the model asked for them.
+    pub calls: Vec<PendingCall>,
+    /// Tokens of all model calls.
+    pub usage: TokenUsage,
+    /// Cost of all model calls; `None` as soon as one of them is not known.
+    pub cost_usd: Option<Decimal>,
+    /// How large the conversation is, and what was done about it.
+    #[serde(default, skip_serializing_if = "ContextRecord::is_new")]
+    pub context: ContextRecord,
+    /// When the run started.
+    pub started_at: DateTime<Utc>,
+    /// Since when nothing but people is waited for.
+    pub waiting_since: Option<DateTime<Utc>>,
+    /// Time spent waiting for people, in milliseconds.
+    pub waited_ms: u64,
+    /// The model's last text.
+    pub last_text: Option<String>,
+    /// A limit that was met inside the turn and ends the run after it.
+    pub limit: Option<ExitReason>,
+    /// Answers in a row that were not of the form that was asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mismatches: u32,
+    /// Messages that arrived and that the model has not read yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queued: Vec<UserMessage>,
+    /// What the run ends with as soon as no call is in flight any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<RunError>,
+    /// What is still to be emitted.
+    pub outbox: Vec<RunEvent>,
+}
+
+impl RunState {
+    /// The next model call: the agent's head and the conversation so far. Two pointer copies.
+    #[must_use]
+    pub fn request(&self) -> CompletionRequest {
+        let head = Arc::clone(&self.agent.head);
+        CompletionRequest::new(head, self.conversation.clone())
+    }
+
+    /// How far the run has come. A model call that is about to be made is no turn that is over.
+    #[must_use]
+    pub fn milestone(&self) -> Milestone {
+        let ahead = u32::from(matches!(self.stage, Stage::CallModel));
+        Milestone {
+            turns: self.turn.saturating_sub(ahead),
+            tool_calls: self.tool_calls,
+            tokens: self.context.tokens,
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_own(scope: &u16) -> bool {
+    *scope == 0
+}
+
+/// What a run knows of its conversation's size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextRecord {
+    /// The size of the next request in tokens: as reported, and estimated from there on.
+    pub tokens: u64,
+    /// How many leading messages `tokens` covers.
+    pub counted_messages: usize,
+    /// The part of `tokens` that is estimated, as it was before calibration.
+    pub estimated: u64,
+    /// How the model counts beside the estimate.
+    pub calibration: TokenCalibration,
+    /// The size in tokens below which the conversation is not compacted: an attempt failed, and another is
+    /// worth its cost only when there is more to save.
+    pub compact_from: u64,
+    /// The model refused the conversation as too long since the last answer.
+    pub overflowed: bool,
+    /// Answers in a row that asked to be continued.
+    pub continuations: u32,
+    /// How far the run was when reminders were last looked at.
+    pub reminded: Milestone,
+}
+
+impl ContextRecord {
+    /// Nothing is known yet.
+    fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What comes next in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Take queued messages; with none, end the run if `closing`.
+    TakeInput {
+        /// The model was done.
+        closing: bool,
+    },
+    /// See whether the conversation has to shrink.
+    ReviewContext,
+    /// Call the model.
+    CallModel,
+    /// Ask the policy about the calls.
+    JudgeCalls,
+    /// Make, ask about and collect the calls.
+    Tools,
+    /// Nothing: the run is over.
+    Ended(RunOutcome),
+}
+
+/// One tool call of the current turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PendingCall {
+    /// The call, with the arguments that a person put in, if any.
+    pub call: ToolCall,
+    /// Its position in the turn, counted from 1.
+    pub position: u32,
+    /// A person changed its arguments.
+    pub edited: bool,
+    /// How many tickets were opened for it.
+    pub tickets: u32,
+    /// Where it stands.
+    pub state: CallState,
+}
+
+/// Where a tool call stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// The policy has not been asked.
+    Unjudged,
+    /// To be made.
+    Ready,
+    /// In flight.
+    Running,
+    /// A person is asked.
+    Asked(ApprovalTicket),
+    /// Answered.
+    Done(ToolResultBlock),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOutcome {
+    /// Why.
+    pub exit_reason: ExitReason,
+    /// What it failed with.
+    pub error: Option<RunError>,
+}

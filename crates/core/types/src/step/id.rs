@@ -1,0 +1,50 @@
+//! Which step of a run an effect is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Which step of a run this is. Stable under replay; the idempotency key is made of it.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct StepId {
+    /// Which of the agents that take turns in one run; 0 for a run's own.
+    #[serde(default, skip_serializing_if = "is_own")]
+    pub scope: u16,
+    /// The turn, counted from 1.
+    pub turn: u32,
+    /// The position in the turn: 0 for the model call, the n-th tool call is n, and
+    /// [`StepId::SUMMARY`] counted downwards for the calls of a context strategy.
+    pub position: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_own(scope: &u16) -> bool {
+    *scope == 0
+}
+
+/// As it stands in idempotency keys: `turn:position`, and before it the scope and `/` where it is not 0.
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.scope != 0 {
+            write!(f, "{}/", self.scope)?;
+        }
+        write!(f, "{}:{}", self.turn, self.position)
+    }
+}
+
+impl StepId {
+    /// Returns the step at this place of the run's own agent.
+    #[must_use]
+    pub const fn new(turn: u32, position: u32) -> Self {
+        Self {
+            scope: 0,
+            turn,
+            position,
+        }
+    }
+
+    /// The position of the first model call that a context strategy makes before a turn.
+    pub const SUMMARY: u32 = u32::MAX;
+}

@@ -1,0 +1,27 @@
+//! How a door performs one effect.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ActivitySettings, RetryPolicy, StepId, ToolEffects, json::millis};
+
+/// How a door performs one effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ActivityOptions {
+    /// Which step this is.
+    pub step: StepId,
+    /// Whose step it is in a run that several agents take turns in; the run's own where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What may be done if an attempt fails or is lost. A model call is idempotent.
+    pub effects: ToolEffects,
+    /// How long one attempt may take.
+    #[serde(rename = "start_to_close_timeout_ms", with = "millis")]
+    pub start_to_close_timeout: Duration,
+    /// How a failed attempt is followed by another. A write gets one attempt whatever this says.
+    pub retry_policy: RetryPolicy,
+    /// What else the engine is told about it.
+    #[serde(default, skip_serializing_if = "ActivitySettings::is_default")]
+    pub activity: ActivitySettings,
+}

@@ -1,0 +1,71 @@
+//! What a tool call is handed beside its arguments.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{WasmCompatSend, WasmCompatSync};
+
+/// The surroundings of one tool call. Made by the executor for each attempt.
+///
+/// ```
+/// use neuron_types::ToolContext;
+///
+/// let ctx = ToolContext::default();
+/// assert_eq!(ctx.cwd, std::env::current_dir()?);
+/// assert!(ctx.run_id.is_empty() && ctx.environment.is_empty());
+/// assert!(!ctx.cancellation_token.is_cancelled() && ctx.progress_reporter.is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The working directory. Built-in tools do not leave it unless the agent file says so.
+    pub cwd: PathBuf,
+    /// The run that the call belongs to. Empty outside a run.
+    pub run_id: String,
+    /// Variables for processes that the tool starts, beside those it inherits.
+    pub environment: BTreeMap<String, String>,
+    /// Cancelled when the run is: stop and return [`ToolError::Cancelled`](crate::ToolError::Cancelled).
+    pub cancellation_token: CancellationToken,
+    /// Where to report progress.
+    pub progress_reporter: Option<Arc<dyn ProgressReporter>>,
+    /// The same for every attempt of one call, different for every other call: derived from the run, the
+    /// turn and the position of the call in it. Pass it on to systems that take one. Empty outside a run.
+    pub idempotency_key: String,
+}
+
+impl Default for ToolContext {
+    /// The process's working directory, no run, an empty environment and a fresh token.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is the executor that makes one, which is not replayed"
+    )]
+    fn default() -> Self {
+        Self {
+            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            run_id: String::new(),
+            environment: BTreeMap::new(),
+            cancellation_token: CancellationToken::new(),
+            progress_reporter: None,
+            idempotency_key: String::new(),
+        }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets: its names are shown, its values are not.
+        f.debug_struct("ToolContext")
+            .field("cwd", &self.cwd)
+            .field("run_id", &self.run_id)
+            .field("environment", &self.environment.keys())
+            .field("idempotency_key", &self.idempotency_key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a long call reports how far it is.
+pub trait ProgressReporter: WasmCompatSend + WasmCompatSync {
+    /// Reports progress. Must not block; reports may be dropped.
+    fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>);
+}

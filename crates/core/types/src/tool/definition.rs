@@ -1,0 +1,92 @@
+//! What a model reads about a tool.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::CacheControl;
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolDefinition {
+    /// See [`Tool::NAME`](crate::Tool::NAME).
+    pub name: String,
+    /// A name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// When to call it and what comes back.
+    pub description: String,
+    /// JSON Schema of the arguments; its type is `object`.
+    pub input_schema: Value,
+    /// JSON Schema of [`ToolOutput::structured_content`](crate::ToolOutput::structured_content).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What a call does to the world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
+    /// How long one attempt of a call may take where the agent does not say it for this tool; no longer than
+    /// the agent's [`tool_timeout`](crate::AgentSpec::tool_timeout), which holds where `None`. No model is
+    /// sent it.
+    #[serde(
+        rename = "timeout_ms",
+        with = "crate::json::millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timeout: Option<Duration>,
+    /// Ends a cached prefix here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_control: Option<CacheControl>,
+    /// The provider holds the model to the schema while it writes the arguments. A provider that cannot does
+    /// without; the provider's default, which is no, where `None`. Not every schema can be held to: the
+    /// provider's crate says which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    /// Further fields of the provider's definition of a tool, by its own names, such as `input_examples` or
+    /// `defer_loading`. What has a field here cannot be set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
+}
+
+/// What a call does to the world, in the words of the Model Context Protocol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolAnnotations {
+    /// It changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// It may destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it twice with the same arguments is the same as calling it once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches beyond this system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// What may be done with a call whose attempt failed or was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolEffects {
+    /// It changes nothing: repeat it freely.
+    ReadOnly,
+    /// Repeating it is harmless, with the same idempotency key.
+    Idempotent,
+    /// One attempt. If its outcome is unknown it is not called again unless a person says so.
+    Write,
+}
+
+impl ToolDefinition {
+    /// What its annotations promise. A tool that promises nothing is a write.
+    #[must_use]
+    pub fn effects(&self) -> ToolEffects {
+        match &self.annotations {
+            Some(hints) if hints.read_only_hint == Some(true) => ToolEffects::ReadOnly,
+            Some(hints) if hints.idempotent_hint == Some(true) => ToolEffects::Idempotent,
+            _ => ToolEffects::Write,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a tool call returns.
+
+use std::any::Any;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ContentItem;
+
+/// What a call came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// What the model reads.
+    pub content: Vec<ContentItem>,
+    /// The same for programs, fitting [`ToolDefinition::output_schema`](crate::ToolDefinition::output_schema).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<Value>,
+    /// The call failed, and `content` says why.
+    #[serde(default)]
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// A result of one text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![ContentItem::Text(text.into())],
+            ..Self::default()
+        }
+    }
+
+    /// A failure that the model reads as one text.
+    #[must_use]
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
+    }
+
+    /// The failure of a call of a tool that there is not, which says which there are.
+    #[must_use]
+    pub fn unknown_tool<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let known = if known.is_empty() {
+            "none".to_owned()
+        } else {
+            known.join(", ")
+        };
+        Self::error(format!("there is no tool {name:?}: use {known}"))
+    }
+
+    /// What a tool returned: a `ToolOutput` is itself, anything else goes through
+    /// [`from_value`](Self::from_value).
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot hold the result.
+    pub fn from_tool<T: Serialize + 'static>(output: T) -> Result<Self, serde_json::Error> {
+        let mut output = Some(output);
+        let whole: Option<&mut Option<Self>> = (&mut output as &mut dyn Any).downcast_mut();
+        match whole.and_then(Option::take) {
+            Some(whole) => Ok(whole),
+            None => serde_json::to_value(output).map(Self::from_value),
+        }
+    }
+
+    /// A result as JSON: a string is its own text, null is an empty text, anything else is JSON text with an
+    /// object kept as structured content too.
+    #[must_use]
+    pub fn from_value(value: Value) -> Self {
+        match value {
+            Value::String(text) => Self::text(text),
+            Value::Null => Self::text(""),
+            Value::Object(_) => Self {
+                structured_content: Some(value.clone()),
+                ..Self::text(value.to_string())
+            },
+            other => Self::text(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Tools: what the model may call.
+
+use std::{error::Error, future::Future};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    ToolContext, ToolDefinition, ToolError, ToolOutput, WasmBoxedFuture, WasmCompatSend,
+    WasmCompatSync,
+};
+
+/// A tool with typed arguments and a typed result.
+///
+/// Every `Tool` is a [`ToolDyn`], which parses the arguments, serialises the result and maps the error:
+/// an `Error` that is a [`ToolError`] is kept as it is, any other becomes [`ToolError::ExecutionFailed`].
+///
+/// ```
+/// use neuron_types::{Tool, ToolContext, ToolDefinition, ToolDyn, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Debug, Deserialize, JsonSchema)]
+/// struct SearchArgs {
+///     /// What to look for.
+///     query: String,
+///     max_results: Option<usize>,
+/// }
+///
+/// struct SearchTool {
+///     api_key: String,
+/// }
+///
+/// impl Tool for SearchTool {
+///     const NAME: &'static str = "search";
+///     type Args = SearchArgs;
+///     type Output = Vec<String>;
+///     type Error = std::io::Error;
+///
+///     fn definition(&self) -> ToolDefinition {
+///         ToolDefinition {
+///             name: "search".into(),
+///             title: Some("Web Search".into()),
+///             description: "Search the web for information".into(),
+///             input_schema: schemars::schema_for!(SearchArgs).to_value(),
+///             ..ToolDefinition::default()
+///         }
+///     }
+///
+///     async fn call(&self, args: SearchArgs, _ctx: &ToolContext) -> Result<Vec<String>, std::io::Error> {
+///         if self.api_key.is_empty() {
+///             return Err(std::io::Error::other("there is no key"));
+///         }
+///         let max = args.max_results.unwrap_or(5);
+///         Ok(vec![format!("Result for '{}' (max {max})", args.query)])
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let (tool, ctx) = (SearchTool { api_key: "key".into() }, ToolContext::default());
+/// let schema = Tool::definition(&tool).input_schema;
+/// assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
+///
+/// let output = tool.call_dyn(json!({"query": "rust"}), &ctx).await?;
+/// let text = json!(["Result for 'rust' (max 5)"]).to_string();
+/// assert_eq!(output, neuron_types::ToolOutput::text(text));
+/// assert!(matches!(tool.call_dyn(json!({}), &ctx).await, Err(ToolError::ModelRetry(_))));
+/// let no_key = SearchTool { api_key: String::new() };
+/// let failed = no_key.call_dyn(json!({"query": "rust"}), &ctx).await;
+/// assert!(matches!(failed, Err(ToolError::ExecutionFailed(_))));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Tool: WasmCompatSend + WasmCompatSync {
+    /// The name that the model calls it by: `[a-zA-Z0-9_-]{1,64}`.
+    const NAME: &'static str;
+    /// The arguments.
+    type Args: DeserializeOwned + schemars::JsonSchema + WasmCompatSend;
+    /// The result. A string and a [`ToolOutput`] reach the model as they are, anything else as JSON.
+    type Output: Serialize + 'static;
+    /// What can go wrong.
+    type Error: Error + Send + Sync + 'static;
+
+    /// What the model is told about this tool. Its annotations decide how a failed call is retried.
+    fn definition(&self) -> ToolDefinition;
+
+    /// Performs the call.
+    ///
+    /// May be called again with the same [`ToolContext::idempotency_key`] after a failure or a crash,
+    /// unless the tool is a write (see [`ToolEffects`](crate::ToolEffects)). Dropping the future must stop the work.
+    ///
+    /// # Errors
+    ///
+    /// See [`ToolError`] for which errors the model gets to see and which end the run.
+    fn call(
+        &self,
+        args: Self::Args,
+        ctx: &ToolContext,
+    ) -> impl Future<Output = Result<Self::Output, Self::Error>> + WasmCompatSend;
+}
+
+/// [`Tool`] without its types, for registries and for tools that are known only at run time.
+pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
+    /// See [`Tool::NAME`].
+    fn name(&self) -> &str;
+
+    /// See [`Tool::definition`].
+    fn definition(&self) -> ToolDefinition;
+
+    /// See [`Tool::call`]. Arguments that do not fit are a [`ToolError::ModelRetry`].
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>>;
+
+    /// Whether whoever performs the call checks the arguments, so that nobody need check them against
+    /// [`ToolDefinition::input_schema`] before. True for tools whose schema comes from a stranger: checking
+    /// against a schema can be made to take for ever. Default is false.
+    fn checks_arguments(&self) -> bool {
+        false
+    }
+}
+
+impl<T: Tool> ToolDyn for T {
+    fn name(&self) -> &str {
+        T::NAME
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        Tool::definition(self)
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let args = serde_json::from_value(input).map_err(|error| {
+                ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
+            })?;
+            let output = self.call(args, ctx).await.map_err(ToolError::from_tool)?;
+            ToolOutput::from_tool(output)
+                .map_err(|error| ToolError::ExecutionFailed(Box::new(error)))
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! How an agent's definition becomes the options of a step.
+
+use std::time::Duration;
+
+use neuron_types::{
+    ActivityOptions, ActivitySettings, AgentSpec, Placement, RetryPolicy, StepId, ToolAnnotations,
+    ToolCall, ToolDefinition, ToolEffects, ToolSettings,
+};
+use serde_json::json;
+
+const STEP: StepId = StepId::new(3, 2);
+
+fn agent() -> AgentSpec {
+    let mut agent = AgentSpec {
+        model_timeout: Duration::from_secs(30),
+        tool_timeout: Duration::from_secs(20),
+        ..AgentSpec::default()
+    };
+    agent.head_mut().tools.push(ToolDefinition {
+        name: "grep".into(),
+        annotations: Some(ToolAnnotations {
+            read_only_hint: Some(true),
+            ..ToolAnnotations::default()
+        }),
+        ..ToolDefinition::default()
+    });
+    agent
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall {
+        id: "call_1".into(),
+        name: name.into(),
+        input: json!({}),
+    }
+}
+
+#[test]
+fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
+    assert_eq!(
+        agent().model_options(3),
+        ActivityOptions {
+            step: StepId::new(3, 0),
+            agent: None,
+            effects: ToolEffects::Idempotent,
+            start_to_close_timeout: Duration::from_secs(30),
+            retry_policy: RetryPolicy::default(),
+            activity: ActivitySettings::default(),
+        }
+    );
+}
+
+#[test]
+fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_agent() {
+    assert_eq!(
+        agent().tool_options(&call("grep"), STEP),
+        ActivityOptions {
+            step: STEP,
+            agent: None,
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: Duration::from_secs(20),
+            retry_policy: RetryPolicy::default(),
+            activity: ActivitySettings::default(),
+        }
+    );
+}
+
+#[test]
+fn a_tool_that_the_agent_does_not_know_is_a_write() {
+    let options = agent().tool_options(&call("rm"), STEP);
+    assert_eq!(options.effects, ToolEffects::Write);
+}
+
+#[test]
+fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
+    let once = RetryPolicy {
+        maximum_attempts: 1,
+        ..RetryPolicy::default()
+    };
+    let mut agent = agent();
+    agent.tool_settings.insert(
+        "grep".into(),
+        ToolSettings {
+            timeout: Some(Duration::from_secs(5)),
+            ..ToolSettings::default()
+        },
+    );
+    agent.tool_settings.insert(
+        "bash".into(),
+        ToolSettings {
+            retry: Some(once.clone()),
+            ..ToolSettings::default()
+        },
+    );
+    let grep = agent.tool_options(&call("grep"), STEP);
+    assert_eq!(grep.start_to_close_timeout, Duration::from_secs(5));
+    assert_eq!(grep.retry_policy, agent.retry);
+    let bash = agent.tool_options(&call("bash"), STEP);
+    assert_eq!(bash.start_to_close_timeout, Duration::from_secs(20));
+    assert_eq!(bash.retry_policy, once);
+}
+
+#[test]
+fn a_tool_that_says_how_long_it_takes_has_no_longer_than_the_agent_gives() {
+    let mut agent = agent();
+    agent.head_mut().tools[0].timeout = Some(Duration::from_secs(5));
+    let timeout = |agent: &AgentSpec| {
+        let options = agent.tool_options(&call("grep"), STEP);
+        options.start_to_close_timeout
+    };
+    assert_eq!(timeout(&agent), Duration::from_secs(5));
+    agent.tool_timeout = Duration::from_secs(1);
+    assert_eq!(timeout(&agent), Duration::from_secs(1));
+    let own = ToolSettings {
+        timeout: Some(Duration::from_secs(30)),
+        ..ToolSettings::default()
+    };
+    agent.tool_settings.insert("grep".into(), own);
+    assert_eq!(timeout(&agent), Duration::from_secs(30));
+}
+
+#[test]
+fn a_tools_own_settings_go_before_the_agents_and_its_queue_before_the_agents_placement() {
+    let mut agent = agent();
+    agent.activity = ActivitySettings {
+        heartbeat_timeout: Some(Duration::from_secs(30)),
+        task_queue: None,
+        priority: Some(4),
+        placement: Some(Placement::Local),
+    };
+    let model = agent.model_options(1).activity;
+    assert_eq!(model, agent.activity);
+    assert_eq!(
+        agent.tool_options(&call("grep"), STEP).activity,
+        agent.activity
+    );
+    let own = |activity| ToolSettings {
+        activity,
+        ..ToolSettings::default()
+    };
+    let queue = ActivitySettings {
+        task_queue: Some("gpu".into()),
+        ..ActivitySettings::default()
+    };
+    agent.tool_settings.insert("grep".into(), own(queue));
+    assert_eq!(
+        agent.tool_options(&call("grep"), STEP).activity,
+        ActivitySettings {
+            task_queue: Some("gpu".into()),
+            placement: Some(Placement::Activity),
+            ..agent.activity.clone()
+        }
+    );
+    let local = ActivitySettings {
+        placement: Some(Placement::Local),
+        ..ActivitySettings::default()
+    };
+    agent.activity.placement = Some(Placement::Activity);
+    agent.tool_settings.insert("grep".into(), own(local));
+    let grep = agent.tool_options(&call("grep"), STEP).activity;
+    assert_eq!(grep.placement, Some(Placement::Local));
+}

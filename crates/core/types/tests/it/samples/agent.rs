@@ -1,0 +1,99 @@
+use std::{collections::BTreeMap, time::Duration};
+
+use neuron_types::{
+    ActivitySettings, AgentSpec, ContextPolicy, ContextRule, Limits, Message, OnExpiry,
+    OnUnknownOutcome, Reminder, ReminderTrigger, RunRequest, ToolSettings,
+};
+use rust_decimal::Decimal;
+
+use super::{approval, request, run, step};
+
+pub(crate) const ON_UNKNOWN_OUTCOME: [OnUnknownOutcome; 2] =
+    [OnUnknownOutcome::TellModel, OnUnknownOutcome::AskPerson];
+
+pub(crate) fn context_rules() -> Vec<ContextRule> {
+    vec![
+        ContextRule::SlidingWindow { keep: 20 },
+        ContextRule::ClearToolResults { keep: 10 },
+        ContextRule::Summarize {
+            keep: 4,
+            model: Some("openai/gpt-6.1-terra".into()),
+        },
+        ContextRule::Summarize {
+            keep: 4,
+            model: None,
+        },
+    ]
+}
+
+pub(crate) fn limits() -> Vec<Limits> {
+    vec![
+        Limits {
+            turns: Some(10),
+            tool_calls: Some(20),
+            tokens: Some(2_000_000),
+            cost_usd: Some(Decimal::new(500, 2)),
+            duration: Some(Duration::from_secs(1800)),
+        },
+        Limits {
+            turns: None,
+            tool_calls: None,
+            tokens: None,
+            cost_usd: None,
+            duration: None,
+        },
+    ]
+}
+
+/// A definition with every field set to something else than its default.
+pub(crate) fn full() -> AgentSpec {
+    AgentSpec {
+        name: "reviewer".into(),
+        head: request::full().head,
+        approvals: approval::rules(),
+        approval_timeout: Some(Duration::from_secs(3600)),
+        on_expiry: OnExpiry::Fail,
+        on_unknown_outcome: OnUnknownOutcome::AskPerson,
+        parallel_tools: false,
+        limits: limits().swap_remove(0),
+        context: ContextPolicy {
+            rules: context_rules(),
+            at_tokens: Some(100_000),
+            reminders: vec![Reminder {
+                text: "Mind the budget.".into(),
+                when: ReminderTrigger::EveryTurns(5),
+            }],
+        },
+        retry: step::retry_policy(),
+        model_timeout: Duration::from_secs(120),
+        tool_timeout: Duration::from_millis(2500),
+        activity: ActivitySettings {
+            priority: Some(5),
+            ..ActivitySettings::default()
+        },
+        tool_settings: BTreeMap::from([
+            ("bash".into(), ToolSettings::default()),
+            (
+                "read_file".into(),
+                ToolSettings {
+                    retry: Some(step::retry_policy()),
+                    timeout: Some(Duration::from_secs(5)),
+                    activity: step::activity_settings(),
+                },
+            ),
+        ]),
+        team: Some(vec![AgentSpec::default()]),
+    }
+}
+
+pub(crate) fn run_requests() -> Vec<RunRequest> {
+    let prompt = Message::user("Review the last commit.");
+    vec![
+        RunRequest::new("reviewer", prompt.clone()),
+        RunRequest {
+            tags: run::tags(),
+            preamble: vec![Message::user("Hi"), Message::assistant("Hello.")].into(),
+            ..RunRequest::new(AgentSpec::default(), prompt)
+        },
+    ]
+}

@@ -1,0 +1,147 @@
+use neuron_types::{
+    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepFailure, StopReason,
+    TokenUsage, Verdict,
+};
+use serde_json::json;
+
+use super::{approval, moment, price, response, run};
+
+pub(crate) fn events() -> Vec<RunEvent> {
+    vec![
+        RunEvent::RunStarted {
+            agent: "default".into(),
+            model: "openai/gpt-6.1-terra".into(),
+            prompt: "Tidy up.".into(),
+            definition: "sha256:0a1b".into(),
+            tags: run::tags(),
+        },
+        RunEvent::AgentAsked {
+            scope: 1,
+            agent: "critic".into(),
+            prompt: "Is this true?".into(),
+        },
+        RunEvent::TurnStarted { turn: 1 },
+        RunEvent::ModelResponded {
+            turn: 1,
+            stop_reason: StopReason::ToolUse,
+            text: Some("I will look.".into()),
+            usage: response::usage(),
+            cost_usd: Some(price()),
+        },
+        RunEvent::ModelResponded {
+            turn: 1,
+            stop_reason: StopReason::Other("eos".into()),
+            text: None,
+            usage: response::usage(),
+            cost_usd: None,
+        },
+        RunEvent::AnswerRejected {
+            turn: 2,
+            reason: "it is no JSON".into(),
+        },
+        RunEvent::ModelFailed {
+            turn: 1,
+            failure: StepFailure::new(FailureKind::Network, "the connection was cut"),
+        },
+        RunEvent::ToolCalled {
+            turn: 1,
+            call_id: "call_1".into(),
+            tool: "bash".into(),
+            args: json!({"command": "ls", "timeout": 0.5}),
+        },
+        RunEvent::ToolFinished {
+            turn: 1,
+            call_id: "call_1".into(),
+            tool: "bash".into(),
+            is_error: false,
+            failure: None,
+        },
+        RunEvent::ToolFinished {
+            turn: 1,
+            call_id: "call_2".into(),
+            tool: "bash".into(),
+            is_error: true,
+            failure: Some(FailureKind::OutcomeUnknown),
+        },
+        RunEvent::TurnEnded { turn: 1 },
+        RunEvent::ApprovalRequested {
+            turn: 2,
+            ticket: approval::ticket(),
+        },
+        RunEvent::ApprovalDecided {
+            ticket: "t2-1".into(),
+            verdict: Verdict::Approve,
+            approver: Some("ada".into()),
+            comment: Some("fine".into()),
+            args: Some(json!({"command": "cargo clean"})),
+        },
+        RunEvent::ApprovalDecided {
+            ticket: "t2-2".into(),
+            verdict: Verdict::Deny,
+            approver: None,
+            comment: None,
+            args: None,
+        },
+        RunEvent::DecisionRepeated {
+            turn: 2,
+            call_id: "call-3".into(),
+            tool: "bash".into(),
+            verdict: Verdict::Approve,
+            approver: Some("ada".into()),
+        },
+        RunEvent::ApprovalRefused {
+            ticket: "t9-9".into(),
+            reason: "there is no such ticket".into(),
+        },
+        RunEvent::ApprovalExpired {
+            ticket: "t2-2".into(),
+        },
+        RunEvent::MessageReceived {
+            text: "And the tests.".into(),
+        },
+        RunEvent::SignalIgnored {
+            name: "decision".into(),
+            reason: "missing field `ticket`".into(),
+        },
+        RunEvent::ContextCompacted {
+            old_tokens: 120_000,
+            new_tokens: 40_000,
+            usage: response::usage(),
+            cost_usd: Some(price()),
+        },
+        RunEvent::CompactionFailed {
+            reason: "the first message is too long".into(),
+            usage: TokenUsage::default(),
+            cost_usd: None,
+        },
+        RunEvent::Waiting {
+            state: RunPhase::WaitingForApproval,
+        },
+        RunEvent::RunEnded {
+            exit_reason: ExitReason::Complete,
+            output: Some("Done.".into()),
+            error: None,
+        },
+        RunEvent::RunEnded {
+            exit_reason: ExitReason::Failed,
+            output: None,
+            error: Some(RunError {
+                kind: FailureKind::Authentication,
+                message: "the key was refused".into(),
+            }),
+        },
+    ]
+}
+
+/// The same events as a journal keeps them, a second apart.
+pub(crate) fn recorded() -> Vec<RecordedEvent> {
+    events()
+        .into_iter()
+        .zip(1..)
+        .map(|(event, seq)| RecordedEvent {
+            seq,
+            at: moment(i64::try_from(seq).unwrap()),
+            event,
+        })
+        .collect()
+}

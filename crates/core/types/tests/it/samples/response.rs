@@ -1,0 +1,76 @@
+use neuron_types::{CompletionResponse, Message, StopReason, TokenUsage, UsageIteration};
+use serde_json::json;
+
+use super::price;
+
+/// The reasons that have a name of their own.
+pub(crate) const NAMED_STOP_REASONS: [StopReason; 9] = [
+    StopReason::EndTurn,
+    StopReason::ToolUse,
+    StopReason::MaxTokens,
+    StopReason::StopSequence,
+    StopReason::ContentFilter,
+    StopReason::Refusal,
+    StopReason::Compaction,
+    StopReason::PauseTurn,
+    StopReason::ContextWindowExceeded,
+];
+
+pub(crate) fn stop_reasons() -> Vec<StopReason> {
+    NAMED_STOP_REASONS
+        .into_iter()
+        .chain([StopReason::Other("malformed_function_call".into())])
+        .collect()
+}
+
+/// Counts of which everything is known.
+pub(crate) fn usage() -> TokenUsage {
+    TokenUsage {
+        input_tokens: 1200,
+        output_tokens: 80,
+        cache_read_tokens: Some(1000),
+        cache_creation_tokens: Some(0),
+        reasoning_tokens: Some(32),
+        iterations: Some(vec![
+            UsageIteration {
+                kind: "compaction".into(),
+                input_tokens: 900,
+                output_tokens: 50,
+                cache_read_tokens: Some(800),
+                cache_creation_tokens: Some(0),
+            },
+            UsageIteration {
+                kind: "message".into(),
+                input_tokens: 300,
+                output_tokens: 30,
+                cache_read_tokens: None,
+                cache_creation_tokens: None,
+            },
+        ]),
+    }
+}
+
+pub(crate) fn responses() -> Vec<CompletionResponse> {
+    vec![
+        CompletionResponse {
+            id: "resp_1".into(),
+            model: "gpt-6.1-terra-2026-01-01".into(),
+            message: Message::assistant("Hello."),
+            usage: usage(),
+            stop_reason: StopReason::EndTurn,
+            cost_usd: Some(price()),
+            extra: Some(json!({"stop_sequence": "END"})),
+            mismatch: None,
+        },
+        CompletionResponse {
+            id: String::new(),
+            model: "demo".into(),
+            message: Message::assistant(""),
+            usage: TokenUsage::default(),
+            stop_reason: StopReason::Other("eos".into()),
+            cost_usd: None,
+            extra: None,
+            mismatch: None,
+        },
+    ]
+}

@@ -1,0 +1,237 @@
+use std::collections::BTreeMap;
+
+use neuron_types::{
+    AgentSpec, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind, Lease,
+    Lineage, Milestone, PendingCall, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
+    RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage, UserMessage,
+};
+
+use uuid::Uuid;
+
+use super::{approval, event, message, moment, price, response, tool};
+
+pub(crate) const PHASES: [RunPhase; 8] = [
+    RunPhase::Running,
+    RunPhase::WaitingForApproval,
+    RunPhase::WaitingForInput,
+    RunPhase::Sleeping,
+    RunPhase::Completed,
+    RunPhase::Failed,
+    RunPhase::Cancelled,
+    RunPhase::LimitReached,
+];
+
+pub(crate) const EXIT_REASONS: [ExitReason; 11] = [
+    ExitReason::Complete,
+    ExitReason::MaxTurns,
+    ExitReason::MaxToolCalls,
+    ExitReason::MaxTokens,
+    ExitReason::MaxCost,
+    ExitReason::MaxDuration,
+    ExitReason::Cancelled,
+    ExitReason::Guardrail,
+    ExitReason::Terminated,
+    ExitReason::Refused,
+    ExitReason::Failed,
+];
+
+pub(crate) fn run_id() -> RunId {
+    RunId::new("nightly-2026.01").unwrap()
+}
+
+pub(crate) fn tags() -> RunTags {
+    RunTags {
+        tenant: Some("acme".into()),
+        owner: Some("ada".into()),
+        labels: BTreeMap::from([("report".into(), "q3".into())]),
+    }
+}
+
+pub(crate) fn error() -> RunError {
+    RunError {
+        kind: FailureKind::Quota,
+        message: "the account has no money left".into(),
+    }
+}
+
+pub(crate) fn user_message() -> UserMessage {
+    UserMessage {
+        text: "And the tests.".into(),
+    }
+}
+
+pub(crate) fn outputs() -> Vec<RunOutput> {
+    let completed = RunOutput {
+        run_id: run_id(),
+        engine: "local".into(),
+        agent: "default".into(),
+        state: RunPhase::Completed,
+        exit_reason: Some(ExitReason::Complete),
+        output: Some("Done.".into()),
+        turns: 3,
+        usage: TokenUsage::default(),
+        cost_usd: Some(price()),
+        error: None,
+        approvals: vec![],
+    };
+    vec![
+        RunOutput {
+            state: RunPhase::WaitingForApproval,
+            exit_reason: None,
+            output: None,
+            approvals: approval::tickets(),
+            ..completed.clone()
+        },
+        RunOutput {
+            state: RunPhase::Failed,
+            exit_reason: Some(ExitReason::Failed),
+            cost_usd: None,
+            error: Some(error()),
+            ..completed.clone()
+        },
+        completed,
+    ]
+}
+
+pub(crate) fn statuses() -> Vec<RunStatus> {
+    let started = RunStatus::new(run_id(), "temporal", "default", moment(0));
+    vec![
+        RunStatus {
+            state: RunPhase::WaitingForApproval,
+            turn: 2,
+            usage: response::usage(),
+            approvals: approval::tickets(),
+            last_message: Some("I will look.".into()),
+            children: vec![RunId::new("nightly-2026.01-1").unwrap()],
+            updated_at: moment(5),
+            definition: Some("sha256:0a1b".into()),
+            tenant: tags().tenant,
+            owner: tags().owner,
+            labels: tags().labels,
+            ..started.clone()
+        },
+        RunStatus {
+            blocked: Some(Blocked {
+                kind: BlockedKind::NoWorker,
+                since: moment(1),
+                detail: "no agent of this name here".into(),
+            }),
+            ..started.clone()
+        },
+        RunStatus {
+            state: RunPhase::Failed,
+            cost_usd: None,
+            error: Some(error()),
+            ..started.clone()
+        },
+        started,
+    ]
+}
+
+pub(crate) fn outcomes() -> Vec<RunOutcome> {
+    vec![
+        RunOutcome {
+            exit_reason: ExitReason::Complete,
+            error: None,
+        },
+        RunOutcome {
+            exit_reason: ExitReason::Failed,
+            error: Some(error()),
+        },
+    ]
+}
+
+pub(crate) fn stages() -> Vec<Stage> {
+    let mut stages = vec![
+        Stage::TakeInput { closing: false },
+        Stage::TakeInput { closing: true },
+        Stage::ReviewContext,
+        Stage::CallModel,
+        Stage::JudgeCalls,
+        Stage::Tools,
+    ];
+    stages.extend(outcomes().into_iter().map(Stage::Ended));
+    stages
+}
+
+pub(crate) fn call_states() -> Vec<CallState> {
+    vec![
+        CallState::Unjudged,
+        CallState::Ready,
+        CallState::Running,
+        CallState::Asked(approval::ticket()),
+        CallState::Done(message::tool_results().swap_remove(0)),
+    ]
+}
+
+/// A turn whose calls stand in every state.
+pub(crate) fn pending_calls() -> Vec<PendingCall> {
+    call_states()
+        .into_iter()
+        .zip(1..)
+        .map(|(state, position)| PendingCall {
+            call: tool::call(),
+            position,
+            edited: position == 2,
+            tickets: u32::from(position == 3),
+            state,
+        })
+        .collect()
+}
+
+fn lease() -> Lease {
+    Lease {
+        tokens: Some(10_000),
+        cost_usd: Some(price()),
+    }
+}
+
+/// A run in the middle of a turn.
+pub(crate) fn state() -> RunState {
+    RunState {
+        version: StateVersion,
+        agent: AgentSpec::default(),
+        conversation: message::messages().into(),
+        tags: tags(),
+        lineage: Lineage {
+            parent: Some(RunId::new("lead").unwrap()),
+            epoch: 1,
+            children: BTreeMap::from([(RunId::new("helper").unwrap(), lease())]),
+            ..Lineage::of(Uuid::from_u128(7))
+        },
+        observations: 9,
+        scope: 1,
+        stage: Stage::Tools,
+        turn: 2,
+        tool_calls: 3,
+        calls: pending_calls(),
+        usage: response::usage(),
+        cost_usd: Some(price()),
+        context: ContextRecord {
+            tokens: 5120,
+            counted_messages: 3,
+            estimated: 80,
+            calibration: TokenCalibration {
+                estimated: 1_200,
+                reported: 1_500,
+            },
+            compact_from: 0,
+            overflowed: true,
+            continuations: 1,
+            reminded: Milestone {
+                turns: 1,
+                tool_calls: 2,
+                tokens: 4_000,
+            },
+        },
+        started_at: moment(0),
+        waiting_since: Some(moment(60)),
+        waited_ms: 1500,
+        last_text: Some("I will look.".into()),
+        limit: Some(ExitReason::MaxToolCalls),
+        mismatches: 1,
+        queued: vec![user_message()],
+        ending: None,
+        outbox: event::events().into_iter().take(2).collect(),
+    }
+}

@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use neuron_types::{
+    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
+    ToolEffects,
+};
+
+pub(crate) const FAILURE_KINDS: [FailureKind; 21] = [
+    FailureKind::RateLimited,
+    FailureKind::Overloaded,
+    FailureKind::Timeout,
+    FailureKind::Network,
+    FailureKind::Unavailable,
+    FailureKind::ModelLoading,
+    FailureKind::Authentication,
+    FailureKind::Permission,
+    FailureKind::InvalidRequest,
+    FailureKind::ContextLength,
+    FailureKind::ModelNotFound,
+    FailureKind::Quota,
+    FailureKind::ContentFilter,
+    FailureKind::Guardrail,
+    FailureKind::Terminated,
+    FailureKind::ToolFailed,
+    FailureKind::ToolInput,
+    FailureKind::Cancelled,
+    FailureKind::OutcomeUnknown,
+    FailureKind::InvalidAnswer,
+    FailureKind::Internal,
+];
+
+pub(crate) fn retry_policy() -> RetryPolicy {
+    RetryPolicy {
+        maximum_attempts: 3,
+        initial_interval: Duration::from_millis(500),
+        backoff_coefficient: 1.5,
+        maximum_interval: Duration::from_secs(10),
+        non_retryable: vec![FailureKind::Overloaded],
+    }
+}
+
+/// Settings with every field set.
+pub(crate) fn activity_settings() -> ActivitySettings {
+    ActivitySettings {
+        heartbeat_timeout: Some(Duration::from_millis(2500)),
+        task_queue: Some("gpu".into()),
+        priority: Some(1),
+        placement: Some(Placement::Local),
+    }
+}
+
+/// One set of options for each kind of effect; only the first has settings for the engine.
+pub(crate) fn activity_options() -> Vec<ActivityOptions> {
+    [
+        ToolEffects::ReadOnly,
+        ToolEffects::Idempotent,
+        ToolEffects::Write,
+    ]
+    .into_iter()
+    .zip(0..)
+    .map(|(effects, position)| ActivityOptions {
+        step: StepId::new(2, position),
+        agent: None,
+        effects,
+        start_to_close_timeout: Duration::from_secs(600),
+        retry_policy: retry_policy(),
+        activity: if position == 0 {
+            activity_settings()
+        } else {
+            ActivitySettings::default()
+        },
+    })
+    .collect()
+}
+
+/// One failure of every kind, and one with everything that the other side may say.
+pub(crate) fn failures() -> Vec<StepFailure> {
+    FAILURE_KINDS
+        .into_iter()
+        .map(|kind| StepFailure::new(kind, format!("a failure of kind {kind}")))
+        .chain([StepFailure {
+            status: Some(429),
+            retry_after: Some(Duration::from_millis(1500)),
+            retryable: false,
+            ..StepFailure::new(FailureKind::RateLimited, "too many requests (HTTP 429)")
+        }])
+        .collect()
+}

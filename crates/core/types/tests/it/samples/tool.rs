@@ -1,0 +1,68 @@
+use std::time::Duration;
+
+use neuron_types::{
+    CacheControl, CacheTtl, ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolOutput,
+};
+use serde_json::json;
+
+use super::message;
+
+pub(crate) const EFFECTS: [ToolEffects; 3] = [
+    ToolEffects::ReadOnly,
+    ToolEffects::Idempotent,
+    ToolEffects::Write,
+];
+
+pub(crate) fn call() -> ToolCall {
+    ToolCall {
+        id: "call_1".into(),
+        name: "bash".into(),
+        input: json!({"command": "cargo test", "timeout": 1.5}),
+    }
+}
+
+pub(crate) fn definitions() -> Vec<ToolDefinition> {
+    vec![
+        ToolDefinition {
+            name: "read_file".into(),
+            title: Some("Read a file".into()),
+            description: "Reads a file of the working directory.".into(),
+            input_schema: json!({
+                "properties": {"path": {"type": "string"}},
+                "required": ["path"],
+                "type": "object",
+            }),
+            output_schema: Some(json!({"type": "object"})),
+            annotations: Some(ToolAnnotations {
+                read_only_hint: Some(true),
+                destructive_hint: Some(false),
+                idempotent_hint: Some(true),
+                open_world_hint: Some(false),
+            }),
+            timeout: Some(Duration::from_secs(5)),
+            cache_control: Some(CacheControl {
+                ttl: Some(CacheTtl::OneHour),
+            }),
+            strict: Some(true),
+            extra: Some(json!({"input_examples": [{"path": "a.txt"}]})),
+        },
+        ToolDefinition {
+            name: "bash".into(),
+            description: "Runs a command.".into(),
+            input_schema: json!({"type": "object"}),
+            annotations: Some(ToolAnnotations::default()),
+            ..ToolDefinition::default()
+        },
+    ]
+}
+
+pub(crate) fn outputs() -> Vec<ToolOutput> {
+    vec![
+        ToolOutput {
+            content: message::content_items(),
+            structured_content: Some(json!({"lines": 42})),
+            is_error: false,
+        },
+        ToolOutput::error("there is no such file"),
+    ]
+}

@@ -1,0 +1,132 @@
+use neuron_types::{
+    AgentRef, AgentSpec, ContextPolicy, ContextRule, Limits, OnUnknownOutcome, Reminder,
+    ReminderTrigger, RunRequest, ToolSettings,
+};
+use proptest::{collection::btree_map, option, prelude::*};
+
+use super::{
+    approval::{on_expiry, rules},
+    decimal, few,
+    message::message,
+    millis, one_of,
+    request::request_head,
+    run::run_tags,
+    step::{activity_settings, retry_policy},
+    text,
+};
+use crate::samples::agent::ON_UNKNOWN_OUTCOME;
+
+pub(crate) fn on_unknown_outcome() -> impl Strategy<Value = OnUnknownOutcome> {
+    one_of(&ON_UNKNOWN_OUTCOME)
+}
+
+pub(crate) fn context_rule() -> impl Strategy<Value = ContextRule> {
+    prop_oneof![
+        any::<usize>().prop_map(|keep| ContextRule::SlidingWindow { keep }),
+        any::<usize>().prop_map(|keep| ContextRule::ClearToolResults { keep }),
+        (any::<usize>(), option::of(text()))
+            .prop_map(|(keep, model)| ContextRule::Summarize { keep, model }),
+    ]
+}
+
+fn reminder() -> impl Strategy<Value = Reminder> {
+    let when = prop_oneof![
+        any::<u32>().prop_map(ReminderTrigger::EveryTurns),
+        any::<u32>().prop_map(ReminderTrigger::EveryToolCalls),
+        any::<u64>().prop_map(ReminderTrigger::AtTokens),
+    ];
+    (text(), when).prop_map(|(text, when)| Reminder { text, when })
+}
+
+prop_compose! {
+    pub(crate) fn context_policy()(
+        rules in few(context_rule()),
+        at_tokens in option::of(any::<u64>()),
+        reminders in few(reminder()),
+    ) -> ContextPolicy {
+        ContextPolicy { rules, at_tokens, reminders }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn limits()(
+        turns in option::of(any::<u32>()),
+        tool_calls in option::of(any::<u32>()),
+        tokens in option::of(any::<u64>()),
+        cost_usd in option::of(decimal()),
+        duration in option::of(millis()),
+    ) -> Limits {
+        Limits { turns, tool_calls, tokens, cost_usd, duration }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn tool_settings()(
+        retry in option::of(retry_policy()),
+        timeout in option::of(millis()),
+        activity in activity_settings(),
+    ) -> ToolSettings {
+        ToolSettings { retry, timeout, activity }
+    }
+}
+
+prop_compose! {
+    fn steps()(
+        parallel_tools in any::<bool>(),
+        retry in retry_policy(),
+        model_timeout in millis(),
+        tool_timeout in millis(),
+        activity in activity_settings(),
+        tool_settings in btree_map(text(), tool_settings(), 0..3),
+    ) -> AgentSpec {
+        AgentSpec {
+            parallel_tools,
+            retry,
+            model_timeout,
+            tool_timeout,
+            activity,
+            tool_settings,
+            ..AgentSpec::default()
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn agent_spec()(
+        name in text(),
+        head in request_head(),
+        approvals in rules(),
+        approval_timeout in option::of(millis()),
+        on_expiry in on_expiry(),
+        on_unknown_outcome in on_unknown_outcome(),
+        limits in limits(),
+        context in context_policy(),
+        steps in steps(),
+    ) -> AgentSpec {
+        AgentSpec {
+            name,
+            head: head.into(),
+            approvals,
+            approval_timeout,
+            on_expiry,
+            on_unknown_outcome,
+            limits,
+            context,
+            ..steps
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_request()(
+        agent in prop_oneof![
+            text().prop_map(AgentRef::Name),
+            agent_spec().prop_map(AgentRef::from),
+        ],
+        tags in run_tags(),
+        preamble in few(message()),
+        prompt in message(),
+    ) -> RunRequest {
+        RunRequest { tags, preamble: preamble.into(), ..RunRequest::new(agent, prompt) }
+    }
+}

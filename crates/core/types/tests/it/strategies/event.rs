@@ -1,0 +1,148 @@
+use neuron_types::{RecordedEvent, RunEvent};
+use proptest::{option, prelude::*};
+
+use super::{
+    approval::{ticket, verdict},
+    decimal, json, moment, optional_json,
+    response::{stop_reason, token_usage},
+    run::{exit_reason, run_error, run_phase, run_tags},
+    step::{failure, failure_kind},
+    text,
+};
+
+prop_compose! {
+    fn run_started()(
+        [agent, model, prompt, definition] in [text(), text(), text(), text()],
+        tags in run_tags(),
+    ) -> RunEvent {
+        RunEvent::RunStarted { agent, model, prompt, definition, tags }
+    }
+}
+
+prop_compose! {
+    fn model_responded()(
+        turn in any::<u32>(),
+        stop_reason in stop_reason(),
+        text in option::of(text()),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> RunEvent {
+        RunEvent::ModelResponded { turn, stop_reason, text, usage, cost_usd }
+    }
+}
+
+prop_compose! {
+    fn tool_called()(
+        turn in any::<u32>(),
+        call_id in text(),
+        tool in text(),
+        args in json(),
+    ) -> RunEvent {
+        RunEvent::ToolCalled { turn, call_id, tool, args }
+    }
+}
+
+prop_compose! {
+    fn tool_finished()(
+        turn in any::<u32>(),
+        call_id in text(),
+        tool in text(),
+        is_error in any::<bool>(),
+        failure in option::of(failure_kind()),
+    ) -> RunEvent {
+        RunEvent::ToolFinished { turn, call_id, tool, is_error, failure }
+    }
+}
+
+prop_compose! {
+    fn approval_decided()(
+        ticket in text(),
+        verdict in verdict(),
+        approver in option::of(text()),
+        comment in option::of(text()),
+        args in optional_json(),
+    ) -> RunEvent {
+        RunEvent::ApprovalDecided { ticket, verdict, approver, comment, args }
+    }
+}
+
+prop_compose! {
+    fn context_compacted()(
+        old_tokens in any::<u64>(),
+        new_tokens in any::<u64>(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> RunEvent {
+        RunEvent::ContextCompacted { old_tokens, new_tokens, usage, cost_usd }
+    }
+}
+
+prop_compose! {
+    fn compaction_failed()(
+        reason in text(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> RunEvent {
+        RunEvent::CompactionFailed { reason, usage, cost_usd }
+    }
+}
+
+prop_compose! {
+    fn run_ended()(
+        exit_reason in exit_reason(),
+        output in option::of(text()),
+        error in option::of(run_error()),
+    ) -> RunEvent {
+        RunEvent::RunEnded { exit_reason, output, error }
+    }
+}
+
+pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
+    prop_oneof![
+        run_started(),
+        (any::<u16>(), text(), text()).prop_map(|(scope, agent, prompt)| RunEvent::AgentAsked {
+            scope,
+            agent,
+            prompt
+        }),
+        any::<u32>().prop_map(|turn| RunEvent::TurnStarted { turn }),
+        model_responded(),
+        (any::<u32>(), failure())
+            .prop_map(|(turn, failure)| RunEvent::ModelFailed { turn, failure }),
+        (any::<u32>(), text()).prop_map(|(turn, reason)| RunEvent::AnswerRejected { turn, reason }),
+        tool_called(),
+        tool_finished(),
+        any::<u32>().prop_map(|turn| RunEvent::TurnEnded { turn }),
+        (any::<u32>(), ticket())
+            .prop_map(|(turn, ticket)| RunEvent::ApprovalRequested { turn, ticket }),
+        approval_decided(),
+        (text(), text()).prop_map(|(ticket, reason)| RunEvent::ApprovalRefused { ticket, reason }),
+        (any::<u32>(), text(), text(), verdict(), option::of(text())).prop_map(
+            |(turn, call_id, tool, verdict, approver)| RunEvent::DecisionRepeated {
+                turn,
+                call_id,
+                tool,
+                verdict,
+                approver,
+            }
+        ),
+        text().prop_map(|ticket| RunEvent::ApprovalExpired { ticket }),
+        text().prop_map(|text| RunEvent::MessageReceived { text }),
+        (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),
+        context_compacted(),
+        compaction_failed(),
+        run_phase().prop_map(|state| RunEvent::Waiting { state }),
+        run_ended(),
+    ]
+    .boxed()
+}
+
+prop_compose! {
+    pub(crate) fn recorded_event()(
+        seq in any::<u64>(),
+        at in moment(),
+        event in run_event(),
+    ) -> RecordedEvent {
+        RecordedEvent { seq, at, event }
+    }
+}

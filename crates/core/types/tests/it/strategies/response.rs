@@ -1,0 +1,64 @@
+use neuron_types::{CompletionResponse, StopReason, TokenUsage, UsageIteration};
+use proptest::{option, prelude::*};
+
+use super::{decimal, few, message::message, one_of, optional_json, text};
+use crate::samples::response::NAMED_STOP_REASONS;
+
+pub(crate) fn stop_reason() -> impl Strategy<Value = StopReason> {
+    let other = text().prop_filter("a name of its own", |name| {
+        NAMED_STOP_REASONS
+            .iter()
+            .all(|reason| serde_json::to_value(reason).unwrap() != name.as_str())
+    });
+    prop_oneof![
+        one_of(&NAMED_STOP_REASONS),
+        other.prop_map(StopReason::Other),
+    ]
+}
+
+prop_compose! {
+    pub(crate) fn usage_iteration()(
+        kind in text(),
+        input_tokens in any::<u64>(),
+        output_tokens in any::<u64>(),
+        cache_read_tokens in option::of(any::<u64>()),
+        cache_creation_tokens in option::of(any::<u64>()),
+    ) -> UsageIteration {
+        UsageIteration { kind, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn token_usage()(
+        input_tokens in any::<u64>(),
+        output_tokens in any::<u64>(),
+        cache_read_tokens in option::of(any::<u64>()),
+        cache_creation_tokens in option::of(any::<u64>()),
+        reasoning_tokens in option::of(any::<u64>()),
+        iterations in option::of(few(usage_iteration())),
+    ) -> TokenUsage {
+        TokenUsage {
+            input_tokens,
+            output_tokens,
+            cache_read_tokens,
+            cache_creation_tokens,
+            reasoning_tokens,
+            iterations,
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn completion_response()(
+        id in text(),
+        model in text(),
+        message in message(),
+        usage in token_usage(),
+        stop_reason in stop_reason(),
+        cost_usd in option::of(decimal()),
+        extra in optional_json(),
+        mismatch in option::of(text()),
+    ) -> CompletionResponse {
+        CompletionResponse { id, model, message, usage, stop_reason, cost_usd, extra, mismatch }
+    }
+}

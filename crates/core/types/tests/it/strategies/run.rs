@@ -1,0 +1,250 @@
+use neuron_types::{
+    Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Lease, Lineage, Milestone,
+    PendingCall, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags,
+    Stage, StateVersion, TokenCalibration, UserMessage,
+};
+use proptest::{
+    collection::{btree_map, btree_set},
+    option,
+    prelude::*,
+};
+use uuid::Uuid;
+
+use super::{
+    agent::agent_spec,
+    approval::ticket,
+    decimal,
+    event::run_event,
+    few,
+    message::{message, tool_result},
+    moment, one_of,
+    response::token_usage,
+    step::failure_kind,
+    text,
+    tool::call,
+};
+use crate::samples::run::{EXIT_REASONS, PHASES};
+
+pub(crate) fn run_id() -> impl Strategy<Value = RunId> {
+    "[A-Za-z0-9][A-Za-z0-9._-]{0,127}".prop_map(|id| RunId::new(id).unwrap())
+}
+
+pub(crate) fn run_phase() -> impl Strategy<Value = RunPhase> {
+    one_of(&PHASES)
+}
+
+pub(crate) fn exit_reason() -> impl Strategy<Value = ExitReason> {
+    one_of(&EXIT_REASONS)
+}
+
+pub(crate) fn user_message() -> impl Strategy<Value = UserMessage> {
+    text().prop_map(|text| UserMessage { text })
+}
+
+prop_compose! {
+    pub(crate) fn run_error()(kind in failure_kind(), message in text()) -> RunError {
+        RunError { kind, message }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_output()(
+        run_id in run_id(),
+        engine in text(),
+        agent in text(),
+        state in run_phase(),
+        exit_reason in option::of(exit_reason()),
+        output in option::of(text()),
+        turns in any::<u32>(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+        error in option::of(run_error()),
+        approvals in few(ticket()),
+    ) -> RunOutput {
+        RunOutput {
+            run_id,
+            engine,
+            agent,
+            state,
+            exit_reason,
+            output,
+            turns,
+            usage,
+            cost_usd,
+            error,
+            approvals,
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_tags()(
+        tenant in option::of(text()),
+        owner in option::of(text()),
+        labels in btree_map(text(), text(), 0..3),
+    ) -> RunTags {
+        RunTags { tenant, owner, labels }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_status()(
+        output in run_output(),
+        last_message in option::of(text()),
+        children in few(run_id()),
+        started_at in moment(),
+        updated_at in moment(),
+        definition in option::of(text()),
+        blocked in option::of((moment(), text())),
+        RunTags { tenant, owner, labels } in run_tags(),
+    ) -> RunStatus {
+        RunStatus {
+            run_id: output.run_id,
+            engine: output.engine,
+            agent: output.agent,
+            state: output.state,
+            turn: output.turns,
+            usage: output.usage,
+            cost_usd: output.cost_usd,
+            approvals: output.approvals,
+            last_message,
+            children,
+            started_at,
+            updated_at,
+            error: output.error,
+            definition,
+            tenant,
+            owner,
+            labels,
+            blocked: blocked.map(|(since, detail)| Blocked {
+                kind: BlockedKind::NoWorker,
+                since,
+                detail,
+            }),
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_outcome()(
+        exit_reason in exit_reason(),
+        error in option::of(run_error()),
+    ) -> RunOutcome {
+        RunOutcome { exit_reason, error }
+    }
+}
+
+pub(crate) fn stage() -> impl Strategy<Value = Stage> {
+    prop_oneof![
+        any::<bool>().prop_map(|closing| Stage::TakeInput { closing }),
+        Just(Stage::ReviewContext),
+        Just(Stage::CallModel),
+        Just(Stage::JudgeCalls),
+        Just(Stage::Tools),
+        run_outcome().prop_map(Stage::Ended),
+    ]
+}
+
+pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
+    prop_oneof![
+        Just(CallState::Unjudged),
+        Just(CallState::Ready),
+        Just(CallState::Running),
+        ticket().prop_map(CallState::Asked),
+        tool_result().prop_map(CallState::Done),
+    ]
+}
+
+prop_compose! {
+    pub(crate) fn pending_call()(
+        call in call(),
+        position in any::<u32>(),
+        edited in any::<bool>(),
+        tickets in any::<u32>(),
+        state in call_state(),
+    ) -> PendingCall {
+        PendingCall { call, position, edited, tickets, state }
+    }
+}
+
+prop_compose! {
+    fn context_record()(
+        [estimated, reported, unreported, known, compact_from, tokens] in any::<[u64; 6]>(),
+        [turns, tool_calls, continuations] in any::<[u32; 3]>(),
+        (counted_messages, overflowed) in any::<(usize, bool)>(),
+    ) -> ContextRecord {
+        ContextRecord {
+            tokens: known,
+            counted_messages,
+            estimated: unreported,
+            calibration: TokenCalibration { estimated, reported },
+            compact_from,
+            overflowed,
+            continuations,
+            reminded: Milestone { turns, tool_calls, tokens },
+        }
+    }
+}
+
+prop_compose! {
+    fn lease()(tokens in option::of(any::<u64>()), cost_usd in option::of(decimal())) -> Lease {
+        Lease { tokens, cost_usd }
+    }
+}
+
+prop_compose! {
+    fn lineage()(
+        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        [parent, root, origin] in [(); 3].map(|()| option::of(run_id())),
+        epoch in any::<u32>(),
+        children in btree_map(run_id(), lease(), 0..3),
+        patches in btree_set(text(), 0..3),
+    ) -> Lineage {
+        Lineage { nonce, parent, root, origin, epoch, children, patches }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn run_state()(
+        [turn, tool_calls, mismatches] in any::<[u32; 3]>(),
+        agent in agent_spec(),
+        conversation in few(message()),
+        (tags, lineage) in (run_tags(), lineage()),
+        (observations, scope) in any::<(u64, u16)>(),
+        stage in stage(),
+        calls in few(pending_call()),
+        (usage, cost_usd) in (token_usage(), option::of(decimal())),
+        context in context_record(),
+        waited_ms in any::<u64>(),
+        (started_at, waiting_since) in (moment(), option::of(moment())),
+        (last_text, limit) in (option::of(text()), option::of(exit_reason())),
+        (queued, ending) in (few(user_message()), option::of(run_error())),
+        outbox in few(run_event()),
+    ) -> RunState {
+        RunState {
+            version: StateVersion,
+            agent,
+            conversation: conversation.into(),
+            tags,
+            lineage,
+            observations,
+            scope,
+            stage,
+            turn,
+            tool_calls,
+            calls,
+            usage,
+            cost_usd,
+            context,
+            started_at,
+            waiting_since,
+            waited_ms,
+            last_text,
+            limit,
+            mismatches,
+            queued,
+            ending,
+            outbox,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/// A signal that has a meaning of its own carries something else.
+#[derive(Debug, thiserror::Error)]
+#[error("the payload does not fit the signal {name}")]
+pub struct BadSignal {
+    /// The signal's name.
+    pub name: String,
+    /// What is wrong with the payload.
+    pub source: serde_json::Error,
+}

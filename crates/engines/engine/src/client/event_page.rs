@@ -1,0 +1,34 @@
+use neuron_types::RecordedEvent;
+use serde::{Deserialize, Serialize};
+
+/// Some of a run's events, in order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EventPage {
+    /// The events.
+    pub events: Vec<RecordedEvent>,
+    /// Whether further ones may be recorded already: the next page is that behind the number of the last.
+    pub more: bool,
+    /// Says in one sentence which events were left out, and why; `None` if the page is complete.
+    pub incomplete: Option<String>,
+}
+
+impl EventPage {
+    /// Returns the page of these events, which is complete. `more` says whether further ones may be recorded
+    /// already.
+    #[must_use]
+    pub const fn new(events: Vec<RecordedEvent>, more: bool) -> Self {
+        Self {
+            events,
+            more,
+            incomplete: None,
+        }
+    }
+
+    /// Sets what was left out, and why. Default is nothing.
+    #[must_use]
+    pub fn incomplete(mut self, incomplete: Option<String>) -> Self {
+        self.incomplete = incomplete;
+        self
+    }
+}

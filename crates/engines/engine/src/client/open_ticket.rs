@@ -1,0 +1,12 @@
+use neuron_types::{ApprovalTicket, RunId};
+use serde::{Deserialize, Serialize};
+
+/// A ticket that waits for a person, and the run that asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenTicket {
+    /// The run.
+    pub run_id: RunId,
+    /// The question.
+    #[serde(flatten)]
+    pub ticket: ApprovalTicket,
+}

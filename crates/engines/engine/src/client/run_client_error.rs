@@ -1,0 +1,166 @@
+use std::error::Error;
+
+use neuron_types::{Refusal, RunId};
+
+use crate::BadSignal;
+
+/// The cause of an error: that of an engine, a connection or a database.
+pub type Cause = Box<dyn Error + Send + Sync>;
+
+/// What can go wrong between a client and an engine, and what a run rejects: the same on every engine.
+///
+/// It holds facts and no advice: what to do depends on the program that shows it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunClientError {
+    /// The engine has no such run.
+    #[error("there is no run {run_id} here")]
+    UnknownRun {
+        /// The id.
+        run_id: RunId,
+    },
+    /// There is a run of this id already.
+    #[error("there is a run {run_id} already")]
+    RunExists {
+        /// The id.
+        run_id: RunId,
+    },
+    /// The run or the engine rejects what it is asked. The run goes on as before.
+    #[error("{reason}")]
+    Rejected {
+        /// The reason, in one sentence.
+        reason: String,
+        /// The reason, where it is one that every engine knows.
+        refusal: Option<Refusal>,
+    },
+    /// A signal that has a meaning of its own carries something else.
+    #[error(transparent)]
+    BadSignal(#[from] BadSignal),
+    /// The engine takes nothing of this size.
+    #[error("{what} has {bytes} bytes and {engine} takes {most}")]
+    TooLarge {
+        /// The engine.
+        engine: &'static str,
+        /// What is too large.
+        what: &'static str,
+        /// Its size as JSON.
+        bytes: usize,
+        /// The largest size.
+        most: usize,
+    },
+    /// The list of pages has no such place.
+    #[error("the cursor is none of this list")]
+    BadCursor,
+    /// No worker answers for the run.
+    #[error("no worker answers for run {run_id}")]
+    NoWorker {
+        /// The engine.
+        engine: &'static str,
+        /// The run.
+        run_id: RunId,
+        /// The engine keeps what was sent, and the next worker takes it up: it is not to be sent again.
+        is_kept: bool,
+    },
+    /// The engine does not answer.
+    #[error("{engine} cannot be reached at {address}")]
+    Unreachable {
+        /// The engine.
+        engine: &'static str,
+        /// Where it was looked for.
+        address: String,
+        /// The cause.
+        source: Cause,
+    },
+    /// The engine answers with an error, or with what cannot be read.
+    #[error("{engine} answered with an error")]
+    Failed {
+        /// The engine.
+        engine: &'static str,
+        /// The cause.
+        source: Cause,
+    },
+    /// What the engine keeps its runs in cannot be used: it is damaged, full, or of another version.
+    #[error("the storage of {engine} runs cannot be used")]
+    Storage {
+        /// The engine.
+        engine: &'static str,
+        /// The cause.
+        source: Cause,
+    },
+    /// The settings for the connection cannot be used.
+    #[error("the settings for {engine} cannot be used")]
+    Settings {
+        /// The engine.
+        engine: &'static str,
+        /// The cause.
+        source: Cause,
+    },
+}
+
+impl RunClientError {
+    /// Returns the error of a rejection that has a sentence only.
+    #[must_use]
+    pub fn rejected(reason: impl Into<String>) -> Self {
+        Self::Rejected {
+            reason: reason.into(),
+            refusal: None,
+        }
+    }
+
+    /// Whether the engine has no such run.
+    #[must_use]
+    pub const fn is_unknown_run(&self) -> bool {
+        matches!(self, Self::UnknownRun { .. })
+    }
+
+    /// Whether there is a run of this id already.
+    #[must_use]
+    pub const fn is_run_exists(&self) -> bool {
+        matches!(self, Self::RunExists { .. })
+    }
+
+    /// Whether the run has ended, and takes nothing more.
+    #[must_use]
+    pub const fn is_run_over(&self) -> bool {
+        matches!(self.refusal(), Some(Refusal::RunOver { .. }))
+    }
+
+    /// Whether the run or the engine rejects what it was asked, for whatever reason.
+    #[must_use]
+    pub const fn is_rejected(&self) -> bool {
+        matches!(self, Self::Rejected { .. } | Self::BadSignal(_))
+    }
+
+    /// Returns why the run rejects what it was asked, where the reason is one that every engine knows.
+    #[must_use]
+    pub const fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Rejected { refusal, .. } => refusal.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the same may work in a while, without anybody changing what is asked.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::Failed { .. } | Self::NoWorker { is_kept: false, .. }
+        )
+    }
+
+    /// Whether only a worker is missing.
+    #[must_use]
+    pub const fn is_no_worker(&self) -> bool {
+        matches!(self, Self::NoWorker { .. })
+    }
+}
+
+impl From<Refusal> for RunClientError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Rejected {
+            reason: refusal.to_string(),
+            refusal: Some(refusal),
+        }
+    }
+}

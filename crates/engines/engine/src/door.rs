@@ -1,0 +1,53 @@
+//! What every door answers where it cannot do what it is asked.
+
+use std::error::Error as _;
+
+use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure};
+
+/// The end of something that this door does not know and was asked to start.
+#[must_use]
+pub fn unknown_effect() -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        "this door does not know what it is asked to start",
+    )
+}
+
+/// The end of a call that was given up before it was made, or started in a run that is cancelled.
+#[must_use]
+pub fn given_up() -> StepFailure {
+    StepFailure::new(
+        FailureKind::Cancelled,
+        "the call was given up before it was made",
+    )
+}
+
+/// Nothing that a run waits for can come.
+#[must_use]
+pub fn nothing_to_wait_for() -> DurableError {
+    DurableError::engine("the run waits for what has ended, and for no signal")
+}
+
+/// A segment was to end too early.
+#[must_use]
+pub fn still_in_flight() -> DurableError {
+    DurableError::engine("a segment of the run was to end with something in flight")
+}
+
+/// Returns how a run ends whose workflow returned an error in the place of an output.
+#[must_use]
+pub fn end_of(error: &DurableError) -> (ExitReason, RunError) {
+    let (exit_reason, kind) = match error {
+        DurableError::Cancelled { .. } => (ExitReason::Cancelled, FailureKind::Cancelled),
+        DurableError::Step(failure) => (ExitReason::Failed, failure.kind),
+        _ => (ExitReason::Failed, FailureKind::Internal),
+    };
+    let message = match (error, error.source()) {
+        (DurableError::Cancelled { reason }, _) => reason
+            .clone()
+            .unwrap_or_else(|| "the run was cancelled".to_owned()),
+        (_, Some(cause)) => format!("{error}: {cause}"),
+        (_, None) => error.to_string(),
+    };
+    (exit_reason, RunError { kind, message })
+}

@@ -1,0 +1,217 @@
+//! What a run shows.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{Blocked, BlockedKind, RecordedEvent, RunEvent, RunOutput, RunStatus};
+use serde::{Deserialize, Serialize};
+
+use super::Unobserved;
+
+/// Keeps what a run shows: its events, with their numbers, and the status that they lead to. And which of them its
+/// hooks have not been notified of.
+///
+/// It is the same on every door. Where and when the events and the status are written is the door's business: it takes
+/// the [events](Self::take_events) that it has written, or leaves them where they are read. Serialized, it has all
+/// but those.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunLedger {
+    status: RunStatus,
+    /// The number of the last event.
+    last: u64,
+    unobserved: Unobserved,
+    #[serde(skip)]
+    events: Vec<RecordedEvent>,
+}
+
+impl RunLedger {
+    /// The ledger of a new run.
+    #[must_use]
+    pub fn new(status: RunStatus) -> Self {
+        Self::resumed(status, 0, Unobserved::default())
+    }
+
+    /// The ledger of a run whose last event has the number `last` and led to this status.
+    #[must_use]
+    pub const fn resumed(status: RunStatus, last: u64, unobserved: Unobserved) -> Self {
+        Self {
+            status,
+            last,
+            unobserved,
+            events: Vec::new(),
+        }
+    }
+
+    /// Records what happened.
+    pub fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> RecordedEvent {
+        self.status.apply(&event, at);
+        self.unobserved.push(&event);
+        self.last += 1;
+        let seq = self.last;
+        let recorded = RecordedEvent { seq, at, event };
+        self.events.push(recorded.clone());
+        recorded
+    }
+
+    /// Takes in how the run ended. A workflow that emits no end has one all the same. Returns whether that is news.
+    pub fn end(&mut self, output: &RunOutput) -> bool {
+        let is_news = output.state.is_final() && !self.status.state.is_final();
+        if is_news {
+            self.status.state = output.state;
+            self.status.error.clone_from(&output.error);
+            self.status.approvals.clear();
+        }
+        is_news
+    }
+
+    /// Takes in that no worker has the run's agent, until something happens. Returns whether that is news.
+    pub fn block(&mut self, detail: String, at: DateTime<Utc>) -> bool {
+        let before = self.status.blocked.take();
+        let is_news = before.as_ref().is_none_or(|before| before.detail != detail);
+        self.status.blocked = Some(Blocked {
+            kind: BlockedKind::NoWorker,
+            since: before.map_or(at, |before| before.since),
+            detail,
+        });
+        is_news
+    }
+
+    /// Returns where the run stands.
+    #[must_use]
+    pub const fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    /// Returns the number of the last event; 0 if there was none.
+    #[must_use]
+    pub const fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns the events that were recorded here and that nobody has taken.
+    #[must_use]
+    pub fn events(&self) -> &[RecordedEvent] {
+        &self.events
+    }
+
+    /// Returns those of them behind number `after`.
+    #[must_use]
+    pub fn events_after(&self, after: u64) -> &[RecordedEvent] {
+        let known = self.events.partition_point(|event| event.seq <= after);
+        self.events.get(known..).unwrap_or_default()
+    }
+
+    /// Takes the events that were recorded here.
+    #[must_use]
+    pub fn take_events(&mut self) -> Vec<RecordedEvent> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Puts back events that were taken and not written, before those that came since.
+    pub fn put_back_events(&mut self, taken: Vec<RecordedEvent>) {
+        self.events.splice(..0, taken);
+    }
+
+    /// Returns what the hooks have not been notified of.
+    #[must_use]
+    pub const fn unobserved(&self) -> &Unobserved {
+        &self.unobserved
+    }
+
+    /// As [`unobserved`](Self::unobserved), to take it: whoever does has the hooks notified.
+    pub const fn unobserved_mut(&mut self) -> &mut Unobserved {
+        &mut self.unobserved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::{ExitReason, RunError, RunId, RunPhase, RunTags};
+
+    use super::*;
+
+    const AT: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn ledger() -> RunLedger {
+        RunLedger::new(RunStatus::new(RunId::new("r1").unwrap(), "local", "a", AT))
+    }
+
+    fn turn(turn: u32) -> RunEvent {
+        RunEvent::TurnStarted { turn }
+    }
+
+    fn numbers(events: &[RecordedEvent]) -> Vec<u64> {
+        events.iter().map(|event| event.seq).collect()
+    }
+
+    #[test]
+    fn numbers_go_on_whatever_is_taken_written_and_carried() {
+        let mut ledger = ledger();
+        assert_eq!(ledger.record(turn(1), AT).seq, 1);
+        ledger.record(turn(2), AT);
+        assert_eq!(numbers(ledger.events_after(1)), [2]);
+        let taken = ledger.take_events();
+        ledger.record(turn(3), AT);
+        assert_eq!(numbers(ledger.events_after(0)), [3]);
+        ledger.put_back_events(taken);
+        assert_eq!(numbers(ledger.events()), [1, 2, 3]);
+        assert_eq!(numbers(ledger.events_after(7)), [] as [u64; 0]);
+        let carried = serde_json::to_string(&ledger).unwrap();
+        let mut carried: RunLedger = serde_json::from_str(&carried).unwrap();
+        assert_eq!((carried.last(), carried.status().turn), (3, 3));
+        assert_eq!(numbers(carried.events()), [] as [u64; 0]);
+        assert_eq!(carried.record(turn(4), AT).seq, 4);
+        assert_eq!(carried.unobserved_mut().take().len(), 4);
+    }
+
+    #[test]
+    fn hooks_are_notified_of_what_is_theirs_and_of_no_texts() {
+        let mut ledger = ledger();
+        let started = |agent: &str, text: &str| RunEvent::RunStarted {
+            agent: agent.into(),
+            model: text.into(),
+            prompt: text.into(),
+            definition: text.into(),
+            tags: RunTags::default(),
+        };
+        ledger.record(started("a", "long"), AT);
+        let text = "long".to_owned();
+        ledger.record(RunEvent::MessageReceived { text }, AT);
+        ledger.record(turn(1), AT);
+        let taken = ledger.unobserved_mut().take();
+        assert_eq!(taken, [started("a", ""), turn(1)]);
+        ledger.record(turn(2), AT);
+        ledger.unobserved_mut().put_back(taken);
+        let all = [started("a", ""), turn(1), turn(2)];
+        assert_eq!(ledger.unobserved_mut().take(), all);
+        assert!(ledger.unobserved().is_empty());
+    }
+
+    #[test]
+    fn a_run_is_blocked_until_something_happens() {
+        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1));
+        assert!(ledger.block("nobody".into(), AT));
+        assert!(!ledger.block("nobody".into(), later));
+        assert!(ledger.block("still nobody".into(), later));
+        let blocked = ledger.status().blocked.clone().unwrap();
+        assert_eq!((&*blocked.detail, blocked.since), ("still nobody", AT));
+        ledger.record(turn(1), later);
+        assert_eq!(ledger.status().blocked, None);
+    }
+
+    #[test]
+    fn a_workflow_that_emits_no_end_has_one() {
+        let mut ledger = ledger();
+        let error = RunError {
+            kind: neuron_types::FailureKind::Internal,
+            message: "gone".into(),
+        };
+        let failed = RunOutput {
+            state: RunPhase::Failed,
+            error: Some(error.clone()),
+            ..ledger.status().output(Some(ExitReason::Failed))
+        };
+        assert!(ledger.end(&failed));
+        assert_eq!(ledger.status().state, RunPhase::Failed);
+        assert_eq!(ledger.status().error, Some(error));
+        assert!(!ledger.end(&failed));
+    }
+}

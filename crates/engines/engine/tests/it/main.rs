@@ -1,0 +1,14 @@
+//! What is the same on every engine, without one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests may panic as tests may"
+)]
+
+mod bodies;
+mod errors;
+mod fake;
+mod handles;
+mod pages;
+mod waiting;

@@ -1,0 +1,158 @@
+//! What a run on a local door has going on beside itself.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures::future::BoxFuture;
+use neuron_types::Handle;
+use tokio_util::sync::CancellationToken;
+
+/// Everything that was started and whose end nobody has observed. It goes on while it is polled.
+pub(crate) struct InFlight<T> {
+    running: BTreeMap<Handle, Running<T>>,
+}
+
+/// One effect or deadline.
+pub(crate) struct Running<T> {
+    /// `None` once it has ended.
+    future: Option<BoxFuture<'static, T>>,
+    /// Ends it early. `None` for a deadline.
+    token: Option<CancellationToken>,
+    is_write: bool,
+    /// Somebody gave it up.
+    is_left: bool,
+}
+
+impl<T> Running<T> {
+    /// An effect, which the token ends early. A write has to come to its end.
+    pub(crate) fn effect(
+        future: impl Future<Output = T> + Send + 'static,
+        token: CancellationToken,
+        is_write: bool,
+    ) -> Self {
+        Self {
+            future: Some(Box::pin(future)),
+            token: Some(token),
+            is_write,
+            is_left: false,
+        }
+    }
+
+    pub(crate) fn deadline(future: impl Future<Output = T> + Send + 'static) -> Self {
+        Self {
+            future: Some(Box::pin(future)),
+            token: None,
+            is_write: false,
+            is_left: false,
+        }
+    }
+
+    fn end_early(&self) {
+        if let Some(token) = &self.token {
+            token.cancel();
+        }
+    }
+}
+
+impl<T> Default for InFlight<T> {
+    fn default() -> Self {
+        Self {
+            running: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> InFlight<T> {
+    pub(crate) fn start(&mut self, handle: Handle, running: Running<T>) {
+        self.running.insert(handle, running);
+    }
+
+    /// Gives one up, and returns whether its end will still be observed: that of a write is, anything else
+    /// is dropped.
+    pub(crate) fn leave(&mut self, handle: Handle) -> bool {
+        let Some(running) = self.running.get_mut(&handle) else {
+            return false;
+        };
+        if !running.is_write {
+            self.running.remove(&handle);
+            return false;
+        }
+        running.is_left = true;
+        running.end_early();
+        true
+    }
+
+    /// Lets everything go on, and returns what has ended.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Vec<(Handle, T)> {
+        let mut ended = Vec::new();
+        for (handle, running) in &mut self.running {
+            let Some(future) = &mut running.future else {
+                continue;
+            };
+            if let Poll::Ready(end) = Pin::new(future).poll(cx) {
+                running.future = None;
+                ended.push((*handle, end));
+            }
+        }
+        ended
+    }
+
+    /// Its end is known otherwise: it goes on no more.
+    pub(crate) fn end(&mut self, handle: Handle) {
+        if let Some(running) = self.running.get_mut(&handle) {
+            running.future = None;
+        }
+    }
+
+    /// Its end was observed.
+    pub(crate) fn observed(&mut self, handle: Handle) {
+        self.running.remove(&handle);
+    }
+
+    /// Asks every effect to end early.
+    pub(crate) fn end_early(&self) {
+        for running in self.running.values() {
+            running.end_early();
+        }
+    }
+
+    /// Whether nobody has observed its end or dropped it.
+    pub(crate) fn is_open(&self, handle: Handle) -> bool {
+        self.running.contains_key(&handle)
+    }
+
+    /// Whether it has ended, is waited for only because it could not be dropped, or is not open.
+    pub(crate) fn is_over_or_left(&self, handle: Handle) -> bool {
+        let running = self.running.get(&handle);
+        running.is_none_or(|running| running.is_left || running.future.is_none())
+    }
+
+    /// Whether it is waited for only because it could not be dropped, or is not open.
+    pub(crate) fn is_left(&self, handle: Handle) -> bool {
+        let running = self.running.get(&handle);
+        running.is_none_or(|running| running.is_left)
+    }
+
+    /// Whether anything has not ended.
+    pub(crate) fn goes_on(&self) -> bool {
+        let mut running = self.running.values();
+        running.any(|running| running.future.is_some())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+}
+
+impl<T> fmt::Debug for InFlight<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InFlight")
+            .field("running", &self.running.keys())
+            .finish()
+    }
+}

@@ -1,0 +1,59 @@
+//! Stopping a run from outside.
+
+use std::sync::OnceLock;
+
+use neuron_types::DurableError;
+use tokio_util::sync::CancellationToken;
+
+/// Wakes whoever waits in a run that is to stop, and remembers why. The first reason stays.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    token: CancellationToken,
+    why: OnceLock<Why>,
+}
+
+#[derive(Debug)]
+enum Why {
+    Cancelled(Option<String>),
+    Interrupted,
+}
+
+impl Stop {
+    pub(crate) fn cancel(&self, reason: Option<String>) {
+        self.end(Why::Cancelled(reason));
+    }
+
+    pub(crate) fn interrupt(&self) {
+        self.end(Why::Interrupted);
+    }
+
+    fn end(&self, why: Why) {
+        // Set first: whoever is woken by the token asks why.
+        self.why.get_or_init(|| why);
+        self.token.cancel();
+    }
+
+    /// Cancelled when the run is stopped.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.token
+    }
+
+    /// Whether it was stopped to be resumed later.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.why.get(), Some(Why::Interrupted))
+    }
+
+    /// What door calls answer from now on, if the run was stopped.
+    pub(crate) fn error(&self) -> Option<DurableError> {
+        self.why.get().map(|why| match why {
+            Why::Cancelled(reason) => DurableError::Cancelled {
+                reason: reason.clone(),
+            },
+            Why::Interrupted => DurableError::Suspended,
+        })
+    }
+
+    pub(crate) fn check(&self) -> Result<(), DurableError> {
+        self.error().map_or(Ok(()), Err)
+    }
+}

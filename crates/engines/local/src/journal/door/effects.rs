@@ -1,0 +1,165 @@
+//! Steps: made and journaled, from where the journal has them on.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_engine::{given_up, unknown_effect};
+use neuron_executor::{AttemptLog, Attempts, EventSink, Executor, lost_write};
+use neuron_types::{ActivityOptions, DurableError, End, Handle, StepFailure, ToolEffects};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    flight::in_flight::Running,
+    journal::{
+        door::{
+            group::{Ready, Unready},
+            journaled_context::JournaledContext,
+            request::Request,
+        },
+        run::core::Core,
+        store::{
+            column::{later, remaining, wall_clock},
+            transaction::Transaction,
+        },
+        tables::steps::{self, Kind, Operation, Progress},
+    },
+};
+
+impl JournaledContext {
+    /// Starts a step. It is looked up in the journal by the next wait, and made only if that has no end of it.
+    pub(crate) fn start_step<E: Request>(
+        &self,
+        effect: E,
+        options: &ActivityOptions,
+        end: fn(Result<E::Output, StepFailure>) -> End,
+    ) -> Handle {
+        let op = self.next_started();
+        let operation = Arc::new(effect.operation(op, options.step));
+        let token = CancellationToken::new();
+        let is_write = options.effects == ToolEffects::Write;
+        let mut flight = self.flight();
+        let group = flight.group(&self.core, &self.executor);
+        if is_write {
+            group.join(Arc::clone(&operation), token.clone());
+        }
+        let step = Step {
+            core: Arc::clone(&self.core),
+            executor: self.executor.clone(),
+            sink: Arc::clone(&self.sink),
+            effect,
+            options: options.clone(),
+            operation: Arc::clone(&operation),
+            token: token.clone(),
+            ready: group.ready(),
+            end,
+        };
+        let running = Running::effect(step.make(), token, is_write);
+        flight.start(operation, self.is_replayed(op), running)
+    }
+}
+
+impl JournaledContext {
+    /// Starts what this door does not know: its end says so.
+    pub(crate) fn start_unknown(&self) -> Handle {
+        let operation = Arc::new(Operation {
+            op: self.next_started(),
+            kind: Kind::Tool,
+            label: "something unknown".to_owned(),
+            fingerprint: "something unknown".to_owned(),
+        });
+        let (core, of_step) = (Arc::clone(&self.core), Arc::clone(&operation));
+        let ended = async move {
+            let result = Err(unknown_effect());
+            let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
+            Ok(core.end(of_step, End::Tool(result), written, None).await?)
+        };
+        let running = Running::effect(ended, CancellationToken::new(), false);
+        let is_replayed = self.is_replayed(operation.op);
+        self.flight().start(operation, is_replayed, running)
+    }
+}
+
+/// One step under way.
+struct Step<E: Request> {
+    core: Arc<Core>,
+    executor: Executor,
+    sink: Arc<dyn EventSink>,
+    effect: E,
+    options: ActivityOptions,
+    operation: Arc<Operation>,
+    /// Ends it early.
+    token: CancellationToken,
+    /// Comes when it may be made.
+    ready: Ready,
+    end: fn(Result<E::Output, StepFailure>) -> End,
+}
+
+impl<E: Request> Step<E> {
+    async fn make(self) -> Result<(), DurableError> {
+        let result = self.result().await?;
+        if result.is_err() && self.core.stop.is_interrupted() {
+            // It goes on when the run is resumed.
+            return Err(DurableError::Suspended);
+        }
+        let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
+        let end = (self.end)(result);
+        Ok(self.core.end(self.operation, end, written, None).await?)
+    }
+
+    async fn result(&self) -> Result<Result<E::Output, StepFailure>, DurableError> {
+        let progress = self.core.known().take_progress(self.operation.handle());
+        let (first, delay) = match progress {
+            Some(Progress::Lost) => return Ok(Err(lost_write())),
+            Some(Progress::Due { attempts, due_at }) => (
+                attempts.saturating_add(1),
+                due_at.map(remaining).unwrap_or_default(),
+            ),
+            _ => (1, Duration::ZERO),
+        };
+        if !self.token.is_cancelled() {
+            match self.ready.clone().await {
+                Ok(()) => {}
+                // Whoever waits finds that the run was stopped, and leaves what was started.
+                Err(Unready::Stopped) => self.token.cancelled().await,
+                Err(Unready::Failed(failure)) => return Ok(Err(failure)),
+                Err(Unready::Journal(error)) => return Err(DurableError::engine(error)),
+            }
+        }
+        if self.token.is_cancelled() {
+            return Ok(Err(given_up()));
+        }
+        let attempts = Attempts {
+            executor: &self.executor,
+            run_id: &self.core.run_id,
+            options: &self.options,
+            cancellation: &self.token,
+            sink: self.sink.as_ref(),
+            log: StepLog {
+                core: &self.core,
+                operation: &self.operation,
+            },
+        };
+        attempts.make(&self.effect, first, delay).await
+    }
+}
+
+struct StepLog<'a> {
+    core: &'a Arc<Core>,
+    operation: &'a Operation,
+}
+
+impl AttemptLog for StepLog<'_> {
+    async fn failed(
+        &self,
+        attempt: u32,
+        failure: &StepFailure,
+        delay: Duration,
+    ) -> Result<(), DurableError> {
+        let (operation, failure) = (self.operation.clone(), failure.clone());
+        let keep = move |transaction: &Transaction<'_>, run| {
+            let at = wall_clock();
+            steps::begin(transaction, run, &operation, Some(later(at, delay)))?;
+            steps::attempt(transaction, run, operation.op, attempt, at, Some(&failure))
+        };
+        Ok(self.core.commit(keep).await?)
+    }
+}

@@ -1,0 +1,295 @@
+//! The journaled door.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use chrono::{DateTime, Utc};
+use neuron_engine::{SegmentSize, still_in_flight};
+use neuron_executor::{Agents, EventSink, Executor, NoSink};
+use neuron_types::{
+    DurableContext, DurableError, End, Handle, Observed, RunEvent, RunId, RunOutput, RunStart,
+    RunState, Signal, Started,
+};
+use uuid::Uuid;
+
+use crate::journal::{
+    door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy},
+    run::core::Core,
+    store::{error::JournalError, journal::Journal},
+    tables::segments,
+};
+
+/// A door that journals: a run goes on in another process where this one stopped, however it stopped.
+///
+/// # What is journaled when
+///
+/// The end of what was started is on the disk before the loop observes it, in one transaction with the events
+/// that came before and with its place in the order of observations. A signal that a wait takes is journaled
+/// under the number of that wait, and so is that the run was cancelled. A write's start is on the disk before
+/// the write is made, and so is the failure of an attempt before the next one. Events of a step that takes
+/// longer than a moment are written while it goes on.
+///
+/// # What a replay does
+///
+/// The loop starts anew and asks for the same things again. A wait that took a signal takes it again; any other
+/// observes the end that has the first place among those that it asks for. So it observes the same as before,
+/// whatever was journaled since, and what was left is not made again. What is not what the journal holds is a
+/// [`DurableError::NonDeterminism`], and the journal is not changed. Where the journal has no answer, what was
+/// in flight goes on: a model call, a read and an idempotent call with their next attempt, under the same
+/// idempotency key, after what is left of its delay; a write fails with
+/// [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called.
+///
+/// # Segments
+///
+/// A run whose journal has become long continues as new, in another segment: the loop's state is written, and the steps
+/// that led to it are dropped, in one transaction. So a replay takes no longer however long the run is.
+/// Start the workflow with what [`run_start`](Self::run_start) gives: the run's input, or the state that the newest
+/// segment began with. The run's id, status, events and signals are those of one run.
+///
+/// # Ending
+///
+/// When the loop is done, [`finish`](Self::finish) writes the output. A context that is dropped before that
+/// leaves a run that can be resumed.
+///
+/// It works on a tokio runtime with time, and its futures are `Send`.
+pub struct JournaledContext {
+    pub(crate) core: Arc<Core>,
+    pub(crate) executor: Executor,
+    agents: Agents,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) park: ParkPolicy,
+    most: SegmentSize,
+    flight: Mutex<Flight>,
+}
+
+impl JournaledContext {
+    /// Takes up a run, at its start or where its last executor stopped. Until this context is dropped,
+    /// nobody else executes the run.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, [`JournalError::Executing`] if another
+    /// process is at it, [`JournalError::OlderRun`] or [`JournalError::OtherVersion`] if a build with another form
+    /// of the journal or of the run's state started it, or what keeps the journal from being read.
+    pub async fn open(
+        journal: &Journal,
+        run_id: &RunId,
+        executor: Executor,
+    ) -> Result<Self, JournalError> {
+        Ok(Self {
+            core: Arc::new(Core::open(journal, run_id).await?),
+            executor,
+            agents: Agents::default(),
+            sink: Arc::new(NoSink),
+            park: ParkPolicy::default(),
+            most: segments::MOST,
+            flight: Mutex::default(),
+        })
+    }
+
+    /// Sets the sink of the run's events. Default is none.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.executor = self.executor.with_sink(Arc::clone(&sink));
+        self.sink = sink;
+        self
+    }
+
+    /// Sets the agents among which the one is looked up that the run names. Default is none: the run must have been
+    /// started with a definition, or been taken up before.
+    #[must_use]
+    pub fn with_agents(mut self, agents: Agents) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Sets what the run does while it waits. Default is [`ParkPolicy::Wait`].
+    #[must_use]
+    pub fn with_park_policy(mut self, park: ParkPolicy) -> Self {
+        self.park = park;
+        self
+    }
+
+    /// Sets the most operations of a segment; before that the run continues as new. Default is 4,000,
+    /// which is one every thousand turns with a tool call or so. 0 is one after each step.
+    ///
+    /// A step that makes more operations than any before it may pass it.
+    #[must_use]
+    pub fn continue_as_new_after(mut self, operations: u64) -> Self {
+        self.most.entries = operations;
+        self.core.set_most(self.most);
+        self
+    }
+
+    /// As [`continue_as_new_after`](Self::continue_as_new_after), by the bytes of the segment's results. Default is 32 MiB.
+    #[must_use]
+    pub fn continue_as_new_after_bytes(mut self, bytes: u64) -> Self {
+        self.most.bytes = bytes;
+        self.core.set_most(self.most);
+        self
+    }
+
+    /// Returns what the workflow starts with: the run's input, or the state in which it began its newest segment.
+    ///
+    /// An agent that was only named is looked up here, the first time that a run gets so far. Its definition is written
+    /// down before this returns, and the run keeps it.
+    ///
+    /// A run does not continue as new, and does not go on from a later segment, before this was called.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
+    pub async fn run_start(&self) -> Result<RunStart, JournalError> {
+        self.core.run_start(self.agents.clone()).await
+    }
+
+    /// What puts the run away from outside, for example when Ctrl-C is pressed.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> Interrupt {
+        Interrupt {
+            stop: Arc::clone(&self.core.stop),
+        }
+    }
+
+    /// Writes the events that are not in the journal yet.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the journal from being written.
+    pub async fn flush(&self) -> Result<(), JournalError> {
+        self.core.flush().await
+    }
+
+    /// Ends the run: its last events, its status and its output, in one transaction. Hooks are notified of
+    /// what they have not seen yet.
+    ///
+    /// An output that is not final, of a run that waits for a person, ends nothing: the events are written
+    /// and the run can be resumed.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::NonDeterminism`] if the journal holds steps that the loop did not ask for,
+    /// [`DurableError::Engine`] for what keeps the journal from being written. The run can be resumed.
+    pub async fn finish(&self, output: &RunOutput) -> Result<(), DurableError> {
+        if !output.state.is_final() {
+            return Ok(self.flush().await?);
+        }
+        let (asked, recorded) = (self.core.last_op(), self.core.last_recorded);
+        if asked < recorded {
+            return Err(DurableError::NonDeterminism {
+                step: format!("the end (operation {})", asked + 1),
+                recorded: format!("{recorded} operations"),
+                requested: format!("the end after {asked}"),
+            });
+        }
+        drop(std::mem::take(&mut *self.flight()));
+        // The run is over: a hook can no longer end it.
+        drop(self.core.observe(&self.executor).await);
+        Ok(self.core.finish(output.clone()).await?)
+    }
+
+    pub(crate) fn flight(&self) -> MutexGuard<'_, Flight> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of what is started now.
+    pub(crate) fn next_started(&self) -> i64 {
+        self.core.count_operation();
+        self.core.next_op()
+    }
+
+    /// Whether the journal may have this operation.
+    pub(crate) fn is_replayed(&self, op: i64) -> bool {
+        op <= self.core.last_recorded
+    }
+}
+
+impl DurableContext for JournaledContext {
+    fn run_id(&self) -> &RunId {
+        &self.core.run_id
+    }
+
+    fn engine(&self) -> &str {
+        &self.core.engine
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.core.now()
+    }
+
+    fn uuid(&self) -> Uuid {
+        self.core.uuid()
+    }
+
+    fn start(&self, what: Started<'_>) -> Handle {
+        match what {
+            Started::Model { request, options } => {
+                self.start_step(request.clone(), options, |result| {
+                    End::Model(result.map(Box::new))
+                })
+            }
+            Started::Tool { call, options } => self.start_step(call.clone(), options, End::Tool),
+            Started::Deadline(duration) => self.start_deadline(duration),
+            _ => self.start_unknown(),
+        }
+    }
+
+    fn leave(&self, handle: Handle) -> bool {
+        let mut flight = self.flight();
+        if !flight.is_open(handle) {
+            return false;
+        }
+        let is_awaited = flight.leave(handle);
+        if !is_awaited {
+            self.core.known().drop_end(handle);
+        }
+        is_awaited
+    }
+
+    async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
+        self.observe_next(handles, signals).await
+    }
+
+    async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
+        self.take_here(signals).await
+    }
+
+    fn should_continue_as_new(&self) -> bool {
+        self.core.is_due()
+    }
+
+    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+        self.core.stop.check()?;
+        if !self.flight().is_empty() {
+            return Err(still_in_flight());
+        }
+        let op = self.core.last_op();
+        if self.core.is_behind(op) {
+            return Err(DurableError::NonDeterminism {
+                step: format!("the end of a segment (operation {op})"),
+                recorded: "later steps or events".to_owned(),
+                requested: "a new segment".to_owned(),
+            });
+        }
+        let state = serde_json::to_string(state).map_err(DurableError::engine)?;
+        Ok(self.core.begin_segment(state).await?)
+    }
+
+    fn emit(&self, event: RunEvent) {
+        if let Some(recorded) = self.core.emit(event) {
+            self.sink.event(&recorded);
+        }
+    }
+}
+
+impl fmt::Debug for JournaledContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournaledContext")
+            .field("run_id", &self.core.run_id)
+            .field("executor", &self.executor)
+            .field("park", &self.park)
+            .finish_non_exhaustive()
+    }
+}

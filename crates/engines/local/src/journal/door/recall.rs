@@ -1,0 +1,102 @@
+//! Looking up in the journal what a run asks for.
+
+use neuron_types::{DurableError, Handle, signal};
+
+use crate::journal::{
+    door::{broken::Broken, journaled_context::JournaledContext},
+    run::{
+        core::{Recalled, Taken},
+        known::Ended,
+    },
+    tables::steps::{Done, Operation, Progress},
+};
+
+impl JournaledContext {
+    /// Looks up what was started since the last wait, and the wait of this number: what it took, if the
+    /// journal has that.
+    pub(crate) async fn recall(
+        &self,
+        op: i64,
+        signals: &[&str],
+    ) -> Result<Option<Taken>, DurableError> {
+        if let Some(broken) = self.flight().broken.clone() {
+            return Err(broken.into());
+        }
+        let recalled = self.look_up(op, signals).await;
+        recalled.map_err(|error| self.break_off(error))
+    }
+
+    async fn look_up(&self, op: i64, signals: &[&str]) -> Result<Option<Taken>, DurableError> {
+        let started = self.flight().take_unrecalled();
+        let first = started.first().map_or(op, |operation| operation.op);
+        let Recalled { steps, wait, taken } = self.core.recall(first, op).await?;
+        let mut steps = steps.into_iter().peekable();
+        for operation in started {
+            if let Some(recorded) = steps.next_if(|recorded| recorded.op == operation.op) {
+                if recorded.fingerprint != operation.fingerprint {
+                    return Err(misfit(&operation, recorded.fingerprint));
+                }
+                self.take_up(&operation, recorded.progress)?;
+            }
+        }
+        let Some(recorded) = wait else {
+            return Ok(None);
+        };
+        match taken {
+            Some(taken) if taken.is_one_of(signals) => Ok(Some(taken)),
+            _ => Err(misfit(&Operation::wait(op, signals), recorded.fingerprint)),
+        }
+    }
+
+    /// Goes on with what was started from where the journal has it.
+    fn take_up(&self, operation: &Operation, progress: Progress) -> Result<(), DurableError> {
+        let handle = operation.handle();
+        let mut flight = self.flight();
+        flight.is_begun(operation.op);
+        match progress {
+            Progress::Done(Done { result, at, place }) => {
+                flight.is_ended(handle);
+                drop(flight);
+                let (end, bytes) = (operation.kind.read_end(&result)?, result.len());
+                let mut known = self.core.known();
+                known.put_end(place, handle, Ended { end, at, bytes });
+            }
+            unfinished => {
+                drop(flight);
+                self.core.known().put_progress(handle, unfinished);
+            }
+        }
+        Ok(())
+    }
+
+    /// The journal goes on behind a wait that it does not answer.
+    pub(crate) fn left_out(&self, op: i64, handles: &[Handle], signals: &[&str]) -> DurableError {
+        let recorded = "no result of it but later steps".to_owned();
+        let operation = self.flight().unended(handles).cloned();
+        let operation = operation.unwrap_or_else(|| Operation::wait(op, signals));
+        self.break_off(misfit(&operation, recorded))
+    }
+
+    /// Lets nothing go on after this.
+    fn break_off(&self, error: DurableError) -> DurableError {
+        let broken = Broken::from(error);
+        self.flight().broken = Some(broken.clone());
+        broken.into()
+    }
+}
+
+impl Taken {
+    /// Whether it may be what a wait for these took.
+    fn is_one_of(&self, signals: &[&str]) -> bool {
+        let name = self.name();
+        name == signal::CANCEL || signals.contains(&name)
+    }
+}
+
+fn misfit(operation: &Operation, recorded: String) -> DurableError {
+    DurableError::NonDeterminism {
+        step: format!("{} (operation {})", operation.label, operation.op),
+        recorded,
+        requested: operation.fingerprint.clone(),
+    }
+}

@@ -1,0 +1,190 @@
+//! The client of local runs.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use neuron_engine::{
+    Cursor, EventPage, PageRequest, RunClient, RunClientError, RunFilter, RunFuture, RunPage,
+};
+use neuron_types::{Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use crate::{Journal, JournalError};
+
+/// The engine's name in a run's status.
+const ENGINE: &str = "local";
+
+/// The interval between two looks at a run.
+const POLL: Duration = Duration::from_millis(100);
+
+/// The runs in a home directory, by the methods of [`RunClient`]. Cheap to clone.
+///
+/// A run that is started is executed by the process that opens a [`JournaledContext`](crate::JournaledContext) for
+/// it. Nothing else needs such a process: what is sent to a run waits for it in the journal.
+#[derive(Debug, Clone)]
+pub struct LocalClient {
+    home: PathBuf,
+    journal: Arc<OnceCell<Journal>>,
+}
+
+impl LocalClient {
+    /// Returns a client of the journal in this home directory. It is opened when it is first needed, and made by
+    /// the first run that is started: a directory without a journal has no runs.
+    #[must_use]
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Self {
+            home: home.into(),
+            journal: Arc::default(),
+        }
+    }
+
+    /// The journal, if there is one.
+    async fn journal(&self) -> Result<Option<&Journal>, JournalError> {
+        if self.journal.get().is_none() && !Journal::exists(&self.home) {
+            return Ok(None);
+        }
+        self.journal_or_new().await.map(Some)
+    }
+
+    async fn journal_or_new(&self) -> Result<&Journal, JournalError> {
+        let open = || Journal::open(&self.home);
+        self.journal.get_or_try_init(open).await
+    }
+
+    /// The journal that has this run, as far as can be said before looking.
+    async fn journal_of(&self, run_id: &RunId) -> Result<&Journal, JournalError> {
+        let unknown = || JournalError::UnknownRun {
+            run_id: run_id.clone(),
+        };
+        self.journal().await?.ok_or_else(unknown)
+    }
+}
+
+impl From<Journal> for LocalClient {
+    fn from(journal: Journal) -> Self {
+        Self {
+            home: journal.home().to_owned(),
+            journal: Arc::new(OnceCell::new_with(Some(journal))),
+        }
+    }
+}
+
+impl RunClient for LocalClient {
+    fn engine(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {
+        Box::pin(async move {
+            let journal = self.journal_or_new().await?;
+            Ok(journal.create_run(run_id, request, ENGINE).await?)
+        })
+    }
+
+    fn status<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunStatus> {
+        Box::pin(async move { Ok(self.journal_of(run_id).await?.status(run_id).await?) })
+    }
+
+    fn events<'a>(
+        &'a self,
+        run_id: &'a RunId,
+        after: u64,
+        limit: usize,
+    ) -> RunFuture<'a, EventPage> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            let limit = limit.max(1);
+            let asked = limit.saturating_add(1);
+            let mut events = journal.first_events(run_id, after, asked).await?;
+            let more = events.len() > limit;
+            events.truncate(limit);
+            Ok(EventPage::new(events, more))
+        })
+    }
+
+    fn output<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunOutput>> {
+        Box::pin(async move { Ok(self.journal_of(run_id).await?.output(run_id).await?) })
+    }
+
+    fn list<'a>(&'a self, filter: &'a RunFilter, page: PageRequest) -> RunFuture<'a, RunPage> {
+        Box::pin(async move {
+            let after = page.after.as_ref().map(place).transpose()?;
+            let Some(journal) = self.journal().await? else {
+                return Ok(RunPage::default());
+            };
+            let limit = page.limit.max(1);
+            let listed = journal.newest_runs(filter.is_open, after, limit).await?;
+            let last = listed.last().filter(|_| listed.len() == limit);
+            let next = last.map(|(run, _)| Cursor::new(run.to_string()));
+            let runs = listed.into_iter().map(|(_, status)| status).collect();
+            Ok(RunPage::of(runs).next(next))
+        })
+    }
+
+    fn decide<'a>(&'a self, run_id: &'a RunId, decision: &'a Decision) -> RunFuture<'a, ()> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            Ok(journal.decide(run_id, decision).await?)
+        })
+    }
+
+    fn send<'a>(&'a self, run_id: &'a RunId, message: UserMessage) -> RunFuture<'a, ()> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            Ok(journal.send(run_id, &message).await?)
+        })
+    }
+
+    fn signal<'a>(&'a self, run_id: &'a RunId, name: &'a str, payload: Value) -> RunFuture<'a, ()> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            Ok(journal.signal(run_id, name, payload).await?)
+        })
+    }
+
+    fn cancel<'a>(&'a self, run_id: &'a RunId, reason: Option<String>) -> RunFuture<'a, RunPhase> {
+        Box::pin(async move {
+            let output = self
+                .journal_of(run_id)
+                .await?
+                .cancel(run_id, reason)
+                .await?;
+            Ok(output.map_or(RunPhase::Running, |output| output.state))
+        })
+    }
+
+    fn is_executing<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<bool>> {
+        Box::pin(async move {
+            Ok(Some(match self.journal().await? {
+                Some(journal) => journal.is_executing(run_id)?,
+                None => false,
+            }))
+        })
+    }
+
+    /// Returns always the same: a look costs nobody anything.
+    fn poll_interval(&self, _: u32) -> Duration {
+        POLL
+    }
+}
+
+/// The place in the list that a cursor names: behind the run of this number.
+fn place(cursor: &Cursor) -> Result<i64, RunClientError> {
+    let number = cursor.as_str().parse();
+    number.map_err(|_| RunClientError::BadCursor)
+}
+
+impl From<JournalError> for RunClientError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::UnknownRun { run_id } => Self::UnknownRun { run_id },
+            JournalError::RunExists { run_id } => Self::RunExists { run_id },
+            JournalError::Refused(refusal) => refusal.into(),
+            JournalError::BadSignal(misfit) => misfit.into(),
+            error => Self::Storage {
+                engine: ENGINE,
+                source: error.into(),
+            },
+        }
+    }
+}

@@ -1,0 +1,558 @@
+//! What a run's executor has in memory, and how it gets into the journal.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use chrono::{DateTime, Utc};
+use neuron_engine::{CancelBody, Pace, RunClock, RunLedger, SegmentSize};
+use neuron_executor::{Agents, Executor};
+use neuron_types::{
+    DurableError, End, Handle, RecordedEvent, RunEvent, RunId, RunOutput, RunStart, Signal,
+    StepFailure, signal,
+};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use crate::{
+    flight::stop::Stop,
+    journal::{
+        run::{
+            known::{Ended, Known},
+            state::{State, Unsaved},
+        },
+        store::{
+            column::{Micros, wall_clock},
+            error::JournalError,
+            journal::{Journal, blocking},
+            lock::RunLock,
+            transaction::Transaction,
+        },
+        tables::{
+            events,
+            runs::{check_version, open_run, save_output, save_status},
+            segments::{self, Beginning},
+            signals,
+            steps::{self, Done, Operation, Progress, Recorded},
+        },
+    },
+};
+
+/// A run in the hands of its executor.
+///
+/// Work on blocking threads holds it by its `Arc`, and with it the run's lock: a door call that is dropped
+/// while it is being committed is committed before anybody else gets the run.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) run_id: RunId,
+    pub(crate) engine: String,
+    pub(crate) stop: Arc<Stop>,
+    /// The last operation that was journaled when the run was opened.
+    pub(crate) last_recorded: i64,
+    /// How many events were journaled when the run was opened.
+    replayed_events: u64,
+    journal: Journal,
+    lock: RunLock,
+    run: i64,
+    /// Whoever executes the run starts where its newest segment does.
+    is_from_start: AtomicBool,
+    state: Mutex<State>,
+    known: Mutex<Known>,
+}
+
+/// What a wait may take.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) op: i64,
+    /// Their ends come before any signal.
+    pub(crate) handles: Vec<Handle>,
+    /// Names of signals.
+    pub(crate) names: Vec<String>,
+    /// It ends when the run is cancelled.
+    pub(crate) heeds_cancel: bool,
+}
+
+impl Wanted {
+    pub(crate) fn new(op: i64, handles: &[Handle], names: &[&str], heeds_cancel: bool) -> Self {
+        Self {
+            op,
+            handles: handles.to_vec(),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            heeds_cancel,
+        }
+    }
+}
+
+/// A signal that a wait has taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    signal: Signal,
+    at: DateTime<Utc>,
+    place: u64,
+}
+
+impl Taken {
+    /// The signal's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.signal.name
+    }
+}
+
+/// What the journal has of a wait and of what was started before it.
+#[derive(Debug, Default)]
+pub(crate) struct Recalled {
+    pub(crate) steps: Vec<Recorded>,
+    /// What stands at the number of the wait.
+    pub(crate) wait: Option<Recorded>,
+    /// What the wait took, if that is one.
+    pub(crate) taken: Option<Taken>,
+}
+
+impl Core {
+    /// Takes a run's lock and reads where the run stands.
+    pub(crate) async fn open(journal: &Journal, run_id: &RunId) -> Result<Self, JournalError> {
+        let wanted = run_id.clone();
+        journal
+            .call(move |connection| open_run(connection, &wanted).map(drop))
+            .await?;
+        let lock = journal.lock(run_id).await?;
+        let (journal, run_id) = (journal.clone(), run_id.clone());
+        blocking(move || {
+            let shared = journal.clone();
+            shared.with(|connection| Self::load(connection, journal, run_id, lock))
+        })
+        .await
+    }
+
+    fn load(
+        connection: &Connection,
+        journal: Journal,
+        run_id: RunId,
+        lock: RunLock,
+    ) -> Result<Self, JournalError> {
+        let (run, status) = open_run(connection, &run_id)?;
+        check_version(connection, run, &run_id)?;
+        let Micros(created_at) =
+            connection.query_row("SELECT created_at FROM runs WHERE run = ?1", [run], |row| {
+                row.get(0)
+            })?;
+        let observed: i64 = connection.query_row(
+            "SELECT observed FROM statuses WHERE run = ?1",
+            [run],
+            |row| row.get(0),
+        )?;
+        let observed = observed.unsigned_abs();
+        let unobserved = events::load(connection, run, observed)?;
+        let unobserved = unobserved.iter().map(|event| &event.event).collect();
+        let replayed_events = events::last(connection, run)?;
+        let beginning = segments::load(connection, run)?;
+        let beginning = beginning.unwrap_or_else(|| Beginning::of_run(created_at));
+        let (last_recorded, places) = steps::last(connection, run)?;
+        let stop = Stop::default();
+        if let Some(reason) = signals::cancellation(connection, run)? {
+            stop.cancel(reason);
+        }
+        Ok(Self {
+            engine: status.engine.clone(),
+            stop: Arc::new(stop),
+            last_recorded: last_recorded.max(beginning.op),
+            replayed_events,
+            journal,
+            lock,
+            run,
+            run_id,
+            is_from_start: AtomicBool::new(false),
+            state: Mutex::new(State {
+                ops: beginning.op,
+                clock: RunClock::new(beginning.now, beginning.uuids),
+                places,
+                cancelled: None,
+                beginning,
+                size: SegmentSize::default(),
+                pace: Pace::new(segments::MOST, SegmentSize::UNBOUNDED),
+                ledger: RunLedger::resumed(status, replayed_events, unobserved),
+                emitted: beginning.seq,
+                observed,
+                shown: 0,
+                is_status_due: false,
+            }),
+            known: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.state().clock.now()
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the first end of one of these. The clock moves to when it was journaled.
+    pub(crate) fn take_end(&self, handles: &[Handle]) -> Option<(Handle, End)> {
+        let (handle, Ended { end, at, bytes }) = self.known().ends.take(handles)?;
+        let mut state = self.state();
+        state.clock.advance(at);
+        state.size.bytes += bytes as u64;
+        Some((handle, end))
+    }
+
+    /// Hands out what a wait took. The clock moves to when it was taken.
+    pub(crate) fn observe_taken(&self, taken: Taken) -> Result<Signal, DurableError> {
+        let Taken { signal, at, place } = taken;
+        let mut state = self.state();
+        state.clock.advance(at);
+        if signal.name != signal::CANCEL {
+            return Ok(signal);
+        }
+        state.cancelled = Some(place);
+        drop(state);
+        let reason = CancelBody::of_signal(&signal.payload).reason;
+        self.stop.cancel(reason.clone());
+        Err(DurableError::Cancelled { reason })
+    }
+
+    /// What a wait comes to in a run that was stopped.
+    pub(crate) fn stopped(&self) -> DurableError {
+        let error = self.stop.error();
+        error.unwrap_or(DurableError::Cancelled { reason: None })
+    }
+
+    /// The place at which the loop observed that the run was cancelled.
+    pub(crate) fn cancelled_at(&self) -> Option<u64> {
+        self.state().cancelled
+    }
+
+    /// When a result that is journaled now came: never before the one that was observed last.
+    fn stamp(&self) -> DateTime<Utc> {
+        self.now().max(wall_clock())
+    }
+
+    pub(crate) fn uuid(&self) -> Uuid {
+        self.state().clock.uuid(&self.run_id)
+    }
+
+    /// Takes the number of the next operation.
+    pub(crate) fn next_op(&self) -> i64 {
+        let mut state = self.state();
+        state.ops += 1;
+        state.ops
+    }
+
+    /// Counts an operation towards the length of the segment.
+    pub(crate) fn count_operation(&self) {
+        self.state().size.entries += 1;
+    }
+
+    /// The last operation that the loop asked for.
+    pub(crate) fn last_op(&self) -> i64 {
+        self.state().ops
+    }
+
+    /// Whether the journal goes on behind this operation: an earlier executor got further.
+    pub(crate) fn is_behind(&self, op: i64) -> bool {
+        op < self.last_recorded || self.state().emitted < self.replayed_events
+    }
+
+    /// Whether another step might make the segment larger than it is to be, and nothing of it is being replayed: an
+    /// earlier executor may have wanted other segments.
+    pub(crate) fn is_due(&self) -> bool {
+        let mut state = self.state();
+        let size = state.size;
+        state.pace.look(size);
+        let is_due = state.pace.is_due(SegmentSize::default());
+        drop(state);
+        is_due && self.is_from_start.load(Ordering::Relaxed) && !self.is_behind(self.last_op())
+    }
+
+    /// Sets how large segments are to be.
+    pub(crate) fn set_most(&self, most: SegmentSize) {
+        self.state().pace = Pace::new(most, SegmentSize::UNBOUNDED);
+    }
+
+    /// What the loop is to start with.
+    pub(crate) async fn run_start(
+        self: &Arc<Self>,
+        agents: Agents,
+    ) -> Result<RunStart, JournalError> {
+        let load = move |core: &Self, connection: &mut Connection| {
+            let start = segments::load_start(connection, core.run, &agents)?;
+            core.is_from_start.store(true, Ordering::Relaxed);
+            Ok(start)
+        };
+        self.with(load).await
+    }
+
+    /// Begins a segment with this state, in one transaction with what was emitted before.
+    pub(crate) async fn begin_segment(self: &Arc<Self>, state: String) -> Result<(), JournalError> {
+        let next = self.state().next_beginning();
+        self.commit(move |transaction, run| segments::begin(transaction, run, &next, &state))
+            .await?;
+        let mut state = self.state();
+        state.beginning = next;
+        state.size = SegmentSize::default();
+        state.pace.begin(SegmentSize::default());
+        Ok(())
+    }
+
+    /// Takes in what the loop emits, and returns what is new in it.
+    pub(crate) fn emit(&self, event: RunEvent) -> Option<RecordedEvent> {
+        let mut state = self.state();
+        state.emitted += 1;
+        if state.emitted <= self.replayed_events {
+            return None;
+        }
+        Some(state.ledger.record(event, wall_clock()))
+    }
+
+    /// Notifies the hooks of the events that they have not been notified of yet.
+    pub(crate) async fn observe(&self, executor: &Executor) -> Result<(), StepFailure> {
+        let events = self.take_unobserved(executor.has_hooks());
+        if events.is_empty() {
+            return Ok(());
+        }
+        tokio::select! {
+            biased;
+            verdict = executor.observe(&self.run_id, &events) => verdict,
+            // Whoever asked finds that the run was stopped.
+            () = self.stop.token().cancelled() => Ok(()),
+        }
+    }
+
+    fn take_unobserved(&self, are_hooks: bool) -> Vec<RunEvent> {
+        let mut state = self.state();
+        let events = state.ledger.unobserved_mut().take();
+        if !events.is_empty() {
+            state.observed = state.ledger.last();
+            state.is_status_due |= are_hooks;
+        }
+        events
+    }
+
+    /// Reads what the journal has of the wait of this number and of the operations before it, from `first` on.
+    pub(crate) async fn recall(
+        self: &Arc<Self>,
+        first: i64,
+        wait: i64,
+    ) -> Result<Recalled, JournalError> {
+        if self.state().beginning.segment > 1 && !self.is_from_start.load(Ordering::Relaxed) {
+            let run_id = self.run_id.clone();
+            return Err(JournalError::NotFromStart { run_id });
+        }
+        if first > self.last_recorded {
+            return Ok(Recalled::default());
+        }
+        self.with(move |core, connection| {
+            let mut steps = steps::load(connection, core.run, first, wait)?;
+            let wait = steps.pop_if(|last| last.op == wait);
+            let taken = match &wait {
+                Some(of_wait) => taken_by(connection, of_wait)?,
+                None => None,
+            };
+            Ok(Recalled { steps, wait, taken })
+        })
+        .await
+    }
+
+    /// Writes in one transaction, together with the events that are pending and the status.
+    pub(crate) async fn commit<T: Send + 'static>(
+        self: &Arc<Self>,
+        write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.with(move |core, connection| core.commit_on(connection, write))
+            .await
+    }
+
+    fn commit_on<T>(
+        &self,
+        connection: &mut Connection,
+        write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        // Nobody else takes or puts back meanwhile: the caller has the connection.
+        let unsaved = self.state().take_unsaved();
+        let result = self.write(connection, &unsaved, write);
+        if result.is_err() {
+            self.state().put_back(unsaved);
+        }
+        result
+    }
+
+    fn write<T>(
+        &self,
+        connection: &mut Connection,
+        unsaved: &Unsaved,
+        write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        let transaction = Transaction::begin(connection)?;
+        let result = write(&transaction, self.run)?;
+        events::append(&transaction, self.run, &unsaved.events)?;
+        if let Some(shown) = &unsaved.status {
+            save_status(&transaction, self.run, shown)?;
+        }
+        let cancellation = signals::cancellation(&transaction, self.run)?;
+        transaction.commit()?;
+        if let Some(reason) = cancellation {
+            self.stop.cancel(reason);
+        }
+        Ok(result)
+    }
+
+    /// Keeps the end of what was started, unless that was dropped.
+    pub(crate) async fn end(
+        self: &Arc<Self>,
+        operation: Arc<Operation>,
+        end: End,
+        result: String,
+        not_before: Option<DateTime<Utc>>,
+    ) -> Result<(), JournalError> {
+        self.with(move |core, connection| {
+            let handle = operation.handle();
+            if core.known().is_dropped(handle) {
+                return Ok(());
+            }
+            let at = core.stamp().max(not_before.unwrap_or_default());
+            let place = core.next_place();
+            core.commit_on(connection, |transaction, run| {
+                steps::finish(transaction, run, &operation, &result, at, place)
+            })?;
+            let bytes = result.len();
+            // The connection is still held: ends come to be known in the order of their places.
+            core.known()
+                .put_end(place, handle, Ended { end, at, bytes });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Journals the starts of these writes, which are about to be made.
+    pub(crate) async fn begin_writes(
+        self: &Arc<Self>,
+        writes: Vec<Arc<Operation>>,
+    ) -> Result<(), JournalError> {
+        self.commit(move |transaction, run| {
+            for operation in &writes {
+                steps::begin(transaction, run, operation, None)?;
+                steps::attempt(transaction, run, operation.op, 1, wall_clock(), None)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes a place in the order of observations. The caller has the connection.
+    fn next_place(&self) -> u64 {
+        let mut state = self.state();
+        state.places += 1;
+        state.places
+    }
+
+    /// Writes the events that are pending, if there are any.
+    pub(crate) async fn flush(self: &Arc<Self>) -> Result<(), JournalError> {
+        if self.state().ledger.events().is_empty() {
+            return Ok(());
+        }
+        self.commit(|_, _| Ok(())).await
+    }
+
+    /// Writes the events that are pending and looks whether the run is to be cancelled.
+    pub(crate) async fn look(self: &Arc<Self>) -> Result<(), JournalError> {
+        self.with(|core, connection| {
+            if !core.state().ledger.events().is_empty() {
+                return core.commit_on(connection, |_, _| Ok(()));
+            }
+            core.look_for_cancellation(connection)
+        })
+        .await
+    }
+
+    fn look_for_cancellation(&self, connection: &Connection) -> Result<(), JournalError> {
+        if let Some(reason) = signals::cancellation(connection, self.run)? {
+            self.stop.cancel(reason);
+        }
+        Ok(())
+    }
+
+    /// Takes the first signal that is wanted: the one that cancels the run before any other, and none where
+    /// an end is there that the wait asks for.
+    pub(crate) async fn take_signal(
+        self: &Arc<Self>,
+        wanted: Arc<Wanted>,
+    ) -> Result<Option<Taken>, JournalError> {
+        self.with(move |core, connection| {
+            // No end can come meanwhile: the connection is held.
+            if core.known().ends.has_any(&wanted.handles) {
+                return Ok(None);
+            }
+            let Some(waiting) = core.first_wanted(connection, &wanted)? else {
+                return Ok(None);
+            };
+            let operation = Operation::wait(wanted.op, &[&waiting.signal.name]);
+            let (at, place) = (core.stamp(), core.next_place());
+            core.commit_on(connection, |transaction, run| {
+                signals::consume(transaction, waiting.id, operation.op)?;
+                let id = waiting.id.to_string();
+                steps::finish(transaction, run, &operation, &id, at, place)
+            })?;
+            let signal = waiting.signal;
+            Ok(Some(Taken { signal, at, place }))
+        })
+        .await
+    }
+
+    fn first_wanted(
+        &self,
+        connection: &Connection,
+        wanted: &Wanted,
+    ) -> Result<Option<signals::Waiting>, JournalError> {
+        let cancel = wanted.heeds_cancel.then_some(signal::CANCEL);
+        let names = wanted.names.iter().map(String::as_str);
+        for name in cancel.into_iter().chain(names) {
+            let waiting = signals::first_waiting(connection, self.run, name)?;
+            if waiting.is_some() {
+                return Ok(waiting);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes the run's end.
+    pub(crate) async fn finish(self: &Arc<Self>, output: RunOutput) -> Result<(), JournalError> {
+        {
+            let mut state = self.state();
+            state.ledger.end(&output);
+            state.is_status_due = true;
+        }
+        self.commit(move |transaction, run| save_output(transaction, run, &output))
+            .await?;
+        self.lock.discard();
+        Ok(())
+    }
+
+    async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &mut Connection) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let core = Arc::clone(self);
+        blocking(move || core.journal.with(|connection| work(&core, connection))).await
+    }
+}
+
+/// What the row of a wait holds. `None` if it is of something else.
+fn taken_by(connection: &Connection, of_wait: &Recorded) -> Result<Option<Taken>, JournalError> {
+    let Progress::Done(Done { result, at, place }) = &of_wait.progress else {
+        return Ok(None);
+    };
+    if !of_wait.is_wait {
+        return Ok(None);
+    }
+    Ok(Some(Taken {
+        signal: signals::load(connection, serde_json::from_str(result)?)?,
+        at: *at,
+        place: *place,
+    }))
+}

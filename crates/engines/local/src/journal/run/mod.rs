@@ -1,0 +1,5 @@
+//! A run in the hands of its executor.
+
+pub(crate) mod core;
+pub(crate) mod known;
+pub(crate) mod state;

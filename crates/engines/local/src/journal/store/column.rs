@@ -1,0 +1,73 @@
+//! How times and JSON stand in a column.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::StateVersion;
+use rusqlite::{
+    ToSql,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
+};
+use serde::de::DeserializeOwned;
+
+/// A time as an integer: microseconds since 1970 in UTC.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Micros(pub(crate) DateTime<Utc>);
+
+impl ToSql for Micros {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.timestamp_micros()))
+    }
+}
+
+impl FromSql for Micros {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let micros = value.as_i64()?;
+        DateTime::from_timestamp_micros(micros)
+            .map(Self)
+            .ok_or(FromSqlError::OutOfRange(micros))
+    }
+}
+
+/// The wall clock, as exact as a column is: a time must not change by being journaled.
+pub(crate) fn wall_clock() -> DateTime<Utc> {
+    let now = Utc::now();
+    DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
+}
+
+/// This much later, or the end of time.
+pub(crate) fn later(at: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
+    chrono::Duration::from_std(by)
+        .ok()
+        .and_then(|by| at.checked_add_signed(by))
+        .unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// How long it is until then; zero if it is over.
+pub(crate) fn remaining(until: DateTime<Utc>) -> Duration {
+    (until - Utc::now()).to_std().unwrap_or_default()
+}
+
+/// The version of the form in which a run's input was written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WrittenIn(pub(crate) u32);
+
+impl FromSql for WrittenIn {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        StateVersion::of(value.as_str()?)
+            .map(Self)
+            .map_err(FromSqlError::other)
+    }
+}
+
+/// A value that was written as JSON.
+#[derive(Debug)]
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(FromSqlError::other)
+    }
+}

@@ -1,0 +1,191 @@
+//! What can go wrong with the journal, and what it refuses.
+
+use std::{io, path::PathBuf};
+
+use neuron_engine::BadSignal;
+use neuron_executor::UnknownAgent;
+use neuron_types::{DurableError, Refusal, RunId};
+
+/// What can go wrong with a [`Journal`](crate::Journal), and what it refuses.
+///
+/// Whatever it is, what was journaled before is safe.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The home directory cannot be made or used.
+    #[error("cannot use {} for runs", .path.display())]
+    Home {
+        /// The directory or the file in it.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The database cannot be opened, read or written.
+    #[error("cannot read or write {}: check its permissions and its disk", .path.display())]
+    Access {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// A newer neuron wrote the database.
+    #[error(
+        "{} was written by a newer neuron (schema {found}, this one knows {known}): use that neuron", .path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The database's schema version.
+        found: i64,
+        /// The newest schema version that this build knows.
+        known: i64,
+    },
+    /// The database belongs to another program.
+    #[error("{} is the database of another program", .path.display())]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database is damaged.
+    #[error(
+        "{} is damaged or no database: put a copy in its place, or move it away to start anew", .path.display()
+    )]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// A row holds what this build cannot read.
+    #[error("{} holds a row that cannot be read: use the neuron that wrote it", .path.display())]
+    Unreadable {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// The disk is full, or the journal has reached
+    /// [`JournalOptions::max_bytes`](crate::JournalOptions::max_bytes).
+    #[error(
+        "the disk is full, or the journal has reached its limit, and {} cannot grow: make room and resume the run, nothing that was journaled is lost", .path.display()
+    )]
+    Full {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// Another process keeps the database to itself.
+    #[error("another process keeps {} locked: try again when it is done", .path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// Any other error of SQLite.
+    #[error("the journal's database failed")]
+    Database(#[from] rusqlite::Error),
+    /// What is to be journaled cannot be written as JSON.
+    #[error("a value cannot be written as JSON")]
+    Json(#[from] serde_json::Error),
+    /// The process is about to end.
+    #[error("the journal was asked while the process was shutting down")]
+    ShutDown,
+
+    /// There is no such run.
+    #[error("there is no run {run_id} here")]
+    UnknownRun {
+        /// The id.
+        run_id: RunId,
+    },
+    /// There is a run of this id already.
+    #[error("there is a run {run_id} already")]
+    RunExists {
+        /// The id.
+        run_id: RunId,
+    },
+    /// The run names an agent that is not among those of whoever executes it. Whoever has it can go on with the run.
+    #[error(transparent)]
+    UnknownAgent(#[from] UnknownAgent),
+    /// An older neuron began the run, and counted its steps otherwise.
+    #[error(
+        "run {run_id} was begun by an older neuron, and this one cannot go on with it: cancel it and start it again"
+    )]
+    OlderRun {
+        /// The id.
+        run_id: RunId,
+    },
+    /// Another executor has the run.
+    #[error("another process is executing run {run_id}")]
+    Executing {
+        /// The run.
+        run_id: RunId,
+    },
+    /// The run does not take what it is asked, and is none the worse.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A build with another form of inputs and states started the run and has not finished it.
+    #[error(
+        "run {run_id} has version {found} of the run state, and this build reads version {known}: finish it with the build that started it"
+    )]
+    OtherVersion {
+        /// The run.
+        run_id: RunId,
+        /// The version that it was started in.
+        found: u32,
+        /// The version that this build reads and writes.
+        known: u32,
+    },
+    /// The run has got beyond its first segment, and whoever executes it does not start from
+    /// [`JournaledContext::run_start`](crate::JournaledContext::run_start).
+    #[error(
+        "run {run_id} goes on from a later segment: start its workflow with what JournaledContext::run_start gives"
+    )]
+    NotFromStart {
+        /// The run.
+        run_id: RunId,
+    },
+    /// A signal that has a meaning of its own carries something else.
+    #[error(transparent)]
+    BadSignal(#[from] BadSignal),
+}
+
+impl JournalError {
+    /// Puts an error of SQLite into words.
+    pub(crate) fn explained(self, path: &std::path::Path) -> Self {
+        use rusqlite::ErrorCode as Code;
+
+        let Self::Database(source) = self else {
+            return self;
+        };
+        let path = path.to_path_buf();
+        if matches!(
+            source,
+            rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+        ) {
+            return Self::Unreadable { path, source };
+        }
+        match source.sqlite_error_code() {
+            Some(Code::DiskFull) => Self::Full { path, source },
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Damaged { path, source },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { path, source },
+            Some(
+                Code::CannotOpen
+                | Code::ReadOnly
+                | Code::PermissionDenied
+                | Code::SystemIoFailure
+                | Code::NoLargeFileSupport,
+            ) => Self::Access { path, source },
+            _ => Self::Database(source),
+        }
+    }
+}
+
+impl From<JournalError> for DurableError {
+    fn from(error: JournalError) -> Self {
+        Self::engine(error)
+    }
+}

@@ -1,0 +1,116 @@
+//! The home directory: making it, and opening the database in it.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use crate::journal::store::{error::JournalError, journal_options::JournalOptions, schema};
+
+/// How long a statement waits for another process's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// More statements than the journal has.
+const CACHED_STATEMENTS: usize = 64;
+
+pub(crate) fn database_path(home: &Path) -> PathBuf {
+    home.join("neuron.db")
+}
+
+pub(crate) fn lock_path(home: &Path, name: &str) -> PathBuf {
+    home.join("locks").join(format!("{name}.lock"))
+}
+
+pub(crate) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    let path = path.to_path_buf();
+    move |source| JournalError::Home { path, source }
+}
+
+/// Opens the database, and makes it and its directory if they are missing.
+pub(crate) fn open(home: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
+    make_private_dir(home)?;
+    make_private_dir(&home.join("locks"))?;
+    // Switching to the write-ahead log and making tables must not be tried by two processes at once. No
+    // run's name starts with a dot.
+    let gate = lock_path(home, ".journal");
+    let guard = open_lock(&gate)?;
+    guard.lock().map_err(unusable(&gate))?;
+    let path = database_path(home);
+    open_database(&path, options).map_err(|error| error.explained(&path))
+}
+
+fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
+    // That takes as long as many a statement, and half as long as a commit.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    let version = schema::check(&connection, path)?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    if let Some(bytes) = options.max_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        // None would mean that the limit stays what it is.
+        let pages = pages.max(1);
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    schema::upgrade(&mut connection, version)?;
+    Ok(connection)
+}
+
+pub(crate) fn open_lock(path: &Path) -> Result<File, JournalError> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(unusable(path))
+}
+
+/// Conversations are nobody else's business.
+fn make_private_dir(path: &Path) -> Result<(), JournalError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(unusable(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_it_is_executed_with() {
+        let home = tempfile::tempdir().unwrap();
+        let connection = open(home.path(), &JournalOptions::default()).unwrap();
+        for query in [
+            "SELECT id FROM signals WHERE run = ?1 AND name = ?2 AND consumed_op IS NULL",
+            "SELECT op FROM steps WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+            "SELECT seq FROM events WHERE run < ?1 ORDER BY run DESC LIMIT ?2",
+        ] {
+            let mut statement = connection.prepare(query).unwrap();
+            for run in 1..=3 {
+                assert!(!statement.exists([run, run]).unwrap());
+            }
+            assert_eq!(statement.get_status(StatementStatus::Run), 3, "{query}");
+            assert_eq!(
+                statement.get_status(StatementStatus::RePrepare),
+                0,
+                "{query}"
+            );
+        }
+    }
+}

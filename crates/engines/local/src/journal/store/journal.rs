@@ -1,0 +1,141 @@
+//! The journal: runs that survive the process that executes them.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::journal::store::{
+    error::JournalError, home, journal_options::JournalOptions, transaction::Transaction,
+};
+
+/// The journal of this machine's runs: one SQLite database, `neuron.db`, in a home directory.
+///
+/// It keeps each run's input, steps, signals, events and status. A [`JournaledContext`](crate::JournaledContext) executes a run; the
+/// methods here look at runs and reach into them, from any process, whoever executes them. Cheap to clone.
+///
+/// A run executes in one process at a time; `locks/` in the home directory holds a lock file for each. Every
+/// change is one transaction that is on the disk when the method returns. Transactions are short and wait up
+/// to ten seconds for another process's. They run on tokio's blocking threads; on a current-thread runtime
+/// they run in place, because handing them over would take longer than most of them.
+#[derive(Clone)]
+pub struct Journal {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    home: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl Journal {
+    /// Opens the journal in this home directory, and makes both if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`] or [`JournalError::Access`] if the directory or the database cannot be used,
+    /// [`JournalError::Newer`], [`JournalError::Foreign`] or [`JournalError::Damaged`] if the database is
+    /// not one that this build can work with. Such a database is not touched.
+    pub async fn open(home: impl Into<PathBuf>) -> Result<Self, JournalError> {
+        Self::open_with(home, JournalOptions::default()).await
+    }
+
+    /// As [`open`](Self::open), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_with(
+        home: impl Into<PathBuf>,
+        options: JournalOptions,
+    ) -> Result<Self, JournalError> {
+        let home = home.into();
+        blocking(move || {
+            let connection = home::open(&home, &options)?;
+            Ok(Self {
+                inner: Arc::new(Inner {
+                    home,
+                    connection: Mutex::new(connection),
+                }),
+            })
+        })
+        .await
+    }
+
+    /// Whether there is a journal in this home directory. Where that cannot be looked at there is: opening it says
+    /// what is wrong.
+    pub(crate) fn exists(home: &Path) -> bool {
+        home::database_path(home).try_exists().unwrap_or(true)
+    }
+
+    /// The home directory.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.inner.home
+    }
+
+    /// Works with the database, on a thread that may block.
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let journal = self.clone();
+        blocking(move || journal.with(work)).await
+    }
+
+    /// Works with the database, on this thread.
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
+        // A panic in between has rolled its transaction back.
+        let connection = self.inner.connection.lock();
+        let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
+        work(&mut connection)
+            .map_err(|error| error.explained(&home::database_path(&self.inner.home)))
+    }
+
+    /// Does it in one transaction.
+    pub(crate) async fn transact<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.call(|connection| {
+            let transaction = Transaction::begin(connection)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal")
+            .field("home", &self.inner.home)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs on a thread that may block. In place if the runtime has one thread or the caller is no spawned task:
+/// nothing else runs on that thread, which would only wait. Dropping the future does not stop it.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, JournalError> + Send + 'static,
+) -> Result<T, JournalError> {
+    let one_thread = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
+    if one_thread || tokio::task::try_id().is_none() {
+        return work();
+    }
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(JournalError::ShutDown),
+        },
+    }
+}

@@ -1,0 +1,81 @@
+//! One executor for a run at a time.
+
+use std::{
+    fs::{self, File, TryLockError},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use neuron_types::RunId;
+
+use crate::journal::store::{
+    error::JournalError,
+    home::{lock_path, open_lock, unusable},
+    journal::Journal,
+};
+
+/// How often the lock is tried, this far apart. An executor of this process that was just dropped may
+/// still be writing, and somebody may be looking whether the run is executed.
+const TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(25);
+
+/// The right to execute a run. The operating system takes it back when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct RunLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl RunLock {
+    /// Takes the lock if it is free.
+    pub(crate) fn try_take(home: &Path, run_id: &RunId) -> Result<Option<Self>, JournalError> {
+        let path = lock_path(home, run_id.as_str());
+        let file = open_lock(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { path, _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
+        }
+    }
+
+    /// Removes the file of a run that is over: whoever locks it all the same finds that there is nothing to
+    /// execute.
+    pub(crate) fn discard(&self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, path = %self.path.display(), "a lock file stays behind");
+        }
+    }
+}
+
+impl Journal {
+    pub(crate) async fn lock(&self, run_id: &RunId) -> Result<RunLock, JournalError> {
+        for _ in 0..TRIES {
+            if let Some(lock) = RunLock::try_take(self.home(), run_id)? {
+                return Ok(lock);
+            }
+            tokio::time::sleep(BETWEEN_TRIES).await;
+        }
+        Err(JournalError::Executing {
+            run_id: run_id.clone(),
+        })
+    }
+
+    /// Whether a process, this one or another, is executing the run just now.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`] if the run's lock file cannot be opened.
+    pub fn is_executing(&self, run_id: &RunId) -> Result<bool, JournalError> {
+        let path = lock_path(self.home(), run_id.as_str());
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(unusable(&path)(error)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
+        }
+    }
+}

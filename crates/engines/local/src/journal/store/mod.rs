@@ -1,0 +1,10 @@
+//! The journal's database: one file in a home directory, and the locks beside it.
+
+pub(crate) mod column;
+pub(crate) mod error;
+pub(crate) mod home;
+pub(crate) mod journal;
+pub(crate) mod journal_options;
+pub(crate) mod lock;
+pub(crate) mod schema;
+pub(crate) mod transaction;

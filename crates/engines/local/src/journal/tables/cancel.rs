@@ -1,0 +1,102 @@
+//! Cancelling a run from any process.
+
+use std::time::Duration;
+
+use neuron_engine::{RunLedger, Unobserved};
+use neuron_types::{ExitReason, FailureKind, RunError, RunEvent, RunId, RunOutput, signal};
+
+use crate::journal::{
+    store::{
+        column::wall_clock, error::JournalError, journal::Journal, lock::RunLock,
+        transaction::Transaction,
+    },
+    tables::{
+        events,
+        runs::{Shown, load_output, number, open_run, save_output, save_status},
+        signals,
+    },
+};
+
+/// How often a canceller looks whether the executor goes away, this far apart: one that is about to park the
+/// run may have missed the signal.
+const LOOKS: u32 = 12;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+
+impl Journal {
+    /// Cancels the run.
+    ///
+    /// A run that nobody executes is over when this returns, and its output is returned. Otherwise the
+    /// executor learns of it within a quarter of a second, ends the effects in flight, and ends the run;
+    /// `None` says that this is under way.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], [`JournalError::Refused`] if the run is over, or what keeps the journal from being
+    /// written.
+    pub async fn cancel(
+        &self,
+        run_id: &RunId,
+        reason: Option<String>,
+    ) -> Result<Option<RunOutput>, JournalError> {
+        let asked = run_id.clone();
+        let payload = serde_json::json!({ "reason": reason }).to_string();
+        self.transact(move |transaction| {
+            let (run, _) = open_run(transaction, &asked)?;
+            signals::insert(transaction, run, signal::CANCEL, &payload)
+        })
+        .await?;
+        for look in 0..LOOKS {
+            if look > 0 {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+            // Held until the run has ended: nobody else executes it meanwhile.
+            let Some(lock) = RunLock::try_take(self.home(), run_id)? else {
+                continue;
+            };
+            let (run_id, reason) = (run_id.clone(), reason.clone());
+            let (output, lock) = self
+                .transact(move |transaction| Ok((end(transaction, &run_id, reason)?, lock)))
+                .await?;
+            lock.discard();
+            return Ok(Some(output));
+        }
+        Ok(None)
+    }
+}
+
+/// Ends a run that nobody executes, as its loop would have.
+fn end(
+    transaction: &Transaction<'_>,
+    run_id: &RunId,
+    reason: Option<String>,
+) -> Result<RunOutput, JournalError> {
+    let (run, status) = match open_run(transaction, run_id) {
+        // The executor was faster.
+        Err(JournalError::Refused(over)) => {
+            let run = number(transaction, run_id)?;
+            return load_output(transaction, run)?.ok_or(over.into());
+        }
+        other => other?,
+    };
+    let event = RunEvent::RunEnded {
+        exit_reason: ExitReason::Cancelled,
+        output: status.last_message.clone(),
+        error: Some(RunError {
+            kind: FailureKind::Cancelled,
+            message: reason.unwrap_or_else(|| "the run was cancelled".to_owned()),
+        }),
+    };
+    let last = events::last(transaction, run)?;
+    let mut ledger = RunLedger::resumed(status, last, Unobserved::default());
+    ledger.record(event, wall_clock());
+    let output = ledger.status().output(Some(ExitReason::Cancelled));
+    events::append(transaction, run, ledger.events())?;
+    let shown = Shown {
+        status: ledger.status().clone(),
+        seq: ledger.last(),
+        observed: ledger.last(),
+    };
+    save_status(transaction, run, &shown)?;
+    save_output(transaction, run, &output)?;
+    Ok(output)
+}

@@ -1,0 +1,57 @@
+//! Taking a person's decision, or refusing it.
+
+use neuron_types::{Decision, Refusal, RunId, signal};
+use rusqlite::{Connection, params};
+
+use crate::journal::{
+    store::{column::wall_clock, error::JournalError, journal::Journal},
+    tables::{events, runs::open_run, signals},
+};
+
+impl Journal {
+    /// Queues a decision about an open ticket, in one transaction: of two at the same time one is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`]; [`JournalError::Refused`] if the decision fits no open ticket, or the
+    /// ticket is decided already (also by a decision that the run has not taken up yet): the run is none the
+    /// worse and goes on waiting. Or what keeps the journal from being written.
+    pub async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), JournalError> {
+        let (run_id, decision) = (run_id.clone(), decision.clone());
+        self.transact(move |transaction| {
+            let (run, status) = open_run(transaction, &run_id)?;
+            if let Err(refusal) = status.check_decision(&decision, wall_clock()) {
+                let events = events::load(transaction, run, 0)?;
+                return Err(refusal.with_events(&events).into());
+            }
+            let payload = serde_json::to_string(&decision)?;
+            let Decision { ticket, .. } = decision;
+            // A decision that the run refused leaves the ticket open; any other is on its way.
+            if sent(transaction, run, &ticket)? > refused(transaction, run, &ticket)? {
+                return Err(Refusal::AlreadyDecided { run_id, ticket }.into());
+            }
+            signals::insert(transaction, run, signal::DECISION, &payload)
+        })
+        .await
+    }
+}
+
+/// How many decisions about this ticket were ever queued.
+fn sent(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
+    Ok(connection.query_row(
+        "SELECT count(*) FROM signals \
+         WHERE run = ?1 AND name = ?2 AND payload ->> '$.ticket' = ?3",
+        params![run, signal::DECISION, ticket],
+        |row| row.get(0),
+    )?)
+}
+
+/// How many decisions about this ticket the run refused.
+fn refused(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
+    Ok(connection.query_row(
+        "SELECT count(*) FROM events \
+         WHERE run = ?1 AND event ->> '$.type' = 'approval_refused' AND event ->> '$.ticket' = ?2",
+        params![run, ticket],
+        |row| row.get(0),
+    )?)
+}

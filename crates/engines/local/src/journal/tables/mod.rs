@@ -1,0 +1,9 @@
+//! What the tables hold, and the methods of the journal that read and write them.
+
+pub(crate) mod cancel;
+pub(crate) mod decide;
+pub(crate) mod events;
+pub(crate) mod runs;
+pub(crate) mod segments;
+pub(crate) mod signals;
+pub(crate) mod steps;

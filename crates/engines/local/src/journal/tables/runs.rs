@@ -1,0 +1,304 @@
+//! Making runs and looking at them.
+
+use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::journal::{
+    store::{
+        column::{Json, Micros, WrittenIn, wall_clock},
+        error::JournalError,
+        journal::Journal,
+        schema,
+    },
+    tables::events::{self, row_number},
+};
+
+impl Journal {
+    /// Makes a run, which starts now and is executed by whoever opens a
+    /// [`JournaledContext`](crate::JournaledContext) for it. `engine` is what its status says, `local` as a
+    /// rule.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::RunExists`], or what keeps the journal from being written.
+    pub async fn create_run(
+        &self,
+        run_id: &RunId,
+        request: impl Into<RunRequest>,
+        engine: &str,
+    ) -> Result<(), JournalError> {
+        let run_id = run_id.clone();
+        let created_at = wall_clock();
+        let request = request.into();
+        let agent = request.agent.name();
+        let status = RunStatus::new(run_id.clone(), engine, agent, created_at);
+        let request = serde_json::to_string(&request)?;
+        self.transact(move |transaction| {
+            if find(transaction, &run_id)?.is_some() {
+                return Err(JournalError::RunExists { run_id });
+            }
+            transaction.execute(
+                "INSERT INTO runs (run_id, engine, created_at, input, version) \
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    run_id.as_str(),
+                    status.engine,
+                    Micros(created_at),
+                    request,
+                    schema::VERSION
+                ],
+            )?;
+            transaction.execute(
+                "INSERT INTO statuses (run, status) VALUES (?1, ?2)",
+                params![
+                    transaction.last_insert_rowid(),
+                    serde_json::to_string(&status)?
+                ],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// What the run was started with; with its agent's definition, once whoever executes it has found that.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], [`JournalError::OlderRun`], [`JournalError::OtherVersion`], or what keeps the
+    /// journal from being read.
+    pub async fn load_request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
+        let wanted = run_id.clone();
+        self.of_run(run_id, move |connection, run| {
+            check_version(connection, run, &wanted)?;
+            load_request(connection, run)
+        })
+        .await
+    }
+
+    /// The newest runs first, at most `limit` of them, each with its number: those before number `before`, and if
+    /// `open` those that are not over.
+    pub(crate) async fn newest_runs(
+        &self,
+        open: bool,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<(i64, RunStatus)>, JournalError> {
+        let before = before.unwrap_or(i64::MAX);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.call(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT run, status, seq FROM statuses \
+                 WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) ORDER BY run DESC LIMIT ?3",
+            )?;
+            let rows = statement.query_map(params![before, open, limit], |row| {
+                let Json(status) = row.get(1)?;
+                Ok((row.get(0)?, status, row.get(2)?))
+            })?;
+            rows.map(|row| {
+                let (run, status, seq) = row?;
+                Ok((run, with_events(connection, run, status, seq)?))
+            })
+            .collect()
+        })
+        .await
+    }
+
+    /// Where the run stands.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn status(&self, run_id: &RunId) -> Result<RunStatus, JournalError> {
+        self.of_run(run_id, load_status).await
+    }
+
+    /// What the run came to; `None` until it is over.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn output(&self, run_id: &RunId) -> Result<Option<RunOutput>, JournalError> {
+        self.of_run(run_id, load_output).await
+    }
+
+    /// The run's events behind number `after_seq`, in order; 0 gives all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn events(
+        &self,
+        run_id: &RunId,
+        after_seq: u64,
+    ) -> Result<Vec<RecordedEvent>, JournalError> {
+        self.of_run(run_id, move |connection, run| {
+            events::load(connection, run, after_seq)
+        })
+        .await
+    }
+
+    /// The first of the run's events behind number `after_seq`, at most `limit` of them.
+    pub(crate) async fn first_events(
+        &self,
+        run_id: &RunId,
+        after_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<RecordedEvent>, JournalError> {
+        self.of_run(run_id, move |connection, run| {
+            events::load_first(connection, run, after_seq, limit)
+        })
+        .await
+    }
+
+    pub(crate) async fn of_run<T: Send + 'static>(
+        &self,
+        run_id: &RunId,
+        work: impl FnOnce(&Connection, i64) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let run_id = run_id.clone();
+        self.call(move |connection| {
+            let run = number(connection, &run_id)?;
+            work(connection, run)
+        })
+        .await
+    }
+}
+
+/// The run's number in the tables, if it exists.
+fn find(connection: &Connection, run_id: &RunId) -> Result<Option<i64>, JournalError> {
+    Ok(connection
+        .prepare_cached("SELECT run FROM runs WHERE run_id = ?1")?
+        .query_row([run_id.as_str()], |row| row.get(0))
+        .optional()?)
+}
+
+/// The run's number in the tables.
+pub(crate) fn number(connection: &Connection, run_id: &RunId) -> Result<i64, JournalError> {
+    find(connection, run_id)?.ok_or_else(|| JournalError::UnknownRun {
+        run_id: run_id.clone(),
+    })
+}
+
+/// The number and the status of a run that is not over.
+pub(crate) fn open_run(
+    connection: &Connection,
+    run_id: &RunId,
+) -> Result<(i64, RunStatus), JournalError> {
+    let run = number(connection, run_id)?;
+    let status = load_status(connection, run)?;
+    status.check_open()?;
+    Ok((run, status))
+}
+
+/// Rejects a run of a build that has another form of the journal, or of inputs and states.
+pub(crate) fn check_version(
+    connection: &Connection,
+    run: i64,
+    run_id: &RunId,
+) -> Result<(), JournalError> {
+    let (WrittenIn(found), tables): (_, i64) = connection
+        .prepare_cached("SELECT input, version FROM runs WHERE run = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let run_id = run_id.clone();
+    if tables < schema::VERSION {
+        return Err(JournalError::OlderRun { run_id });
+    }
+    if found == STATE_VERSION {
+        return Ok(());
+    }
+    Err(JournalError::OtherVersion {
+        run_id,
+        found,
+        known: STATE_VERSION,
+    })
+}
+
+pub(crate) fn load_request(connection: &Connection, run: i64) -> Result<RunRequest, JournalError> {
+    let Json(request) = connection
+        .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    Ok(request)
+}
+
+/// Keeps the request with the definition of its agent, which is never looked up again.
+pub(crate) fn save_request(
+    connection: &Connection,
+    run: i64,
+    request: &RunRequest,
+) -> Result<(), JournalError> {
+    connection
+        .prepare_cached("UPDATE runs SET input = ?2 WHERE run = ?1")?
+        .execute(params![run, serde_json::to_string(request)?])?;
+    Ok(())
+}
+
+pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus, JournalError> {
+    let (Json(status), seq) = connection
+        .prepare_cached("SELECT status, seq FROM statuses WHERE run = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    with_events(connection, run, status, seq)
+}
+
+/// The status with the events behind number `seq`, which it lacks.
+fn with_events(
+    connection: &Connection,
+    run: i64,
+    mut status: RunStatus,
+    seq: i64,
+) -> Result<RunStatus, JournalError> {
+    for RecordedEvent { at, event, .. } in events::load(connection, run, seq.unsigned_abs())? {
+        status.apply(&event, at);
+    }
+    Ok(status)
+}
+
+pub(crate) fn load_output(
+    connection: &Connection,
+    run: i64,
+) -> Result<Option<RunOutput>, JournalError> {
+    let output: Option<Json<RunOutput>> = connection
+        .prepare_cached("SELECT output FROM statuses WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    Ok(output.map(|Json(output)| output))
+}
+
+/// Where a run stands.
+pub(crate) struct Shown {
+    pub(crate) status: RunStatus,
+    /// The number of the last event that the status has.
+    pub(crate) seq: u64,
+    /// The number of the last event that the hooks were notified of.
+    pub(crate) observed: u64,
+}
+
+pub(crate) fn save_status(
+    connection: &Connection,
+    run: i64,
+    Shown {
+        status,
+        seq,
+        observed,
+    }: &Shown,
+) -> Result<(), JournalError> {
+    connection
+        .prepare_cached("UPDATE statuses SET status = ?2, seq = ?3, observed = ?4 WHERE run = ?1")?
+        .execute(params![
+            run,
+            serde_json::to_string(status)?,
+            row_number(*seq),
+            row_number(*observed)
+        ])?;
+    Ok(())
+}
+
+pub(crate) fn save_output(
+    connection: &Connection,
+    run: i64,
+    output: &RunOutput,
+) -> Result<(), JournalError> {
+    connection.execute(
+        "UPDATE statuses SET output = ?2 WHERE run = ?1",
+        params![run, serde_json::to_string(output)?],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Segments: a long run continues from its state, and the steps that led there are dropped.
+
+use chrono::{DateTime, Utc};
+use neuron_engine::SegmentSize;
+use neuron_executor::Agents;
+use neuron_types::{AgentRef, RunId, RunRequest, RunStart, RunState};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::journal::{
+    store::{
+        column::{Json, Micros},
+        error::JournalError,
+        journal::Journal,
+        transaction::Transaction,
+    },
+    tables::{
+        events::row_number,
+        runs::{load_request, save_request},
+        steps,
+    },
+};
+
+/// The most operations and bytes of results of a segment, where nothing else is set.
+pub(crate) const MOST: SegmentSize = SegmentSize::new(4_000, 32 * 1024 * 1024);
+
+/// What a run had counted when a segment of it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beginning {
+    /// Counted from 1.
+    pub(crate) segment: u64,
+    pub(crate) op: i64,
+    pub(crate) seq: u64,
+    pub(crate) uuids: u64,
+    pub(crate) now: DateTime<Utc>,
+}
+
+impl Beginning {
+    /// That of the first segment.
+    pub(crate) fn of_run(created_at: DateTime<Utc>) -> Self {
+        Self {
+            segment: 1,
+            op: 0,
+            seq: 0,
+            uuids: 0,
+            now: created_at,
+        }
+    }
+}
+
+impl Journal {
+    /// Returns the segment of its journal that the run is in, counted from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn segment(&self, run_id: &RunId) -> Result<u64, JournalError> {
+        self.of_run(run_id, |connection, run| {
+            let beginning = load(connection, run)?;
+            Ok(beginning.map_or(1, |beginning| beginning.segment))
+        })
+        .await
+    }
+}
+
+/// Where the newest segment began; `None` in the first.
+pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning>, JournalError> {
+    Ok(connection
+        .prepare_cached("SELECT chapter, op, seq, uuids, at FROM chapters WHERE run = ?1")?
+        .query_row([run], |row| {
+            let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+            let Micros(now) = row.get(4)?;
+            Ok(Beginning {
+                segment: count(0)?,
+                op: row.get(1)?,
+                seq: count(2)?,
+                uuids: count(3)?,
+                now,
+            })
+        })
+        .optional()?)
+}
+
+/// What the loop of the newest segment starts with. An agent that is only named is looked up among these, and its
+/// definition kept.
+pub(crate) fn load_start(
+    connection: &Connection,
+    run: i64,
+    agents: &Agents,
+) -> Result<RunStart, JournalError> {
+    let state: Option<Json<RunState>> = connection
+        .prepare_cached("SELECT state FROM chapters WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))
+        .optional()?;
+    if let Some(Json(state)) = state {
+        return Ok(RunState::into(state));
+    }
+    let request = load_request(connection, run)?;
+    let is_named = matches!(request.agent, AgentRef::Name(_));
+    let input = agents.resolve(request)?;
+    if is_named {
+        save_request(connection, run, &RunRequest::from(input.clone()))?;
+    }
+    Ok(input.into())
+}
+
+/// Begins a segment. The steps before it are never replayed again.
+pub(crate) fn begin(
+    transaction: &Transaction<'_>,
+    run: i64,
+    beginning: &Beginning,
+    state: &str,
+) -> Result<(), JournalError> {
+    let Beginning {
+        segment,
+        op,
+        seq,
+        uuids,
+        now,
+    } = *beginning;
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO chapters (run, chapter, op, seq, uuids, at, state) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            run,
+            row_number(segment),
+            op,
+            row_number(seq),
+            row_number(uuids),
+            Micros(now),
+            state
+        ])?;
+    steps::clear(transaction, run)
+}

@@ -1,0 +1,402 @@
+//! The plain local door: everything in memory, nothing survives the process.
+
+use std::{
+    fmt,
+    future::{Future as _, poll_fn},
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use futures::{
+    FutureExt as _,
+    future::{BoxFuture, Shared},
+};
+use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for, unknown_effect};
+use neuron_executor::{Attempts, Effect, EventSink, Executor, NoSink};
+use neuron_types::{
+    ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed,
+    RecordedEvent, RunEvent, RunId, RunState, Signal, Started, StepFailure, ToolEffects,
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::{
+    flight::{
+        ends::Ends,
+        in_flight::{InFlight, Running},
+    },
+    memory::handle::{LocalHandle, Reach},
+};
+
+/// A door without a journal: the run lives in this process, at no cost worth mentioning.
+///
+/// Signals and cancellation come through its [`LocalHandle`]. When the loop is done, call
+/// [`finish`](Self::finish), so that hooks learn of the end.
+///
+/// Waits and delays use tokio's clock, so a runtime with time must be entered.
+pub struct LocalDurableContext {
+    executor: Executor,
+    run_id: RunId,
+    sink: Arc<dyn EventSink>,
+    reach: Arc<Reach>,
+    state: Mutex<State>,
+    flight: Mutex<Flight>,
+    /// Events that the hooks have not been notified of yet.
+    unobserved: Arc<Mutex<Unobserved>>,
+}
+
+/// An end, and the time that it moves the clock to, if that is another than now.
+type Ended = (End, Option<DateTime<Utc>>);
+
+/// Notifies the hooks of what led to effects that are started together, and comes to their verdict.
+type Notice = Shared<BoxFuture<'static, Result<(), StepFailure>>>;
+
+struct State {
+    clock: RunClock,
+    /// The number of the last event.
+    events: u64,
+}
+
+#[derive(Default)]
+struct Flight {
+    started: u64,
+    in_flight: InFlight<Ended>,
+    ended: u64,
+    ends: Ends<Ended>,
+    /// That of the effects since the last wait.
+    notice: Option<Notice>,
+}
+
+impl Flight {
+    fn start(&mut self, running: Running<Ended>) -> Handle {
+        self.started += 1;
+        let handle = Handle::new(self.started);
+        self.in_flight.start(handle, running);
+        handle
+    }
+
+    fn leave(&mut self, handle: Handle) -> bool {
+        let is_awaited = self.in_flight.leave(handle);
+        if !is_awaited {
+            self.ends.drop_end(handle);
+        }
+        is_awaited
+    }
+
+    fn go_on(&mut self, cx: &mut Context<'_>) {
+        for (handle, end) in self.in_flight.poll(cx) {
+            self.ended += 1;
+            self.ends.put(self.ended, handle, end);
+        }
+    }
+
+    fn take(&mut self, handles: &[Handle]) -> Option<(Handle, Ended)> {
+        let (handle, end) = self.ends.take(handles)?;
+        self.in_flight.observed(handle);
+        Some((handle, end))
+    }
+
+    /// Whether a cancelled run may wait for these.
+    fn may_be_awaited(&self, handles: &[Handle]) -> bool {
+        let is_over_or_left = |handle: &Handle| self.in_flight.is_over_or_left(*handle);
+        !handles.is_empty() && handles.iter().all(is_over_or_left)
+    }
+}
+
+impl LocalDurableContext {
+    /// A door for one run, which starts now.
+    #[must_use]
+    pub fn new(executor: Executor, run_id: RunId) -> Self {
+        Self {
+            executor,
+            run_id,
+            sink: Arc::new(NoSink),
+            reach: Arc::default(),
+            state: Mutex::new(State {
+                clock: RunClock::new(Utc::now(), 0),
+                events: 0,
+            }),
+            flight: Mutex::default(),
+            unobserved: Arc::default(),
+        }
+    }
+
+    /// Sets who watches the run. Default is nobody.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.executor = self.executor.with_sink(Arc::clone(&sink));
+        self.sink = sink;
+        self
+    }
+
+    /// What reaches into the run from outside.
+    #[must_use]
+    pub fn handle(&self) -> LocalHandle {
+        LocalHandle {
+            reach: Arc::clone(&self.reach),
+        }
+    }
+
+    /// Notifies the hooks of what they have not seen yet, the run's end above all.
+    pub async fn finish(&self) {
+        let events = locked(&self.unobserved).take();
+        // The run is over: a hook can no longer end it.
+        drop(self.executor.observe(&self.run_id, &events).await);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    fn flight(&self) -> MutexGuard<'_, Flight> {
+        locked(&self.flight)
+    }
+
+    /// The verdict of the hooks on what is started now; `None` if there are none.
+    fn notice(&self) -> Option<Notice> {
+        if !self.executor.has_hooks() {
+            return None;
+        }
+        let mut flight = self.flight();
+        let notice = flight.notice.get_or_insert_with(|| {
+            let (executor, run_id) = (self.executor.clone(), self.run_id.clone());
+            let unobserved = Arc::clone(&self.unobserved);
+            let observe = async move {
+                let events = locked(&unobserved).take();
+                executor.observe(&run_id, &events).await
+            };
+            observe.boxed().shared()
+        });
+        Some(notice.clone())
+    }
+
+    /// Makes the effect, after the hooks have been notified of what led to it.
+    fn effect<E: Effect + Send + 'static>(
+        &self,
+        effect: E,
+        options: &ActivityOptions,
+        end: fn(Result<E::Output, StepFailure>) -> End,
+    ) -> Handle {
+        let is_write = options.effects == ToolEffects::Write;
+        let token = CancellationToken::new();
+        let step = Step {
+            executor: self.executor.clone(),
+            run_id: self.run_id.clone(),
+            sink: Arc::clone(&self.sink),
+            reach: Arc::clone(&self.reach),
+            options: options.clone(),
+            token: token.clone(),
+            notice: self.notice(),
+            effect,
+        };
+        let ended = async move { (end(step.result().await), None) };
+        let running = Running::effect(ended, token, is_write);
+        self.flight().start(running)
+    }
+
+    fn deadline(&self, duration: Duration) -> Handle {
+        let now = self.now();
+        let due_at = chrono::Duration::from_std(duration).ok();
+        let due_at = due_at.and_then(|duration| now.checked_add_signed(duration));
+        let due_at = due_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let ended = async move {
+            tokio::time::sleep(duration).await;
+            // Even if the wall clock has not come so far: whoever waited for a time must find that it is over.
+            (End::Deadline, Some(due_at))
+        };
+        let running = Running::deadline(ended);
+        self.flight().start(running)
+    }
+
+    /// Lets everything go on, and returns what there is to be observed.
+    fn look(
+        &self,
+        handles: &[Handle],
+        signals: &[&str],
+        cx: &mut Context<'_>,
+    ) -> Result<Option<Observed>, DurableError> {
+        let stopped = self.reach.stop.error();
+        let mut flight = self.flight();
+        if let Some(error) = stopped
+            && !flight.may_be_awaited(handles)
+        {
+            return Err(error);
+        }
+        flight.go_on(cx);
+        if let Some((handle, (end, at))) = flight.take(handles) {
+            drop(flight);
+            self.advance(at.map_or_else(Utc::now, |at| at.max(Utc::now())));
+            return Ok(Some(Observed::Ended(handle, end)));
+        }
+        if let Some(signal) = self.reach.take(signals) {
+            drop(flight);
+            self.advance(Utc::now());
+            return Ok(Some(Observed::Signal(signal)));
+        }
+        let is_open = |handle: &Handle| flight.in_flight.is_open(*handle);
+        if signals.is_empty() && !handles.iter().any(is_open) {
+            return Err(nothing_to_wait_for());
+        }
+        Ok(None)
+    }
+
+    fn advance(&self, to: DateTime<Utc>) {
+        self.state().clock.advance(to);
+    }
+}
+
+impl DurableContext for LocalDurableContext {
+    fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    fn engine(&self) -> &str {
+        "local"
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.state().clock.now()
+    }
+
+    fn uuid(&self) -> Uuid {
+        self.state().clock.uuid(&self.run_id)
+    }
+
+    fn start(&self, what: Started<'_>) -> Handle {
+        match what {
+            Started::Model { request, options } => {
+                self.effect(request.clone(), options, |result| {
+                    End::Model(result.map(Box::new))
+                })
+            }
+            Started::Tool { call, options } => self.effect(call.clone(), options, End::Tool),
+            Started::Deadline(duration) => self.deadline(duration),
+            _ => {
+                let ended = async { (End::Tool(Err(unknown_effect())), None) };
+                let token = CancellationToken::new();
+                self.flight().start(Running::effect(ended, token, false))
+            }
+        }
+    }
+
+    fn leave(&self, handle: Handle) -> bool {
+        self.flight().leave(handle)
+    }
+
+    async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
+        self.flight().notice = None;
+        loop {
+            // Listens before it looks, so that nothing arrives unseen in between.
+            let arrived = self.reach.arrived.notified();
+            let stopped = self.reach.stop.token().cancelled();
+            let (mut arrived, mut stopped) = (pin!(arrived), pin!(stopped));
+            arrived.as_mut().enable();
+            let looked = poll_fn(|cx| {
+                let was_stopped = self.reach.stop.token().is_cancelled();
+                match self.look(handles, signals, cx) {
+                    Ok(None) => {}
+                    Ok(observed) => return Poll::Ready(Ok(observed)),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+                let is_news = arrived.as_mut().poll(cx).is_ready()
+                    || (!was_stopped && stopped.as_mut().poll(cx).is_ready());
+                if is_news {
+                    Poll::Ready(Ok(None))
+                } else {
+                    Poll::Pending
+                }
+            });
+            if let Some(observed) = looked.await? {
+                return Ok(observed);
+            }
+        }
+    }
+
+    async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
+        self.reach.stop.check()?;
+        let signal = self.reach.take(signals);
+        if signal.is_some() {
+            self.advance(Utc::now());
+        }
+        Ok(signal)
+    }
+
+    /// Never: nothing is kept of the past.
+    fn should_continue_as_new(&self) -> bool {
+        false
+    }
+
+    async fn continue_as_new(&self, _state: &RunState) -> Result<(), DurableError> {
+        Ok(())
+    }
+
+    fn emit(&self, event: RunEvent) {
+        let seq = {
+            let mut state = self.state();
+            state.events += 1;
+            state.events
+        };
+        let at = Utc::now();
+        let recorded = RecordedEvent { seq, at, event };
+        self.sink.event(&recorded);
+        if self.executor.has_hooks() {
+            locked(&self.unobserved).push(&recorded.event);
+        }
+    }
+}
+
+/// One step under way.
+struct Step<E> {
+    executor: Executor,
+    run_id: RunId,
+    sink: Arc<dyn EventSink>,
+    reach: Arc<Reach>,
+    options: ActivityOptions,
+    token: CancellationToken,
+    notice: Option<Notice>,
+    effect: E,
+}
+
+impl<E: Effect> Step<E> {
+    async fn result(self) -> Result<E::Output, StepFailure> {
+        if self.reach.stop.error().is_some() {
+            // The run was cancelled before: what is started then is waited for only if it is left.
+            self.token.cancelled().await;
+        }
+        if let Some(notice) = self.notice
+            && !self.token.is_cancelled()
+        {
+            notice.await?;
+        }
+        if self.token.is_cancelled() {
+            return Err(given_up());
+        }
+        let attempts = Attempts {
+            executor: &self.executor,
+            run_id: &self.run_id,
+            options: &self.options,
+            cancellation: &self.token,
+            sink: self.sink.as_ref(),
+            log: (),
+        };
+        let made = attempts.make(&self.effect, 1, Duration::ZERO).await;
+        // Without a log nothing but the step can fail.
+        made.unwrap_or_else(|error| Err(StepFailure::new(FailureKind::Internal, error.to_string())))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for LocalDurableContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalDurableContext")
+            .field("run_id", &self.run_id)
+            .field("executor", &self.executor)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,6 @@
+//! The memory door: nothing survives the process.
+
+pub(crate) mod durable_context;
+pub(crate) mod handle;
+
+pub use self::{durable_context::LocalDurableContext, handle::LocalHandle};

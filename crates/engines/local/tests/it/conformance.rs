@@ -1,0 +1,4 @@
+//! The conformance kit on both local doors.
+
+mod journal;
+mod memory;

@@ -1,0 +1,141 @@
+//! The journal and its door. `World` is what stays when a process dies: the home directory and the room.
+
+mod cancel;
+mod decide;
+mod events;
+mod full;
+mod naming;
+mod order;
+mod replay;
+mod segments;
+mod signals;
+mod steps;
+mod store;
+mod versions;
+
+use neuron_local::{Journal, JournalOptions, JournaledContext, ParkPolicy};
+use neuron_types::{
+    AgentSpec, ApprovalTicket, ExitReason, Message, RunEvent, RunId, RunInput, RunOutput, RunPhase,
+    TokenUsage,
+};
+use rust_decimal::Decimal;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::room::{Act, Room};
+
+pub(crate) struct World {
+    pub(crate) home: TempDir,
+    pub(crate) room: Room,
+    pub(crate) run_id: RunId,
+}
+
+impl World {
+    /// A home directory with a run that nobody has executed.
+    pub(crate) async fn acting(acts: impl IntoIterator<Item = Act>) -> Self {
+        Self::with(Room::acting(acts)).await
+    }
+
+    pub(crate) async fn with(room: Room) -> Self {
+        let world = Self {
+            home: TempDir::new().unwrap(),
+            room,
+            run_id: run_id("r"),
+        };
+        let journal = world.journal().await;
+        journal
+            .create_run(&world.run_id, input(), "local")
+            .await
+            .unwrap();
+        world
+    }
+
+    pub(crate) async fn new() -> Self {
+        Self::acting([]).await
+    }
+
+    /// The journal as another process would open it.
+    pub(crate) async fn journal(&self) -> Journal {
+        Journal::open(self.home.path()).await.unwrap()
+    }
+
+    pub(crate) async fn limited(&self, max_bytes: u64) -> Journal {
+        let options = JournalOptions::default().max_bytes(max_bytes);
+        Journal::open_with(self.home.path(), options).await.unwrap()
+    }
+
+    /// The run's executor as another process would start it.
+    pub(crate) async fn door(&self) -> JournaledContext {
+        self.door_to(&self.journal().await).await
+    }
+
+    pub(crate) async fn door_to(&self, journal: &Journal) -> JournaledContext {
+        JournaledContext::open(journal, &self.run_id, self.room.executor())
+            .await
+            .unwrap()
+            .with_sink(self.room.sink.clone())
+    }
+
+    pub(crate) async fn parking_door(&self) -> JournaledContext {
+        self.door().await.with_park_policy(ParkPolicy::Suspend)
+    }
+
+    /// The database as any program sees it.
+    pub(crate) fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.home.path().join("neuron.db")).unwrap()
+    }
+
+    pub(crate) fn count(&self, query: &str) -> i64 {
+        self.database()
+            .query_row(query, [], |row| row.get(0))
+            .unwrap()
+    }
+}
+
+pub(crate) fn run_id(id: &str) -> RunId {
+    RunId::new(id).unwrap()
+}
+
+pub(crate) fn input() -> RunInput {
+    RunInput::new(AgentSpec::default(), Message::user("go"))
+}
+
+pub(crate) fn ticket(id: &str) -> ApprovalTicket {
+    ApprovalTicket {
+        ticket: id.into(),
+        tool: "write".into(),
+        args: json!({ "path": "a" }),
+        digest: format!("digest-of-{id}"),
+        reason: "the agent asks".into(),
+        ..ApprovalTicket::default()
+    }
+}
+
+pub(crate) fn asked(ticket: ApprovalTicket) -> RunEvent {
+    RunEvent::ApprovalRequested { turn: 1, ticket }
+}
+
+pub(crate) fn ended() -> RunEvent {
+    RunEvent::RunEnded {
+        exit_reason: ExitReason::Complete,
+        output: Some("done".into()),
+        error: None,
+    }
+}
+
+/// The output of a run that did nothing.
+pub(crate) fn plain_output(run_id: &RunId) -> RunOutput {
+    RunOutput {
+        run_id: run_id.clone(),
+        engine: "local".into(),
+        agent: "default".into(),
+        state: RunPhase::Completed,
+        exit_reason: Some(ExitReason::Complete),
+        output: Some("done".into()),
+        turns: 0,
+        usage: TokenUsage::default(),
+        cost_usd: Some(Decimal::ZERO),
+        error: None,
+        approvals: Vec::new(),
+    }
+}

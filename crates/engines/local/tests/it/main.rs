@@ -1,0 +1,16 @@
+//! The doors in this process, from outside.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic as tests may"
+)]
+
+mod conformance;
+mod journal;
+mod local;
+mod room;
+mod tokens;
+mod wait;

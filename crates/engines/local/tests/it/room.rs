@@ -1,0 +1,273 @@
+//! An executor room whose model and tools do as they are told and remember what was asked of them.
+//!
+//! It stays when a door is dropped, as the world does when a process dies.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use neuron_executor::{EventSink, Executor, RetryNotice};
+pub(crate) use neuron_testing::effects::eventually;
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    ActivityOptions, ActivitySettings, CompletionRequest, CompletionResponse, FailureKind, Message,
+    Provider, ProviderError, RecordedEvent, RequestHead, RetryPolicy, StepId, StopReason,
+    TokenUsage, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects,
+    ToolError, ToolOutput, WasmBoxedFuture,
+};
+use serde_json::{Value, json};
+
+/// What the model or a tool does when it is called.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Act {
+    /// Answers.
+    Answer,
+    /// Never answers.
+    Hang,
+    /// Fails with this kind, and asks to wait that long.
+    Fail(FailureKind, Option<Duration>),
+}
+
+impl Act {
+    pub(crate) fn fail(kind: FailureKind) -> Self {
+        Self::Fail(kind, None)
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    acts: Mutex<VecDeque<Act>>,
+    /// Acts that are dealt by what is called, so that the order of concurrent calls does not matter.
+    dealt: Vec<Act>,
+    calls: Mutex<Vec<String>>,
+}
+
+impl Script {
+    /// Remembers the call and says what to do; a script that is over answers.
+    fn called(&self, what: String) -> Act {
+        let mut calls = self.calls.lock().unwrap();
+        let before = calls.iter().filter(|call| **call == what).count();
+        let hand = before + what.bytes().map(usize::from).sum::<usize>();
+        calls.push(what);
+        let act = self.acts.lock().unwrap().pop_front();
+        let dealt = hand.checked_rem(self.dealt.len());
+        act.or(dealt.map(|index| self.dealt[index]))
+            .unwrap_or(Act::Answer)
+    }
+}
+
+/// A model, tools named after their effects (`read`, `put`, `write`), and everything that was asked of them.
+#[derive(Clone, Default)]
+pub(crate) struct Room {
+    script: Arc<Script>,
+    pub(crate) sink: Arc<Watcher>,
+}
+
+impl Room {
+    /// A room in which the next calls, of the model or a tool, come to this.
+    pub(crate) fn acting(acts: impl IntoIterator<Item = Act>) -> Self {
+        let room = Self::default();
+        room.then(acts);
+        room
+    }
+
+    /// A room in which each call of the model or a tool comes to one of these, always the same one.
+    pub(crate) fn dealing(acts: &[Act]) -> Self {
+        let script = Script {
+            dealt: acts.to_vec(),
+            ..Script::default()
+        };
+        Self {
+            script: Arc::new(script),
+            ..Self::default()
+        }
+    }
+
+    fn then(&self, acts: impl IntoIterator<Item = Act>) {
+        self.script.acts.lock().unwrap().extend(acts);
+    }
+
+    /// The calls so far: `model 3` for a call with three messages, or a tool's name and idempotency key.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.script.calls.lock().unwrap().clone()
+    }
+
+    pub(crate) fn executor(&self) -> Executor {
+        self.builder().build()
+    }
+
+    pub(crate) fn builder(&self) -> neuron_executor::ExecutorBuilder {
+        let mut tools = ToolRegistry::new();
+        for name in ["read", "put", "write"] {
+            let script = Arc::clone(&self.script);
+            tools.register_dyn(Arc::new(RoomTool { name, script }));
+        }
+        let model = RoomModel(Arc::clone(&self.script));
+        Executor::builder().provider("room", model).tools(tools)
+    }
+}
+
+struct RoomModel(Arc<Script>);
+
+impl Provider for RoomModel {
+    async fn complete(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let count = request.messages.len();
+        match self.0.called(format!("model {count}")) {
+            Act::Answer => Ok(CompletionResponse {
+                id: format!("answer-{count}"),
+                model: request.model.clone(),
+                message: Message::assistant(format!("answer to {count}")),
+                usage: TokenUsage {
+                    input_tokens: 10,
+                    output_tokens: 2,
+                    ..TokenUsage::default()
+                },
+                stop_reason: StopReason::EndTurn,
+                cost_usd: None,
+                extra: None,
+                mismatch: None,
+            }),
+            Act::Hang => std::future::pending().await,
+            Act::Fail(kind, retry_after) => {
+                let error = ProviderError::new(kind, "as told");
+                Err(match retry_after {
+                    Some(delay) => error.with_retry_after(delay),
+                    None => error,
+                })
+            }
+        }
+    }
+}
+
+struct RoomTool {
+    name: &'static str,
+    script: Arc<Script>,
+}
+
+impl ToolDyn for RoomTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        let hint = |tool: &str| (self.name == tool).then_some(true);
+        ToolDefinition {
+            name: self.name.into(),
+            input_schema: json!({ "type": "object" }),
+            annotations: Some(ToolAnnotations {
+                read_only_hint: hint("read"),
+                idempotent_hint: hint("put"),
+                ..ToolAnnotations::default()
+            }),
+            ..ToolDefinition::default()
+        }
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let what = format!("{} {}", self.name, ctx.idempotency_key);
+            match self.script.called(what) {
+                Act::Answer => Ok(ToolOutput::text(format!("{} of {input}", self.name))),
+                Act::Hang => std::future::pending().await,
+                Act::Fail(FailureKind::ToolFailed, _) => {
+                    Err(ToolError::ExecutionFailed("as told".into()))
+                }
+                Act::Fail(FailureKind::ToolInput, _) => {
+                    Err(ToolError::InvalidInput("as told".into()))
+                }
+                Act::Fail(FailureKind::Timeout, _) => {
+                    Err(ToolError::Timeout(Duration::from_secs(1)))
+                }
+                Act::Fail(_, retry_after) => Err(ToolError::Unavailable {
+                    message: "as told".into(),
+                    retry_after,
+                    source: None,
+                }),
+            }
+        })
+    }
+}
+
+/// Remembers what it was told.
+#[derive(Default)]
+pub(crate) struct Watcher {
+    pub(crate) events: Mutex<Vec<RecordedEvent>>,
+    pub(crate) retries: Mutex<Vec<RetryNotice>>,
+}
+
+impl Watcher {
+    /// The number and the type of each event so far.
+    pub(crate) fn told(&self) -> Vec<String> {
+        describe(&self.events.lock().unwrap())
+    }
+}
+
+impl EventSink for Watcher {
+    fn event(&self, event: &RecordedEvent) {
+        self.events.lock().unwrap().push(event.clone());
+    }
+
+    fn retry(&self, notice: &RetryNotice) {
+        self.retries.lock().unwrap().push(notice.clone());
+    }
+}
+
+/// The number and the type of each event.
+pub(crate) fn describe(events: &[RecordedEvent]) -> Vec<String> {
+    events
+        .iter()
+        .map(|event| {
+            let value = serde_json::to_value(event).unwrap();
+            format!("{} {}", event.seq, value["type"].as_str().unwrap())
+        })
+        .collect()
+}
+
+/// A request with so many messages.
+pub(crate) fn request(messages: usize) -> CompletionRequest {
+    let messages = (0..messages).map(|n| Message::user(format!("message {n}")));
+    CompletionRequest::new(RequestHead::new("m"), messages.collect::<Vec<_>>())
+}
+
+pub(crate) fn call(name: &str) -> ToolCall {
+    ToolCall {
+        id: format!("{name}-1"),
+        name: name.into(),
+        input: json!({ "n": 1.1 }),
+    }
+}
+
+/// The options of the n-th step of a turn, with the effects that the tool of this name has.
+pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
+    ActivityOptions {
+        step: StepId::new(turn, position),
+        agent: None,
+        effects: match name {
+            "read" => ToolEffects::ReadOnly,
+            "write" => ToolEffects::Write,
+            _ => ToolEffects::Idempotent,
+        },
+        start_to_close_timeout: Duration::from_secs(3600),
+        retry_policy: RetryPolicy::default(),
+        activity: ActivitySettings::default(),
+    }
+}
+
+pub(crate) fn model_options(turn: u32) -> ActivityOptions {
+    options("model", turn, 0)
+}
+
+/// How long after a moment another one is.
+pub(crate) fn since(start: DateTime<Utc>, end: DateTime<Utc>) -> Duration {
+    (end - start).to_std().unwrap()
+}

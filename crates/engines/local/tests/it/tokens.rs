@@ -1,0 +1,4 @@
+//! Answers that are told while they come.
+
+mod agent;
+mod doors;

@@ -1,0 +1,129 @@
+//! What a run has a worker do: a model call or a tool call, one attempt at a time.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt as _;
+use neuron_executor::{StepScope, next_delay};
+use neuron_types::{
+    ActivityOptions, CompletionRequest, FailureKind, RunEvent, RunId, StepFailure, StepId,
+    ToolCall, ToolEffects,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::{
+    attempts::{metrics::Kind, worker_context::WorkerContext},
+    wire::attempt_outcome::AttemptOutcome,
+};
+
+/// A model call or a tool call of a run.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) run_id: RunId,
+    /// The agent's name.
+    pub(crate) agent: Arc<str>,
+    pub(crate) call: Call,
+    pub(crate) options: ActivityOptions,
+    /// What the hooks are notified of before the first attempt.
+    pub(crate) events: Vec<RunEvent>,
+}
+
+/// What the executor is asked for.
+#[derive(Debug)]
+pub(crate) enum Call {
+    Model(CompletionRequest),
+    Tool(ToolCall),
+}
+
+impl Work {
+    pub(crate) fn is_write(&self) -> bool {
+        self.options.effects == ToolEffects::Write
+    }
+
+    pub(crate) fn is_model(&self) -> bool {
+        matches!(self.call, Call::Model(_))
+    }
+
+    /// What an attempt is called in Restate's journal.
+    pub(crate) fn label(&self, attempt: u32) -> String {
+        let StepId { turn, position, .. } = self.options.step;
+        let step = match &self.call {
+            Call::Model(_) if position == 0 => format!("model {turn}"),
+            Call::Model(_) => format!("summary {turn}"),
+            Call::Tool(call) => format!("{} {turn}.{position}", call.name),
+        };
+        match attempt {
+            1 => step,
+            again => format!("{step} (attempt {again})"),
+        }
+    }
+
+    /// Makes one attempt.
+    pub(crate) async fn attempt(
+        self: Arc<Self>,
+        attempt: u32,
+        worker: WorkerContext,
+        token: CancellationToken,
+    ) -> AttemptOutcome {
+        // Nobody else would say that it has ended.
+        let made = AssertUnwindSafe(self.make(attempt, &worker, token)).catch_unwind();
+        let outcome = made.await.unwrap_or_else(|_| {
+            let failure = StepFailure::new(FailureKind::Internal, "the attempt panicked");
+            self.failed(failure)
+        });
+        if let Some(failure) = outcome.failure() {
+            let (run_id, step, kind) = (&self.run_id, self.label(1), failure.kind);
+            warn!(%run_id, step, attempt, %kind, "an attempt failed: {}", failure.message);
+        }
+        outcome
+    }
+
+    async fn make(
+        &self,
+        attempt: u32,
+        worker: &WorkerContext,
+        token: CancellationToken,
+    ) -> AttemptOutcome {
+        let (run_id, options) = (self.run_id.clone(), &self.options);
+        let scope = StepScope::new(run_id, options, attempt, token);
+        let (metrics, events) = (&worker.metrics, &self.events);
+        let executor = async {
+            let executor = worker.executors.of(&self.agent)?;
+            if attempt == 1 && !events.is_empty() {
+                executor.observe(&self.run_id, events).await?;
+            }
+            Ok::<_, StepFailure>(executor)
+        };
+        match &self.call {
+            Call::Model(request) => {
+                let call = async { executor.await?.call_model(&scope, request).await };
+                AttemptOutcome::Model(metrics.count(Kind::Model, call).await.map(Box::new))
+            }
+            Call::Tool(call) => {
+                let call = async { executor.await?.call_tool(&scope, call).await };
+                AttemptOutcome::Tool(metrics.count(Kind::Tool, call).await)
+            }
+        }
+    }
+
+    /// How long after this failure the next attempt starts, if there is another.
+    pub(crate) fn next_delay(&self, attempt: u32, failure: &StepFailure) -> Option<Duration> {
+        let options = &self.options;
+        next_delay(&options.retry_policy, options.effects, attempt, failure)
+    }
+
+    /// What it comes to with this failure.
+    pub(crate) const fn failed(&self, failure: StepFailure) -> AttemptOutcome {
+        self.call.failed(failure)
+    }
+}
+
+impl Call {
+    /// What it comes to with this failure.
+    pub(crate) const fn failed(&self, failure: StepFailure) -> AttemptOutcome {
+        match self {
+            Self::Model(_) => AttemptOutcome::Model(Err(failure)),
+            Self::Tool(_) => AttemptOutcome::Tool(Err(failure)),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What goes wrong with a request, in the words of every engine.
+
+use neuron_engine::{Cause, RunClientError};
+use neuron_types::{Refusal, RunId};
+
+use crate::wire::service_names::ENGINE;
+
+/// What is answered to a good request that came at a bad moment: too slow, too early, too often.
+const PASSING: [u16; 3] = [408, 425, 429];
+
+/// What went wrong with one request.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum HttpFault {
+    /// Nobody answers there.
+    #[error("nobody answers at {url}")]
+    Unreachable { url: String, source: reqwest::Error },
+    /// The answer does not come in time.
+    #[error("no answer from {url} in time")]
+    NoAnswer { url: String, source: reqwest::Error },
+    /// The answer is an error.
+    #[error("{message}")]
+    Answered {
+        /// The HTTP status.
+        status: u16,
+        message: String,
+        /// It is an error of the run's own service, and none of the server.
+        is_of_run: bool,
+    },
+    /// The answer is not what it should be.
+    #[error("the answer from {url} cannot be read")]
+    Unreadable {
+        url: String,
+        source: serde_json::Error,
+    },
+}
+
+impl HttpFault {
+    /// Whether the run's service says that there is no such run: it is not there, or has told nothing of itself yet.
+    pub(super) fn is_unknown_run(&self, run_id: &RunId) -> bool {
+        matches!(self, Self::Answered { message, .. } if *message == unknown(run_id).to_string())
+    }
+
+    /// What it means to whoever asked something of the server.
+    pub(super) fn of_server(self) -> RunClientError {
+        match self {
+            Self::Unreachable { url, source } | Self::NoAnswer { url, source } => {
+                RunClientError::Unreachable {
+                    engine: ENGINE,
+                    address: url,
+                    source: source.into(),
+                }
+            }
+            Self::Answered {
+                status, message, ..
+            } if status < 500 && !PASSING.contains(&status) => RunClientError::rejected(message),
+            other => failed(other),
+        }
+    }
+
+    /// What it means to whoever asked something of a run, about this ticket if any.
+    pub(super) fn of_run(self, run_id: &RunId, ticket: Option<&str>) -> RunClientError {
+        if self.is_unknown_run(run_id) {
+            return unknown(run_id);
+        }
+        match self {
+            Self::NoAnswer { .. } => no_worker(run_id),
+            Self::Answered { ref message, .. } => {
+                let ticket = ticket.unwrap_or_default();
+                match Refusal::from_sentence(message, run_id, ticket) {
+                    Some(refusal) => refusal.into(),
+                    None => self.of_server(),
+                }
+            }
+            other => other.of_server(),
+        }
+    }
+}
+
+pub(super) fn settings(source: impl Into<Cause>) -> RunClientError {
+    RunClientError::Settings {
+        engine: ENGINE,
+        source: source.into(),
+    }
+}
+
+pub(super) fn failed(source: impl Into<Cause>) -> RunClientError {
+    RunClientError::Failed {
+        engine: ENGINE,
+        source: source.into(),
+    }
+}
+
+pub(super) fn unknown(run_id: &RunId) -> RunClientError {
+    RunClientError::UnknownRun {
+        run_id: run_id.clone(),
+    }
+}
+
+pub(super) fn no_worker(run_id: &RunId) -> RunClientError {
+    RunClientError::NoWorker {
+        engine: ENGINE,
+        run_id: run_id.clone(),
+        is_kept: false,
+    }
+}

@@ -1,0 +1,170 @@
+//! Requests to one of a server's two ports, the ingress and the admin API.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use reqwest::{
+    Method, Response, StatusCode,
+    header::{ACCEPT, AUTHORIZATION, HeaderValue},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{fault::HttpFault, setup_error::SetupError};
+
+/// One of a server's two ports. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct HttpEndpoint {
+    http: reqwest::Client,
+    url: String,
+    token: Option<Token>,
+}
+
+/// What is shown where it is asked for, and only there: a Restate server checks no tokens itself, and keeps the
+/// headers of the requests that start runs. Whatever checks them stands before it.
+#[derive(Debug, Clone)]
+struct Token {
+    /// Marked as sensitive: it is not printed.
+    header: HeaderValue,
+    /// Something before the port took the token where it took no request without. Clones know it together.
+    is_demanded: Arc<AtomicBool>,
+}
+
+/// What is asked of a port.
+pub(super) struct Question<'a> {
+    pub(super) method: Method,
+    /// Behind the port's URL.
+    pub(super) path: &'a str,
+    pub(super) body: Option<&'a Value>,
+    /// How long the answer may take. `None` is for ever.
+    pub(super) limit: Option<Duration>,
+}
+
+/// An answer, and the URL that it came from.
+pub(super) struct Reply {
+    url: String,
+    response: Response,
+}
+
+impl HttpEndpoint {
+    /// The port at this URL, with a token for whatever demands one before it.
+    pub(super) fn new(
+        http: reqwest::Client,
+        mut url: String,
+        token: Option<&str>,
+    ) -> Result<Self, SetupError> {
+        url.truncate(url.trim_end_matches('/').len());
+        let token = token.map(Token::new).transpose()?;
+        Ok(Self { http, url, token })
+    }
+
+    /// Asks, and asks once more with the token where it is demanded.
+    pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, HttpFault> {
+        let url = format!("{}{}", self.url, question.path);
+        let shown = self.token.as_ref();
+        let shown = shown.filter(|token| token.is_demanded.load(Ordering::Relaxed));
+        let mut response = self.send(&url, &question, shown).await?;
+        if let (None, Some(token)) = (shown, &self.token)
+            && demands_token(&response)
+        {
+            response = self.send(&url, &question, Some(token)).await?;
+            // Where it opened nothing it was not what was missing.
+            let is_taken = !demands_token(&response);
+            token.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
+        }
+        Ok(Reply { url, response })
+    }
+
+    async fn send(
+        &self,
+        url: &str,
+        question: &Question<'_>,
+        token: Option<&Token>,
+    ) -> Result<Response, HttpFault> {
+        let mut request = self.http.request(question.method.clone(), url);
+        request = request.header(ACCEPT, "application/json");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.header.clone());
+        }
+        if let Some(body) = question.body {
+            request = request.json(body);
+        }
+        if let Some(limit) = question.limit {
+            request = request.timeout(limit);
+        }
+        request.send().await.map_err(|source| failed(url, source))
+    }
+}
+
+impl Token {
+    fn new(token: &str) -> Result<Self, SetupError> {
+        let header = HeaderValue::try_from(format!("Bearer {token}"));
+        let mut header = header.map_err(|_| SetupError::Token)?;
+        header.set_sensitive(true);
+        Ok(Self {
+            header,
+            is_demanded: Arc::default(),
+        })
+    }
+}
+
+impl Reply {
+    pub(super) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// The value in a good answer; what a bad one says.
+    pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, HttpFault> {
+        let Self { url, response } = self;
+        let status = response.status();
+        let body = response.bytes().await;
+        let body = body.map_err(|source| failed(&url, source))?;
+        if !status.is_success() {
+            return Err(fault_in(&body, status));
+        }
+        serde_json::from_slice(&body).map_err(|source| HttpFault::Unreadable { url, source })
+    }
+}
+
+fn demands_token(response: &Response) -> bool {
+    matches!(
+        response.status(),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+    )
+}
+
+fn failed(url: &str, source: reqwest::Error) -> HttpFault {
+    let url = url.to_owned();
+    // The URL is said once, and without what a proxy might have put into it.
+    let source = source.without_url();
+    if source.is_timeout() {
+        HttpFault::NoAnswer { url, source }
+    } else {
+        HttpFault::Unreachable { url, source }
+    }
+}
+
+/// What an error of the server says: that of a handler, or its own.
+fn fault_in(body: &[u8], status: StatusCode) -> HttpFault {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Said {
+        message: String,
+        source: String,
+    }
+    let said: Said = serde_json::from_slice(body).unwrap_or_default();
+    HttpFault::Answered {
+        status: status.as_u16(),
+        message: if said.message.is_empty() {
+            format!("Restate answered {status}")
+        } else {
+            said.message
+        },
+        is_of_run: said.source == "invocation",
+    }
+}

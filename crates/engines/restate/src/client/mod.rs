@@ -1,0 +1,13 @@
+//! The client: starts runs, follows them and reaches into them.
+
+mod fault;
+mod http_endpoint;
+mod listing;
+mod restate_client;
+mod run_client;
+mod server_address;
+mod setup_error;
+mod tables;
+mod without_worker;
+
+pub use self::{restate_client::RestateClient, server_address::ServerAddress};

@@ -1,0 +1,184 @@
+use std::time::Duration;
+
+use neuron_engine::RunClientError;
+use neuron_types::{RunId, RunOutput};
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{
+    fault::{self, HttpFault},
+    http_endpoint::{HttpEndpoint, Question, Reply},
+    server_address::ServerAddress,
+    setup_error::SetupError,
+};
+use crate::wire::service_names::ServiceNames;
+
+/// How long a worker or the server may take to answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the server may take to look into its tables.
+pub(super) const TABLES_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long it takes until a run that no worker has taken up yet is asked again.
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// The answer to a question about an invocation that is not done.
+const NOT_READY: u16 = 470;
+
+/// The server has no such invocation.
+const NOT_FOUND: u16 = 404;
+
+/// Starts runs on a Restate server, and reaches into those that there are, by the methods of
+/// [`RunClient`](neuron_engine::RunClient). Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RestateClient {
+    pub(super) ingress: HttpEndpoint,
+    pub(super) admin: HttpEndpoint,
+    pub(super) names: ServiceNames,
+}
+
+/// How a run ended: with an output, or beside its agent, as one that somebody killed.
+pub(super) type End = Result<RunOutput, String>;
+
+impl RestateClient {
+    /// Returns a client of the services under these names.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Settings`] if this machine cannot make HTTP requests, or the token cannot be sent.
+    pub fn new(address: ServerAddress, names: ServiceNames) -> Result<Self, RunClientError> {
+        let builder = neuron_tls::client_builder();
+        let builder = builder.map_err(|error| fault::settings(SetupError::from(error)))?;
+        let http = builder.build();
+        let http = http.map_err(|error| fault::settings(SetupError::from(error)))?;
+        let ServerAddress {
+            ingress_url,
+            admin_url,
+            auth_token,
+        } = address;
+        let endpoint = |url| {
+            HttpEndpoint::new(http.clone(), url, auth_token.as_deref()).map_err(fault::settings)
+        };
+        Ok(Self {
+            ingress: endpoint(ingress_url)?,
+            admin: endpoint(admin_url)?,
+            names,
+        })
+    }
+
+    /// Registers a worker with the server: says where it is.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Rejected`] if the server cannot use the worker, [`RunClientError::Unreachable`] or
+    /// [`RunClientError::Failed`].
+    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
+        // A worker of another version at the same address takes the place of the one before.
+        let body = json!({ "uri": worker_url, "force": true });
+        let registering = async {
+            let reply = post(&self.admin, "/deployments", Some(&body), TABLES_PATIENCE).await?;
+            reply.read::<Value>().await
+        };
+        registering.await.map(drop).map_err(HttpFault::of_server)
+    }
+
+    /// Calls a handler of the run. A run that has told nothing of itself yet is asked again until it has: whoever
+    /// calls bounds that.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        run_id: &RunId,
+        handler: &str,
+        body: Option<&Value>,
+    ) -> Result<T, HttpFault> {
+        let path = self.handler(run_id, handler);
+        loop {
+            let reply = post(&self.ingress, &path, body, PATIENCE).await?;
+            let answer: HttpFault = match reply.read().await {
+                Err(fault) if fault.is_unknown_run(run_id) => fault,
+                answer => return answer,
+            };
+            // The server knows better whether there is such a run.
+            match self.end_if_any(run_id).await {
+                Ok(None) => tokio::time::sleep(BETWEEN_LOOKS).await,
+                // It ended between the two questions, and has told everything by now.
+                Ok(Some(Ok(_))) => {
+                    let reply = post(&self.ingress, &path, body, PATIENCE).await?;
+                    return reply.read().await;
+                }
+                _ => return Err(answer),
+            }
+        }
+    }
+
+    /// How the run ended; `None` if it is not over.
+    pub(super) async fn end_if_any(&self, run_id: &RunId) -> Result<Option<End>, RunClientError> {
+        let reply = self.of_workflow(run_id, "output", Some(PATIENCE)).await;
+        match reply {
+            Ok(reply) if reply.status().as_u16() == NOT_READY => Ok(None),
+            Ok(reply) => ended(run_id, reply.read().await).map(Some),
+            Err(fault) => Err(fault.of_server()),
+        }
+    }
+
+    /// Waits for the run's end.
+    pub(super) async fn end(&self, run_id: &RunId) -> Result<End, RunClientError> {
+        let attached = async {
+            let reply = self.of_workflow(run_id, "attach", None).await?;
+            reply.read().await
+        };
+        ended(run_id, attached.await)
+    }
+
+    pub(super) fn handler(&self, run_id: &RunId, handler: &str) -> String {
+        // Neither the service's name nor the run's id has a character that a path must not have.
+        format!("/{}/{run_id}/{handler}", self.names.agent())
+    }
+
+    /// Asks the server about the run, and no worker.
+    async fn of_workflow(
+        &self,
+        run_id: &RunId,
+        what: &str,
+        limit: Option<Duration>,
+    ) -> Result<Reply, HttpFault> {
+        let path = format!("/restate/workflow/{}/{run_id}/{what}", self.names.agent());
+        let question = Question {
+            method: Method::GET,
+            path: &path,
+            body: None,
+            limit,
+        };
+        self.ingress.ask(question).await
+    }
+}
+
+pub(super) async fn post(
+    endpoint: &HttpEndpoint,
+    path: &str,
+    body: Option<&Value>,
+    limit: Duration,
+) -> Result<Reply, HttpFault> {
+    let question = Question {
+        method: Method::POST,
+        path,
+        body,
+        limit: Some(limit),
+    };
+    endpoint.ask(question).await
+}
+
+fn ended(run_id: &RunId, output: Result<RunOutput, HttpFault>) -> Result<End, RunClientError> {
+    match output {
+        Ok(output) => Ok(Ok(output)),
+        Err(HttpFault::Answered {
+            is_of_run: true,
+            message,
+            ..
+        }) => Ok(Err(message)),
+        Err(HttpFault::Answered {
+            status: NOT_FOUND, ..
+        }) => Err(fault::unknown(run_id)),
+        Err(fault) => Err(fault.of_server()),
+    }
+}

@@ -1,0 +1,207 @@
+//! The server's own tables: what it knows of runs without a worker.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use neuron_types::{RunId, RunStatus};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::json;
+
+use super::{
+    RestateClient,
+    fault::HttpFault,
+    restate_client::{BETWEEN_LOOKS, TABLES_PATIENCE, post},
+};
+use crate::wire::{
+    pages::{PREFIX, Page},
+    service_names::ENGINE,
+};
+
+/// How long a server that has just started may be unable to look into its tables.
+const STARTING: Duration = Duration::from_secs(10);
+
+/// How many journals are read at once: what a run is started with may be large.
+const JOURNALS: usize = 100;
+
+/// The invocation of a run as the server has it.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Invocation {
+    id: String,
+    #[serde(rename = "target_service_key")]
+    pub(super) run: String,
+    pub(super) created_at: DateTime<Utc>,
+    status: String,
+    /// What it failed with, if it did.
+    #[serde(default)]
+    pub(super) completion_failure: Option<String>,
+}
+
+impl Invocation {
+    pub(super) fn is_over(&self) -> bool {
+        self.status == "completed"
+    }
+}
+
+/// What a run of the tables shows.
+#[derive(Debug)]
+pub(super) enum Shown {
+    Status(Box<RunStatus>),
+    /// It has told nothing of itself yet.
+    Nothing,
+    /// It was told by a worker of another version.
+    Unreadable,
+}
+
+impl RestateClient {
+    /// The invocations of `run` that fulfil a condition in SQL.
+    pub(super) async fn invocations(
+        &self,
+        condition: &str,
+        limit: usize,
+    ) -> Result<Vec<Invocation>, HttpFault> {
+        // The names were checked when they were made: they have no quote.
+        let agent = self.names.agent();
+        let query = format!(
+            "SELECT id, target_service_key, created_at, status, completion_failure \
+             FROM sys_invocation \
+             WHERE target_service_name = '{agent}' AND target_handler_name = 'run' AND {condition} \
+             ORDER BY created_at DESC, target_service_key LIMIT {limit}"
+        );
+        self.query(&query).await
+    }
+
+    /// What each of these runs, whose ids are given, told of itself last, in their order.
+    pub(super) async fn shown(&self, run_ids: &[RunId]) -> Result<Vec<Shown>, HttpFault> {
+        #[derive(Deserialize)]
+        struct Row {
+            service_name: String,
+            service_key: String,
+            value_utf8: String,
+        }
+        if run_ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (agent, record) = (self.names.agent(), self.names.record());
+        let keys: Vec<String> = run_ids.iter().map(|run_id| format!("'{run_id}'")).collect();
+        let keys = keys.join(", ");
+        let pages = format!(
+            "service_name IN ('{agent}', '{record}') AND service_key IN ({keys}) \
+             AND key LIKE '{PREFIX}%'"
+        );
+        let query = format!(
+            "SELECT page.service_name AS service_name, page.service_key AS service_key, \
+             page.value_utf8 AS value_utf8 FROM state page \
+             JOIN (SELECT service_name, service_key, MAX(key) AS key FROM state \
+                   WHERE {pages} GROUP BY service_name, service_key) newest \
+             ON page.service_name = newest.service_name \
+             AND page.service_key = newest.service_key AND page.key = newest.key"
+        );
+        let rows: Vec<Row> = self.query(&query).await?;
+        let shown = run_ids.iter().map(|run_id| {
+            let own = rows.iter().filter(|row| row.service_key == run_id.as_str());
+            // What the record of a run says is newer than what its workflow says.
+            let newest = own.max_by_key(|row| row.service_name == record);
+            match newest.map(|row| serde_json::from_str::<Page>(&row.value_utf8)) {
+                Some(Ok(page)) => Shown::Status(Box::new(page.into_status())),
+                Some(Err(_)) => Shown::Unreadable,
+                None => Shown::Nothing,
+            }
+        });
+        Ok(shown.collect())
+    }
+
+    /// The statuses of runs that have told nothing of themselves, in their order: what they were started with stands
+    /// in their journals.
+    pub(super) async fn first_statuses(
+        &self,
+        runs: &[(RunId, Invocation)],
+    ) -> Result<Vec<RunStatus>, HttpFault> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: String,
+            entry_json: String,
+        }
+        let mut statuses = Vec::with_capacity(runs.len());
+        for runs in runs.chunks(JOURNALS) {
+            let ids: Vec<String> = runs
+                .iter()
+                .map(|(_, run)| format!("'{}'", run.id))
+                .collect();
+            let ids = ids.join(", ");
+            let query = format!(
+                "SELECT id, entry_json FROM sys_journal WHERE id IN ({ids}) AND \"index\" = 0"
+            );
+            let rows: Vec<Row> = self.query(&query).await?;
+            statuses.extend(runs.iter().map(|(run_id, invocation)| {
+                let entry = rows.iter().find(|row| row.id == invocation.id);
+                let agent = entry.and_then(|row| agent_in(&row.entry_json));
+                let agent = agent.unwrap_or_default();
+                RunStatus::new(run_id.clone(), ENGINE, &agent, invocation.created_at)
+            }));
+        }
+        Ok(statuses)
+    }
+
+    async fn query<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, HttpFault> {
+        #[derive(Deserialize)]
+        struct Rows<T> {
+            rows: Vec<T>,
+        }
+        let body = json!({ "query": query });
+        let deadline = Instant::now() + STARTING;
+        loop {
+            let reply = post(&self.admin, "/query", Some(&body), TABLES_PATIENCE).await?;
+            let found = reply.read::<Rows<T>>().await;
+            let is_starting = matches!(found, Err(HttpFault::Answered { status: 500.., .. }));
+            if is_starting && Instant::now() < deadline {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+                continue;
+            }
+            return Ok(found?.rows);
+        }
+    }
+}
+
+/// The agent's name in a journal's first entry, which holds what the run was started with.
+fn agent_in(entry: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    enum Entry {
+        Command(Command),
+    }
+    #[derive(Deserialize)]
+    enum Command {
+        Input { payload: Vec<u8> },
+    }
+    #[derive(Deserialize)]
+    struct Input {
+        agent: Agent,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Agent {
+        Named(String),
+        Defined { name: String },
+    }
+    let Entry::Command(Command::Input { payload }) = serde_json::from_str(entry).ok()?;
+    let input: Input = serde_json::from_slice(&payload).ok()?;
+    let (Agent::Named(name) | Agent::Defined { name }) = input.agent;
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_is_found_in_what_a_run_was_started_with() {
+        for input in [
+            json!({"agent": {"name": "default", "head": {}}, "prompt": "go"}),
+            json!({"agent": "default", "prompt": "go"}),
+        ] {
+            let payload = serde_json::to_vec(&input).unwrap();
+            let entry = json!({"Command": {"Input": {"headers": [], "payload": payload}}});
+            assert_eq!(agent_in(&entry.to_string()).as_deref(), Some("default"));
+        }
+        assert_eq!(agent_in("{}"), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! What the server knows of a run without a worker: its beginning, what it told last, and its end.
+
+use neuron_engine::RunClientError;
+use neuron_types::{ExitReason, FailureKind, RunError, RunId, RunOutput, RunPhase, RunStatus};
+
+use super::{
+    RestateClient,
+    fault::{HttpFault, failed, unknown},
+    restate_client::End,
+    tables::{Invocation, Shown},
+};
+
+/// What the server says of an invocation that was cancelled and did not end by itself.
+const CANCELLED: &str = "cancelled";
+
+impl RestateClient {
+    /// The status as the server has it.
+    pub(super) async fn kept_status(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
+        let shown = self.shown(std::slice::from_ref(run_id)).await;
+        match shown.map_err(HttpFault::of_server)?.pop() {
+            Some(Shown::Status(status)) => Ok(*status),
+            Some(Shown::Unreadable) => Err(failed(unreadable(run_id))),
+            _ => {
+                let run = [(run_id.clone(), self.invocation(run_id).await?)];
+                let status = self.first_statuses(&run).await;
+                let status = status.map_err(HttpFault::of_server)?.pop();
+                status.ok_or_else(|| unknown(run_id))
+            }
+        }
+    }
+
+    /// Whether the run is there and has told nothing of itself yet.
+    pub(super) async fn is_untouched(&self, run_id: &RunId) -> Result<bool, RunClientError> {
+        let shown = self.shown(std::slice::from_ref(run_id)).await;
+        match shown.map_err(HttpFault::of_server)?.pop() {
+            None | Some(Shown::Nothing) => self.invocation(run_id).await.map(|_| true),
+            Some(_) => Ok(false),
+        }
+    }
+
+    async fn invocation(&self, run_id: &RunId) -> Result<Invocation, RunClientError> {
+        let this = format!("target_service_key = '{run_id}'");
+        let found = self.invocations(&this, 1).await;
+        let invocation = found.map_err(HttpFault::of_server)?.pop();
+        invocation.ok_or_else(|| unknown(run_id))
+    }
+
+    /// The output of a run that is over, whether it has one of its own or not.
+    pub(super) async fn output_of(
+        &self,
+        run_id: &RunId,
+        end: End,
+    ) -> Result<RunOutput, RunClientError> {
+        match end {
+            Ok(output) => Ok(output),
+            Err(how) => {
+                let status = self.kept_status(run_id).await?;
+                let status = ended_beside(status, &how);
+                let reason = match status.state {
+                    RunPhase::Cancelled => ExitReason::Cancelled,
+                    _ => ExitReason::Failed,
+                };
+                Ok(status.output(Some(reason)))
+            }
+        }
+    }
+}
+
+/// The status of a run that ended beside its agent, as one that somebody killed.
+pub(super) fn ended_beside(mut status: RunStatus, how: &str) -> RunStatus {
+    if status.state.is_final() {
+        return status;
+    }
+    let (state, kind) = if how.ends_with(CANCELLED) {
+        (RunPhase::Cancelled, FailureKind::Cancelled)
+    } else {
+        (RunPhase::Failed, FailureKind::Internal)
+    };
+    status.state = state;
+    status.approvals.clear();
+    let message = format!("its invocation ended without an output ({how})");
+    status.error = Some(RunError { kind, message });
+    status
+}
+
+pub(super) fn unreadable(run_id: &RunId) -> String {
+    format!("the status of run {run_id} was written by a worker of another version")
+}

@@ -1,0 +1,88 @@
+//! What a segment of a run begins with, and how a run that only names its agent comes to a definition.
+
+use std::time::Duration;
+
+use neuron_types::{
+    AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
+    RunState,
+};
+
+use crate::{door::durable_context::RestateDurableContext, wire::entries::FoundAgent};
+
+/// How long after the first look for an agent the second follows. Each further delay is twice as long.
+const FIND_AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest of them: a look takes four entries.
+const FIND_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
+
+/// What a segment of a run begins with.
+#[expect(clippy::large_enum_variant, reason = "there is one a segment")]
+pub(crate) enum Beginning {
+    New(RunRequest),
+    Continued(RunState),
+}
+
+impl Beginning {
+    /// The agent's name.
+    pub(crate) fn agent(&self) -> &str {
+        match self {
+            Self::New(request) => request.agent.name(),
+            Self::Continued(state) => &state.agent.name,
+        }
+    }
+
+    /// Whether the agent is only named.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(self, Self::New(request) if matches!(request.agent, AgentRef::Name(_)))
+    }
+}
+
+impl RestateDurableContext<'_> {
+    /// Returns where the workflow starts in this segment. `found` is what the segment's first step says of the agent.
+    pub(crate) async fn run_start(
+        &self,
+        beginning: Beginning,
+        found: Option<FoundAgent>,
+    ) -> Result<RunStart, DurableError> {
+        let RunRequest {
+            agent,
+            tags,
+            preamble,
+            prompt,
+            ..
+        } = match beginning {
+            Beginning::New(request) => request,
+            Beginning::Continued(state) => return Ok(state.into()),
+        };
+        let agent = match (agent, found) {
+            (AgentRef::Definition(definition), _) => *definition,
+            (AgentRef::Name(_), Some(Ok(definition))) => *definition,
+            (AgentRef::Name(name), found) => {
+                let why = found.and_then(Result::err).unwrap_or_default();
+                self.seek(&name, why).await?
+            }
+        };
+        Ok(RunStart::New(RunInput {
+            agent,
+            tags,
+            preamble,
+            prompt,
+        }))
+    }
+
+    /// Looks for an agent until it is there, or the run is cancelled. Restate calls the deployment that the run began
+    /// at: a worker with the agent has to come there.
+    async fn seek(&self, name: &str, mut why: String) -> Result<AgentSpec, DurableError> {
+        let mut delay = FIND_AGAIN;
+        loop {
+            self.segment.ledger().block(why);
+            self.segment.flush();
+            self.sleep(delay).await?;
+            delay = (delay * 2).min(FIND_AGAIN_AT_MOST);
+            match self.find_agent(name).await? {
+                Ok(definition) => return Ok(*definition),
+                Err(still) => why = still,
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Noticing that a run is cancelled.
+
+use std::pin::Pin;
+
+use neuron_engine::CancelBody;
+use neuron_types::DurableError;
+use restate_sdk::{
+    context::{DurableFuture, macro_support::SealedDurableFuture},
+    endpoint::ContextInternal,
+    errors::TerminalError,
+    serde::Json,
+};
+
+/// A future of the SDK that can be waited for several times, until it is done.
+pub(crate) type Durable<'a, T> =
+    Pin<Box<dyn DurableFuture<Output = Result<T, TerminalError>> + Send + 'a>>;
+
+/// What ends a segment early: the run's promise, or Restate's own cancelling of the invocation.
+///
+/// Restate's own is noticed by whatever is awaited first. The promise is awaited beside everything else.
+pub(crate) struct Cancellation<'a> {
+    promise: Option<Durable<'a, Json<CancelBody>>>,
+    stop: Option<CancelBody>,
+}
+
+impl<'a> Cancellation<'a> {
+    pub(crate) fn new(promise: Durable<'a, Json<CancelBody>>) -> Self {
+        Self {
+            promise: Some(promise),
+            stop: None,
+        }
+    }
+
+    /// What door calls answer from now on, if the run is cancelled.
+    pub(crate) fn error(&self) -> Option<DurableError> {
+        self.stop.as_ref().map(cancelled)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), DurableError> {
+        self.error().map_or(Ok(()), Err)
+    }
+
+    /// What is awaited beside everything else, until it is done.
+    pub(crate) fn handle(&self) -> Option<Handle> {
+        self.promise
+            .as_ref()
+            .map(|promise| Handle::of(promise.as_ref().get_ref()))
+    }
+
+    /// The promise is resolved: the run is cancelled from now on.
+    pub(crate) async fn take(&mut self) -> DurableError {
+        let stop = match self.promise.take() {
+            Some(promise) => promise.await.map(Json::into_inner).unwrap_or_default(),
+            None => CancelBody::default(),
+        };
+        self.stop(stop)
+    }
+
+    /// Restate cancelled the invocation.
+    pub(crate) fn by_restate(&mut self) -> DurableError {
+        self.promise = None;
+        self.stop(CancelBody::default())
+    }
+
+    /// What the SDK's error means: Restate cancelled the invocation, or the engine failed.
+    pub(crate) fn engine_error(&mut self, error: &TerminalError) -> DurableError {
+        if is_cancellation(error) {
+            self.by_restate()
+        } else {
+            DurableError::engine(error.message().to_owned())
+        }
+    }
+
+    /// Remembers it. The first reason stays.
+    fn stop(&mut self, stop: CancelBody) -> DurableError {
+        cancelled(self.stop.get_or_insert(stop))
+    }
+}
+
+/// What the SDK knows a future by, also when the future is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handle(u32);
+
+impl Handle {
+    pub(crate) fn of(future: &(impl SealedDurableFuture + ?Sized)) -> Self {
+        Self(u32::from(future.handle()))
+    }
+
+    /// That of the step that is about to be made. Handles are numbered, and the next one is the next entry's.
+    /// A signal has a handle and no entry.
+    pub(crate) fn next(ctx: &ContextInternal) -> Self {
+        let before = ctx.signal::<()>("step").handle();
+        Self(u32::from(before).saturating_add(1))
+    }
+
+    /// Waits until one of these is done, and returns which.
+    pub(crate) async fn first(
+        ctx: &ContextInternal,
+        handles: &[Self],
+    ) -> Result<usize, TerminalError> {
+        let handles = handles.iter().map(|handle| handle.0.into());
+        ctx.select(handles.collect()).await
+    }
+}
+
+/// What the SDK answers when an invocation was cancelled.
+pub(crate) fn is_cancellation(error: &TerminalError) -> bool {
+    error.code() == 409 && error.message() == "cancelled"
+}
+
+fn cancelled(stop: &CancelBody) -> DurableError {
+    DurableError::Cancelled {
+        reason: stop.reason.clone(),
+    }
+}

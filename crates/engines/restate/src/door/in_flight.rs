@@ -1,0 +1,277 @@
+//! What a segment has going on beside itself.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use neuron_engine::given_up;
+use neuron_executor::RetryNotice;
+use neuron_types::{End, Handle};
+
+use crate::{
+    attempts::{drain::Active, registry::Key, work::Work},
+    wire::attempt_outcome::AttemptOutcome,
+};
+
+/// How many of the attempts in flight are named in Restate's journal.
+const NAMED: usize = 3;
+
+/// Everything that was started and whose end nobody has observed.
+///
+/// Every replay makes the same of it: it changes with what the loop asks for and with what the journal says, and
+/// with nothing that a live attempt finds out. But for the starts of writes, which only a live attempt has made.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    count: u64,
+    effects: BTreeMap<u64, Effect>,
+    deadlines: BTreeMap<u64, Deadline>,
+    /// Ends that nobody has observed, in their order.
+    ended: VecDeque<(Handle, End)>,
+}
+
+/// A model call or a tool call.
+#[derive(Debug)]
+pub(crate) struct Effect {
+    pub(crate) work: Arc<Work>,
+    /// The attempt that is under way or comes next.
+    pub(crate) attempt: u32,
+    /// When it starts, if one before it failed.
+    pub(crate) due: Option<DateTime<Utc>>,
+    pub(crate) start: Start,
+    /// Somebody gave it up: a write, which is asked to end early.
+    pub(crate) is_left: bool,
+}
+
+/// Whether an attempt may be started.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// At any time, and again where it is lost.
+    Free,
+    /// A write, when its start is journaled.
+    Unjournaled,
+    /// A write whose start this invocation has journaled, once.
+    Once(Active),
+    /// A write that was started, here or by somebody else.
+    Made,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    pub(crate) since: DateTime<Utc>,
+    pub(crate) duration: Duration,
+}
+
+impl InFlight {
+    fn next(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    pub(crate) fn start_effect(&mut self, work: Work) -> Handle {
+        let number = self.next();
+        let start = if work.is_write() {
+            Start::Unjournaled
+        } else {
+            Start::Free
+        };
+        let effect = Effect {
+            work: Arc::new(work),
+            attempt: 1,
+            due: None,
+            start,
+            is_left: false,
+        };
+        self.effects.insert(number, effect);
+        Handle::new(number)
+    }
+
+    pub(crate) fn start_deadline(&mut self, since: DateTime<Utc>, duration: Duration) -> Handle {
+        let number = self.next();
+        self.deadlines.insert(number, Deadline { since, duration });
+        Handle::new(number)
+    }
+
+    /// Takes up something that has ended already.
+    pub(crate) fn start_ended(&mut self, end: End) -> Handle {
+        let handle = Handle::new(self.next());
+        self.ended.push_back((handle, end));
+        handle
+    }
+
+    /// Gives one up. Returns the attempt that is to be dropped or asked to end, and whether the end will still be
+    /// observed.
+    pub(crate) fn leave(&mut self, handle: Handle) -> (Option<Key>, bool) {
+        let number = handle.number();
+        self.deadlines.remove(&number);
+        let Some(effect) = self.effects.get_mut(&number) else {
+            // An end that is there already is observed, whatever it is of.
+            return (None, self.ended.iter().any(|(ended, _)| *ended == handle));
+        };
+        let key = (number, effect.attempt);
+        match effect.start {
+            Start::Free => {
+                self.effects.remove(&number);
+                (Some(key), false)
+            }
+            Start::Unjournaled => {
+                self.end(handle, |work| work.failed(given_up()).into());
+                (None, true)
+            }
+            Start::Once(_) | Start::Made => {
+                effect.is_left = true;
+                (Some(key), true)
+            }
+        }
+    }
+
+    /// Takes the first end of one of these.
+    pub(crate) fn take(&mut self, asked: &[Handle]) -> Option<(Handle, End)> {
+        let place = self
+            .ended
+            .iter()
+            .position(|(handle, _)| asked.contains(handle))?;
+        self.ended.remove(place)
+    }
+
+    /// Whether one of these can still end.
+    pub(crate) fn is_any(&self, asked: &[Handle]) -> bool {
+        let can_end = |handle: &Handle| {
+            let number = handle.number();
+            self.effects.contains_key(&number)
+                || self.deadlines.contains_key(&number)
+                || self.ended.iter().any(|(ended, _)| ended == handle)
+        };
+        asked.iter().any(can_end)
+    }
+
+    /// Whether each of these has ended, or is waited for only because it could not be dropped.
+    pub(crate) fn are_left(&self, asked: &[Handle]) -> bool {
+        let is_left = |handle: &Handle| {
+            let number = handle.number();
+            let effect = self.effects.get(&number);
+            !self.deadlines.contains_key(&number) && effect.is_none_or(|effect| effect.is_left)
+        };
+        !asked.is_empty() && asked.iter().all(is_left)
+    }
+
+    /// Whether no effect is going on.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    pub(crate) fn effects(&mut self) -> &mut BTreeMap<u64, Effect> {
+        &mut self.effects
+    }
+
+    pub(crate) fn deadlines(&self) -> &BTreeMap<u64, Deadline> {
+        &self.deadlines
+    }
+
+    /// Whether an attempt is under way or starts within this time.
+    pub(crate) fn is_acting(&self, now: DateTime<Utc>, within: Duration) -> bool {
+        let within = chrono::Duration::from_std(within).unwrap_or(chrono::Duration::MAX);
+        let starts = |effect: &Effect| effect.due.is_none_or(|due| due - now <= within);
+        self.effects.values().any(starts)
+    }
+
+    pub(crate) fn is_calling_model(&self) -> bool {
+        self.effects.values().any(|effect| effect.work.is_model())
+    }
+
+    /// When the first attempt starts of those that wait.
+    pub(crate) fn first_due(&self) -> Option<DateTime<Utc>> {
+        self.effects.values().filter_map(|effect| effect.due).min()
+    }
+
+    /// The writes whose start is not journaled yet, by their labels.
+    pub(crate) fn unjournaled(&self) -> BTreeMap<u64, String> {
+        let writes = self.effects.iter();
+        writes
+            .filter(|(_, effect)| matches!(effect.start, Start::Unjournaled))
+            .map(|(number, effect)| (*number, effect.work.label(effect.attempt)))
+            .collect()
+    }
+
+    /// The starts of these writes are journaled. They may be made where that was done here.
+    pub(crate) fn started(&mut self, made: BTreeMap<u64, Option<Active>>) {
+        for (number, active) in made {
+            if let Some(effect) = self.effects.get_mut(&number) {
+                effect.start = active.map_or(Start::Made, Start::Once);
+            }
+        }
+    }
+
+    /// Writes that were never made end as cancelled.
+    pub(crate) fn cancel_unmade(&mut self) {
+        for number in self.unjournaled().into_keys() {
+            self.end(Handle::new(number), |work| work.failed(given_up()).into());
+        }
+    }
+
+    /// What a wait for all this is called in Restate's journal.
+    pub(crate) fn label(&self) -> String {
+        let mut effects = self.effects.values();
+        let named = effects.by_ref().take(NAMED);
+        let mut label = named
+            .map(|effect| effect.work.label(effect.attempt))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let others = effects.count();
+        if others > 0 {
+            label.push_str(&format!(" and {others} more"));
+        }
+        label
+    }
+
+    /// Takes up what an attempt came to, as the journal has it. Returns what is to be said of it where another
+    /// follows.
+    pub(crate) fn attempt_ended(
+        &mut self,
+        (number, attempt): Key,
+        outcome: AttemptOutcome,
+        at: DateTime<Utc>,
+        may_follow: bool,
+    ) -> Option<RetryNotice> {
+        let effect = self.effects.get_mut(&number)?;
+        if effect.attempt != attempt {
+            return None;
+        }
+        let delay = outcome
+            .failure()
+            .filter(|_| may_follow && !effect.is_left)
+            .and_then(|failure| Some((failure, effect.work.next_delay(attempt, failure)?)));
+        if let Some((failure, delay)) = delay {
+            let (run_id, step) = (effect.work.run_id.clone(), effect.work.options.step);
+            let notice = RetryNotice::new(run_id, step, attempt, failure.clone(), delay);
+            effect.attempt = attempt.saturating_add(1);
+            effect.due = Some(later(at, delay));
+            return Some(notice);
+        }
+        self.end(Handle::new(number), |_| outcome.into());
+        None
+    }
+
+    /// A deadline is over. Returns when it was.
+    pub(crate) fn deadline_ended(&mut self, number: u64) -> Option<DateTime<Utc>> {
+        let Deadline { since, duration } = self.deadlines.remove(&number)?;
+        self.ended.push_back((Handle::new(number), End::Deadline));
+        Some(later(since, duration))
+    }
+
+    fn end(&mut self, handle: Handle, end: impl FnOnce(&Work) -> End) {
+        if let Some(effect) = self.effects.remove(&handle.number()) {
+            self.ended.push_back((handle, end(&effect.work)));
+        }
+    }
+}
+
+/// A time after this one, or the last there is.
+fn later(at: DateTime<Utc>, duration: Duration) -> DateTime<Utc> {
+    let duration = chrono::Duration::from_std(duration).ok();
+    duration
+        .and_then(|duration| at.checked_add_signed(duration))
+        .unwrap_or(DateTime::<Utc>::MAX_UTC)
+}

@@ -1,0 +1,86 @@
+//! What the door and its waits have in common.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    attempts::{
+        drain::Active,
+        registry::{Joined, Key},
+    },
+    door::{
+        in_flight::{Effect, InFlight},
+        ledger_writer::LedgerWriter,
+        steps::Steps,
+    },
+    wire::entries::AttemptEnd,
+};
+
+/// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
+pub(crate) struct Segment<'a> {
+    pub(crate) steps: Steps<'a>,
+    /// Its attempts in this worker.
+    pub(crate) attempts: Joined,
+    /// The longest that one journaled wait takes.
+    pub(crate) pulse: Duration,
+    in_flight: Mutex<InFlight>,
+    ledger: Mutex<LedgerWriter>,
+}
+
+impl<'a> Segment<'a> {
+    pub(crate) fn new(
+        attempts: Joined,
+        steps: Steps<'a>,
+        pulse: Duration,
+        ledger: LedgerWriter,
+    ) -> Self {
+        Self {
+            steps,
+            attempts,
+            pulse,
+            in_flight: Mutex::default(),
+            ledger: Mutex::new(ledger),
+        }
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, LedgerWriter> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes what was emitted readable.
+    pub(crate) fn flush(&self) {
+        self.ledger().write(self.steps.ctx, &self.steps.meter);
+    }
+
+    /// Starts an attempt in this worker.
+    pub(crate) fn begin(&self, key: Key, effect: &Effect, active: Active) {
+        let work = Arc::clone(&effect.work);
+        let worker = self.steps.worker.clone();
+        let (_, attempt) = key;
+        self.attempts.begin(key, !work.is_write(), active, |token| {
+            work.attempt(attempt, worker, token)
+        });
+    }
+
+    /// Takes up how an attempt ended, as the journal has it.
+    pub(crate) fn attempt_ended(&self, end: AttemptEnd, at: DateTime<Utc>, may_follow: bool) {
+        let key = (end.number, end.attempt);
+        let notice = self
+            .in_flight()
+            .attempt_ended(key, end.outcome, at, may_follow);
+        self.attempts.remove(key);
+        if let Some(notice) = notice {
+            self.steps.sink.retry(&notice);
+        }
+    }
+}

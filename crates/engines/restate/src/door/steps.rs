@@ -1,0 +1,111 @@
+//! Steps of the workflow's own, which the journal holds with their values.
+
+use std::{future::Future, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use neuron_engine::SegmentSize;
+use neuron_types::{DurableError, RunEvent, RunId};
+use restate_sdk::{
+    context::{RunFuture, RunRetryPolicy},
+    endpoint::ContextInternal,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+use crate::{
+    attempts::worker_context::WorkerContext,
+    door::{cancellation::Cancellation, sink_replay_filter::SinkReplayFilter},
+    wire::{
+        entries::{FoundAgent, Started},
+        meter::{ASK, Meter, Weighed},
+    },
+};
+
+/// What makes the steps of one segment.
+pub(crate) struct Steps<'a> {
+    pub(crate) ctx: &'a ContextInternal,
+    pub(crate) worker: &'a WorkerContext,
+    pub(crate) run_id: &'a RunId,
+    /// The agent's name.
+    pub(crate) agent: Arc<str>,
+    pub(crate) meter: Meter,
+    pub(crate) sink: SinkReplayFilter,
+}
+
+impl Steps<'_> {
+    /// The time and the worker's settings, and its definition of the agent that is sought, as a journaled step.
+    pub(crate) async fn start(
+        &self,
+        cancellation: &mut Cancellation<'_>,
+        most: SegmentSize,
+        sought: Option<&str>,
+    ) -> Result<Started, DurableError> {
+        let start = || async move {
+            Started {
+                at: Utc::now(),
+                most,
+                nonce: Uuid::new_v4(),
+                agent: sought.map(|name| self.agent_here(name)),
+            }
+        };
+        let started = self.run(cancellation, "start", start).await?;
+        Ok(self.meter.read(started))
+    }
+
+    /// Looks once more for the definition of an agent, as a journaled step that tells the time, too.
+    pub(crate) async fn find_agent(
+        &self,
+        cancellation: &mut Cancellation<'_>,
+        name: &str,
+    ) -> Result<(DateTime<Utc>, FoundAgent), DurableError> {
+        let find = || async { (Utc::now(), self.agent_here(name)) };
+        let found = self.run(cancellation, "find agent", find).await?;
+        Ok(self.meter.read(found))
+    }
+
+    fn agent_here(&self, name: &str) -> FoundAgent {
+        let found = self.worker.agents.get(name).cloned();
+        found.map(Box::new).map_err(|unknown| unknown.to_string())
+    }
+
+    /// Notifies the hooks of these events, as a journaled step, and returns the time. What they say to that does
+    /// not count any more.
+    pub(crate) async fn notify(
+        &self,
+        cancellation: &mut Cancellation<'_>,
+        events: &[RunEvent],
+    ) -> Result<DateTime<Utc>, DurableError> {
+        let notify = || async {
+            if let Ok(executor) = self.worker.executors.of(&self.agent) {
+                drop(executor.observe(self.run_id, events).await);
+            }
+            Utc::now()
+        };
+        let at = self.run(cancellation, "end", notify).await?;
+        Ok(self.meter.read(at))
+    }
+
+    /// Makes a step, unless the journal has it.
+    ///
+    /// Steps always succeed, with failures as values: what Restate would retry is the engine's own trouble.
+    pub(crate) async fn run<T, F>(
+        &self,
+        cancellation: &mut Cancellation<'_>,
+        name: impl Into<String>,
+        work: impl FnOnce() -> F + Send,
+    ) -> Result<Weighed<T>, DurableError>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+        F: Future<Output = T> + Send,
+    {
+        self.meter.count(ASK);
+        let run = self.ctx.run(|| async {
+            self.sink.begin();
+            Ok(Weighed::from(work().await))
+        });
+        let once = RunRetryPolicy::default().max_attempts(1);
+        let run = run.retry_policy(once).name(name);
+        let made = self.sink.watch(run).await;
+        made.map_err(|error| cancellation.engine_error(&error))
+    }
+}

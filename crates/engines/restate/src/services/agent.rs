@@ -1,0 +1,348 @@
+//! The workflow service: a run is one of its workflows, keyed by the run's id.
+
+use chrono::{DateTime, Utc};
+use futures::{FutureExt, future::BoxFuture};
+use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
+use neuron_types::{Decision, RecordedEvent, RunStatus, UserMessage, Verdict, signal};
+use restate_sdk::{
+    context::{RequestTarget, RunFuture, RunRetryPolicy},
+    discovery::{Handler, HandlerType, ServiceType},
+    endpoint::{ContextInternal, HandlerOptions, ServiceOptions},
+    errors::TerminalError,
+    serde::Json,
+    service::ServiceDefinition,
+};
+use serde_json::Value;
+
+use crate::{
+    attempts::worker_context::WorkerContext,
+    door::record::Record,
+    services::{
+        dispatch::{self, Handlers, answer, handler, json_handler},
+        options::{Settings, restarts, short_handler},
+        refusal::Refused,
+        segments::{Segments, Workflows},
+    },
+    wire::{
+        messages::{
+            Accepted, CANCELLED, CONTINUED, Delivery, EventsAfter, NamedSignal, PutRequest, Signal,
+            signal_key,
+        },
+        pages,
+        service_names::ServiceNames,
+        settings_error::SettingsError,
+    },
+};
+
+struct Agent {
+    names: ServiceNames,
+    segments: Segments,
+}
+
+impl Handlers for Agent {
+    const KIND: ServiceType = ServiceType::Workflow;
+
+    fn manifest() -> Vec<Handler> {
+        let shared = Some(HandlerType::Shared);
+        let takes_json = [
+            (
+                "events",
+                "The first of the run's events behind number `after`, in order; none if there are none.",
+            ),
+            (
+                "approve",
+                "Approves a ticket: `ticket`, `digest`, and if wanted `args`, `comment`, `approver`.",
+            ),
+            (
+                "deny",
+                "Denies a ticket: `ticket`, `digest`, and if wanted `comment`, `approver`.",
+            ),
+            ("send", "Queues a user message: `text`."),
+            ("signal", "Sends a signal: `name`, and if wanted `payload`."),
+            ("cancel", "Cancels the run: `{}`, or a `reason`."),
+            ("deliver", "Takes a signal from the inbox."),
+        ];
+        let run = json_handler(
+            "run",
+            Some(HandlerType::Workflow),
+            "Runs an agent to its end.",
+        );
+        let segment = handler(
+            "segment",
+            shared,
+            "Goes on with a run that continues as new.",
+        );
+        let status = handler("status", shared, "Where the run stands.");
+        let others = takes_json
+            .into_iter()
+            .filter_map(|(name, documentation)| json_handler(name, shared, documentation));
+        run.into_iter()
+            .chain(segment)
+            .chain(status)
+            .chain(others)
+            .collect()
+    }
+
+    fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
+        async move {
+            match handler {
+                "run" => {
+                    answer(ctx, |Json(request), of| {
+                        self.segments.run(ctx, of.key, request)
+                    })
+                    .await
+                }
+                "segment" => answer(ctx, |(), of| self.segments.go_on(ctx, of.key)).await,
+                "status" => {
+                    answer(ctx, |(), of| async move {
+                        Ok(Json(self.status(ctx, &of.key).await?))
+                    })
+                    .await
+                }
+                "events" => {
+                    answer(ctx, |Json(wanted): Json<EventsAfter>, of| async move {
+                        Ok(Json(self.events(ctx, &of.key, wanted.after).await?))
+                    })
+                    .await
+                }
+                "approve" => self.answer_decision(ctx, Verdict::Approve).await,
+                "deny" => self.answer_decision(ctx, Verdict::Deny).await,
+                "send" => {
+                    answer(ctx, |Json(message): Json<UserMessage>, of| async move {
+                        self.send(ctx, &of.key, &message).await?;
+                        Ok(Json(Accepted {}))
+                    })
+                    .await
+                }
+                "signal" => {
+                    answer(ctx, |Json(signal), of| async move {
+                        self.signal(ctx, &of.key, signal).await?;
+                        Ok(Json(Accepted {}))
+                    })
+                    .await
+                }
+                "cancel" => {
+                    answer(ctx, |Json(body), of| async move {
+                        self.cancel(ctx, &of.key, body).await?;
+                        Ok(Json(Accepted {}))
+                    })
+                    .await
+                }
+                "deliver" => {
+                    answer(ctx, |Json(delivery): Json<Delivery>, _| async move {
+                        let Delivery { seq, signal } = delivery;
+                        ctx.resolve_promise(&signal_key(seq), Json(signal));
+                        Ok(())
+                    })
+                    .await
+                }
+                _ => false,
+            }
+        }
+        .boxed()
+    }
+}
+
+impl Agent {
+    async fn answer_decision(&self, ctx: &ContextInternal, verdict: Verdict) -> bool {
+        answer(ctx, |Json(given): Json<DecisionBody>, of| async move {
+            let decision = given.with_verdict(verdict);
+            self.decide(ctx, &of.key, decision).await?;
+            Ok(Json(Accepted {}))
+        })
+        .await
+    }
+
+    async fn send(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        message: &UserMessage,
+    ) -> Result<(), TerminalError> {
+        self.put(ctx, run_id, signal::USER_MESSAGE, payload(message)?)
+            .await
+    }
+
+    async fn signal(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        NamedSignal { name, payload }: NamedSignal,
+    ) -> Result<(), TerminalError> {
+        match AgentSignal::read(&name, payload).map_err(Refused::from)? {
+            AgentSignal::Decision(decision) => self.decide(ctx, run_id, decision).await,
+            AgentSignal::Message(message) => self.send(ctx, run_id, &message).await,
+            AgentSignal::Cancel(body) => self.cancel(ctx, run_id, body).await,
+            AgentSignal::Other(payload) => self.put(ctx, run_id, &name, payload).await,
+        }
+    }
+
+    async fn decide(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        decision: Decision,
+    ) -> Result<(), TerminalError> {
+        let status = self.open_status(ctx, run_id).await?;
+        let at = time(ctx).await?;
+        if let Err(mut refusal) = status.check_decision(&decision, at) {
+            let mut seen = 0;
+            loop {
+                let events = self.events(ctx, run_id, seen).await?;
+                let Some(last) = events.last() else {
+                    return Err(Refused::from(refusal).into());
+                };
+                seen = last.seq;
+                refusal = refusal.with_events(&events);
+            }
+        }
+        let put = PutRequest {
+            signal: Signal {
+                name: signal::DECISION.to_owned(),
+                payload: payload(&decision)?,
+                at,
+            },
+            ticket: Some(decision.ticket),
+        };
+        self.pass_on(ctx, run_id, put).await
+    }
+
+    async fn put(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        name: &str,
+        payload: Value,
+    ) -> Result<(), TerminalError> {
+        self.open_status(ctx, run_id).await?;
+        let signal = Signal {
+            name: name.to_owned(),
+            payload,
+            at: time(ctx).await?,
+        };
+        let put = PutRequest {
+            signal,
+            ticket: None,
+        };
+        self.pass_on(ctx, run_id, put).await
+    }
+
+    async fn pass_on(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        put: PutRequest,
+    ) -> Result<(), TerminalError> {
+        let target = RequestTarget::object(self.names.inbox(), run_id, "put");
+        ctx.request::<_, ()>(target, Json(put)).call().await
+    }
+
+    async fn status(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+    ) -> Result<RunStatus, TerminalError> {
+        let keys = pages::keys(ctx).await?;
+        let Some(own) = keys.status(ctx).await? else {
+            return Err(unknown(run_id));
+        };
+        if !keys.has(CONTINUED) {
+            return Ok(own);
+        }
+        let newer = Record::new(&self.names, run_id).status(ctx).await?;
+        Ok(newer.unwrap_or(own))
+    }
+
+    async fn open_status(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+    ) -> Result<RunStatus, TerminalError> {
+        let status = self.status(ctx, run_id).await?;
+        status.check_open().map_err(Refused::from)?;
+        Ok(status)
+    }
+
+    /// A page of them: the first behind this number.
+    async fn events(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        after: u64,
+    ) -> Result<Vec<RecordedEvent>, TerminalError> {
+        let keys = pages::keys(ctx).await?;
+        if keys.is_empty() {
+            return Err(unknown(run_id));
+        }
+        let own = keys.events(ctx, after).await?;
+        // Where the record has more, the workflow's own are complete.
+        if own.is_empty() && keys.has(CONTINUED) {
+            return Record::new(&self.names, run_id).events(ctx, after).await;
+        }
+        Ok(own)
+    }
+
+    async fn cancel(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &str,
+        body: CancelBody,
+    ) -> Result<(), TerminalError> {
+        self.open_status(ctx, run_id).await?;
+        ctx.resolve_promise(CANCELLED, Json(body));
+        Ok(())
+    }
+}
+
+fn unknown(run_id: &str) -> TerminalError {
+    let run_id = run_id.to_owned();
+    Refused::UnknownRun { run_id }.into()
+}
+
+async fn time(ctx: &ContextInternal) -> Result<DateTime<Utc>, TerminalError> {
+    let run = ctx.run(|| async { Ok(Json(Utc::now())) });
+    let policy = RunRetryPolicy::default().max_attempts(1);
+    let Json(now) = run.retry_policy(policy).name("time").await?;
+    Ok(now)
+}
+
+fn payload(value: &impl serde::Serialize) -> Result<Value, TerminalError> {
+    serde_json::to_value(value).map_err(TerminalError::from_error)
+}
+
+pub(crate) fn definition(
+    names: &ServiceNames,
+    worker: WorkerContext,
+    workflows: Workflows,
+    settings: &Settings,
+) -> Result<ServiceDefinition, SettingsError> {
+    let run = HandlerOptions::new()
+        .inactivity_timeout(settings.inactivity)
+        .abort_timeout(settings.abort)
+        .workflow_retention(settings.retention);
+    let segment = HandlerOptions::new()
+        .inactivity_timeout(settings.inactivity)
+        .abort_timeout(settings.abort)
+        .ingress_private(true);
+    let mut options = ServiceOptions::new()
+        // A run's events are not sent along with every attempt of its invocation.
+        .enable_lazy_state(true)
+        .handler("run", run)
+        .handler("segment", segment)
+        .handler("deliver", short_handler().ingress_private(true));
+    for handler in [
+        "status", "events", "approve", "deny", "send", "signal", "cancel",
+    ] {
+        options = options.handler(handler, short_handler());
+    }
+    let agent = Agent {
+        names: names.clone(),
+        segments: Segments {
+            names: names.clone(),
+            worker,
+            workflows,
+            settings: settings.clone(),
+        },
+    };
+    dispatch::definition(names.agent(), agent, restarts(options))
+}

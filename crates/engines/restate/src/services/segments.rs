@@ -1,0 +1,206 @@
+//! Running a workflow, one journal after another.
+//!
+//! The first segment is `run` itself. When it continues as new, `run` calls the handler `segment` again and
+//! again, each time with a journal of its own, until one of them ends the run; of each it journals the call and
+//! nothing else.
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use neuron_engine::{CancelBody, SegmentSize, end_of};
+use neuron_types::{
+    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunRequest, RunStart,
+};
+use restate_sdk::{
+    context::{RequestTarget, macro_support::SealedDurableFuture},
+    endpoint::ContextInternal,
+    errors::{HandlerResult, TerminalError},
+    serde::Json,
+};
+
+use crate::{
+    attempts::worker_context::WorkerContext,
+    door::{
+        beginning::Beginning,
+        cancellation::is_cancellation,
+        carried::Carried,
+        durable_context::{Opening, RestateDurableContext},
+        ledger_writer::LedgerWriter,
+        mailbox::Mailbox,
+        record::Record,
+    },
+    services::options::Settings,
+    wire::{
+        messages::{CANCELLED, CONTINUED},
+        service_names::ServiceNames,
+    },
+};
+
+/// What a run does, generic over nothing: a function that is handed this engine's door, and where this
+/// segment of the run starts. A workflow that never asks the door for a fresh history starts anew only.
+pub type Workflow = for<'a, 'c> fn(
+    &'a RestateDurableContext<'c>,
+    RunStart,
+) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
+
+/// The workflows of a worker: that of agents, and others by the names that their runs are started with.
+#[derive(Clone)]
+pub(crate) struct Workflows {
+    pub(crate) of_agents: Workflow,
+    pub(crate) by_name: BTreeMap<String, Workflow>,
+}
+
+impl Workflows {
+    fn of(&self, name: &str) -> Workflow {
+        self.by_name.get(name).copied().unwrap_or(self.of_agents)
+    }
+}
+
+/// What it takes to run a workflow.
+pub(crate) struct Segments {
+    pub(crate) names: ServiceNames,
+    pub(crate) worker: WorkerContext,
+    pub(crate) workflows: Workflows,
+    pub(crate) settings: Settings,
+}
+
+impl Segments {
+    /// The whole run.
+    pub(crate) async fn run(
+        &self,
+        ctx: &ContextInternal,
+        key: String,
+        request: RunRequest,
+    ) -> HandlerResult<Json<RunOutput>> {
+        let run_id = run_id(key)?;
+        // What is left takes the calls of the other segments.
+        let mut most = self.settings.most;
+        most.entries -= most.entries / 10;
+        let beginning = Beginning::New(request);
+        let mut output = self.segment(ctx, &run_id, beginning, None, most).await?;
+        if output.is_none() {
+            ctx.set(CONTINUED, true);
+        }
+        let mut has_continued = false;
+        let output = loop {
+            if let Some(output) = output {
+                break output;
+            }
+            has_continued = true;
+            output = self.next(ctx, &run_id).await?;
+        };
+        let inbox = RequestTarget::object(self.names.inbox(), run_id.as_str(), "close");
+        drop(ctx.request::<_, ()>(inbox, ()).send());
+        if has_continued {
+            Record::new(&self.names, run_id.as_str()).end(ctx, self.settings.retention);
+        }
+        Ok(Json(output))
+    }
+
+    /// A later segment: an invocation of its own. Answers the output if the run is over.
+    pub(crate) async fn go_on(
+        &self,
+        ctx: &ContextInternal,
+        key: String,
+    ) -> HandlerResult<Json<Option<RunOutput>>> {
+        let run_id = run_id(key)?;
+        let record = Record::new(&self.names, run_id.as_str());
+        let carried = record.carried(ctx).await?;
+        let carried: Carried =
+            serde_json::from_slice(&carried).map_err(TerminalError::from_error)?;
+        let Carried {
+            state,
+            ledger,
+            mailbox,
+        } = carried;
+        let (carried, most) = (Some((ledger, mailbox)), self.settings.most);
+        let beginning = Beginning::Continued(state);
+        let output = self.segment(ctx, &run_id, beginning, carried, most);
+        Ok(Json(output.await?))
+    }
+
+    /// Has the next segment run, and answers the output if it ended the run.
+    async fn next(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &RunId,
+    ) -> Result<Option<RunOutput>, TerminalError> {
+        let target = RequestTarget::workflow(self.names.agent(), run_id.as_str(), "segment");
+        let segment = ctx.request::<_, Json<Option<RunOutput>>>(target, ()).call();
+        let stop = || ctx.resolve_promise(CANCELLED, Json(CancelBody::default()));
+        // Restate passes its own cancelling on to the segment. The promise tells the one behind it.
+        while let Err(error) = ctx.select(vec![segment.handle()]).await {
+            if !is_cancellation(&error) {
+                return Err(error);
+            }
+            stop();
+        }
+        match segment.await {
+            Ok(Json(output)) => Ok(output),
+            // It had not begun. The next one ends the run as a run ends that is cancelled.
+            Err(error) if is_cancellation(&error) => {
+                stop();
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs the workflow in this invocation. Answers the output if the run is over.
+    async fn segment(
+        &self,
+        ctx: &ContextInternal,
+        run_id: &RunId,
+        beginning: Beginning,
+        carried: Option<(LedgerWriter, Mailbox)>,
+        most: SegmentSize,
+    ) -> Result<Option<RunOutput>, TerminalError> {
+        let opening = Opening {
+            ctx,
+            worker: &self.worker,
+            names: &self.names,
+            run_id,
+            agent: beginning.agent().into(),
+            is_named: beginning.is_named(),
+            pulse: self.settings.pulse(),
+            most,
+        };
+        let workflow = self.workflows.of(&opening.agent);
+        let opened = RestateDurableContext::open(opening, carried).await;
+        let (door, found) = opened.map_err(terminal)?;
+        let output = match door.run_start(beginning, found).await {
+            Ok(start) => workflow(&door, start).await,
+            Err(error) => Err(error),
+        };
+        let output = match output {
+            Ok(output) => output,
+            Err(DurableError::ContinuedAsNew) => return Ok(None),
+            Err(error) => broken(&door, &error),
+        };
+        door.finish(&output).await;
+        Ok(Some(output))
+    }
+}
+
+fn run_id(key: String) -> Result<RunId, TerminalError> {
+    RunId::new(key).map_err(|error| TerminalError::new_with_code(400, error.to_string()))
+}
+
+fn terminal(error: DurableError) -> TerminalError {
+    match error {
+        DurableError::Cancelled { .. } => TerminalError::new_with_code(409, "cancelled"),
+        other => TerminalError::new(other.to_string()),
+    }
+}
+
+/// A run that could not go on has an output too, and a status that says so.
+fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
+    let (exit_reason, error) = end_of(error);
+    let output = door.segment.ledger().status().last_message.clone();
+    door.emit(RunEvent::RunEnded {
+        exit_reason,
+        output,
+        error: Some(error),
+    });
+    door.segment.ledger().status().output(Some(exit_reason))
+}

@@ -1,0 +1,66 @@
+//! What the door journals.
+
+use chrono::{DateTime, Utc};
+use neuron_engine::SegmentSize;
+use neuron_types::AgentSpec;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::wire::attempt_outcome::AttemptOutcome;
+
+/// The value of a journaled wait.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Observation {
+    /// The worker's time at its end.
+    pub(crate) at: DateTime<Utc>,
+    /// Attempts that ended, in the order of their ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ends: Vec<AttemptEnd>,
+    /// Restate cancelled the invocation meanwhile. Nothing else counts: a replay finds the cancellation in the
+    /// place of all this.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) cancelled: bool,
+}
+
+/// Writes that are made from now on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WritesStarted {
+    pub(crate) at: DateTime<Utc>,
+    /// Their numbers. A worker that is to stop starts none.
+    pub(crate) numbers: Vec<u64>,
+}
+
+/// The end of one attempt.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AttemptEnd {
+    /// The number of what was started.
+    pub(crate) number: u64,
+    /// The attempt, counted from 1.
+    pub(crate) attempt: u32,
+    #[serde(rename = "came")]
+    pub(crate) outcome: AttemptOutcome,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// How a segment begins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) at: DateTime<Utc>,
+    /// How large its journal may get: as the worker had it that began it.
+    pub(crate) most: SegmentSize,
+    /// What no other segment has.
+    pub(crate) nonce: Uuid,
+    /// The agent of a run that only names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<FoundAgent>,
+}
+
+/// A definition, or why the worker has none.
+pub(crate) type FoundAgent = Result<Box<AgentSpec>, String>;

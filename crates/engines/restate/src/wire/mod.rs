@@ -1,0 +1,9 @@
+//! What is journaled, kept in state and sent between the services.
+
+pub(crate) mod attempt_outcome;
+pub(crate) mod entries;
+pub(crate) mod messages;
+pub(crate) mod meter;
+pub(crate) mod pages;
+pub(crate) mod service_names;
+pub(crate) mod settings_error;

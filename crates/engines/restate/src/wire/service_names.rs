@@ -1,0 +1,91 @@
+//! What the services are called in Restate.
+
+use crate::wire::settings_error::SettingsError;
+
+/// The name of this engine, as it stands in a run's status.
+pub(crate) const ENGINE: &str = "restate";
+
+/// The prefix that is used where none is set.
+pub const DEFAULT_PREFIX: &str = "neuron";
+
+/// The names of the services, all made from one prefix, so that several deployments can share a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceNames {
+    prefix: String,
+    inbox: String,
+    record: String,
+}
+
+impl ServiceNames {
+    /// The names under this prefix.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Prefix`] unless it is 1 to 64 letters, digits, `.`, `_` and `-` that start with a
+    /// letter.
+    pub fn new(prefix: impl Into<String>) -> Result<Self, SettingsError> {
+        let prefix = prefix.into();
+        let starts_well = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
+        let fits = prefix
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        if !starts_well || !fits || prefix.len() > 64 {
+            return Err(SettingsError::Prefix(prefix));
+        }
+        Ok(Self::of(prefix))
+    }
+
+    fn of(prefix: String) -> Self {
+        Self {
+            inbox: format!("{prefix}-inbox"),
+            record: format!("{prefix}-record"),
+            prefix,
+        }
+    }
+
+    /// The workflow service: the prefix itself. A run is one of its workflows, keyed by the run's id.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The object that numbers a run's signals, keyed by the run's id.
+    #[must_use]
+    pub fn inbox(&self) -> &str {
+        &self.inbox
+    }
+
+    /// The object that keeps the status and the events of a run that has continued as new, keyed by the run's id.
+    #[must_use]
+    pub fn record(&self) -> &str {
+        &self.record
+    }
+}
+
+/// Under [`DEFAULT_PREFIX`].
+impl Default for ServiceNames {
+    fn default() -> Self {
+        Self::of(DEFAULT_PREFIX.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_start_with_the_prefix() {
+        let names = ServiceNames::new("team.a").unwrap();
+        assert_eq!(
+            [names.agent(), names.inbox(), names.record()],
+            ["team.a", "team.a-inbox", "team.a-record"]
+        );
+    }
+
+    #[test]
+    fn refuses_what_restate_would_refuse() {
+        for prefix in ["", "1st", "-a", "a/b", "a b", "ä", &"a".repeat(65)] {
+            assert!(ServiceNames::new(prefix).is_err(), "{prefix:?}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Putting the services together, and serving them.
+
+use std::{collections::BTreeMap, fmt, pin::pin, sync::Arc, time::Duration};
+
+use neuron_executor::{Agents, EventSink, Executors, NoSink};
+use restate_sdk::endpoint::Endpoint;
+use tokio::net::TcpListener;
+
+use crate::{
+    attempts::{metrics::Metrics, worker_context::WorkerContext},
+    services::{
+        agent, inbox,
+        options::Settings,
+        record_service,
+        segments::{Workflow, Workflows},
+    },
+    wire::{service_names::ServiceNames, settings_error::SettingsError},
+    worker::serving,
+};
+
+/// The services that run agents, to be served by a worker.
+pub struct AgentServices {
+    names: ServiceNames,
+    worker: WorkerContext,
+    workflows: Workflows,
+    settings: Settings,
+    identity_keys: Vec<String>,
+}
+
+impl AgentServices {
+    /// Services under these names, which run this workflow and act through these executors: an
+    /// [`Executor`](neuron_executor::Executor) for every agent, or [one for each](Executors::by_agent).
+    pub fn new(names: ServiceNames, executors: impl Into<Executors>, workflow: Workflow) -> Self {
+        Self {
+            names,
+            worker: WorkerContext {
+                executors: executors.into(),
+                agents: Agents::default(),
+                sink: Arc::new(NoSink),
+                metrics: Arc::default(),
+                drain: Arc::default(),
+                registry: Arc::default(),
+            },
+            workflows: Workflows {
+                of_agents: workflow,
+                by_name: BTreeMap::new(),
+            },
+            settings: Settings::default(),
+            identity_keys: Vec::new(),
+        }
+    }
+
+    /// Sets the agents whose runs are started by name. Default is none: runs are started with definitions.
+    #[must_use]
+    pub fn with_agents(mut self, agents: Agents) -> Self {
+        self.worker.agents = agents;
+        self
+    }
+
+    /// Serves another workflow beside that of agents: runs that name it are its runs. One of the same name is replaced.
+    #[must_use]
+    pub fn with_workflow(mut self, name: impl Into<String>, workflow: Workflow) -> Self {
+        self.workflows.by_name.insert(name.into(), workflow);
+        self
+    }
+
+    /// Sets how long a run may be silent before Restate suspends it. Default is a minute.
+    ///
+    /// A suspended run costs its worker nothing and is resumed when what it waits for happens. A run with a model
+    /// call or a tool call in flight is not silent: it journals every two thirds of this time that there is
+    /// nothing yet, which takes two entries.
+    #[must_use]
+    pub fn with_inactivity_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.inactivity = timeout;
+        self
+    }
+
+    /// Sets how long Restate keeps a run that is over. Default is 7 days.
+    #[must_use]
+    pub fn with_retention(mut self, retention: Duration) -> Self {
+        self.settings.retention = retention;
+        self
+    }
+
+    /// Sets how many entries a journal gets before its run continues as new. Default is 2,000.
+    ///
+    /// A turn with one reading call makes five, with one writing call seven. The limit is passed only by a turn
+    /// that makes more entries than each before it, and where something is in flight at it. A run that has begun a
+    /// journal keeps to what was set then.
+    #[must_use]
+    pub fn continue_as_new_after(mut self, entries: u64) -> Self {
+        self.settings.most.entries = entries;
+        self
+    }
+
+    /// Sets how many bytes of results a journal gets before its run continues as new. Default is 8 MiB.
+    ///
+    /// What the run carries over is not counted, so that a large conversation does not continue as new
+    /// at each step. A run whose state takes more than 24 MiB does not continue as new: it stays where it is until its
+    /// journal holds 64 MiB or 50,000 entries, and then fails with a message that says so.
+    #[must_use]
+    pub fn continue_as_new_after_bytes(mut self, bytes: u64) -> Self {
+        self.settings.most.bytes = bytes;
+        self
+    }
+
+    /// Sets the sink of the events of runs as they happen here, and of attempts that are followed by another. A
+    /// sink that [wants tokens](EventSink::wants_tokens) gets answers while they come, from the worker that asks
+    /// the model. Default is none.
+    ///
+    /// A replay of what the journal holds emits nothing. When a worker or its connection is lost, the events
+    /// since the last step that the journal holds come again: see [`EventSink`] for what they supersede.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.worker.executors = self.worker.executors.with_sink(&sink);
+        self.worker.sink = sink;
+        self
+    }
+
+    /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken.
+    #[must_use]
+    pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
+        self.identity_keys = keys.into_iter().collect();
+        self
+    }
+
+    /// What is counted while they are served.
+    #[must_use]
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.worker.metrics)
+    }
+
+    /// Builds the endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::IdentityKey`].
+    pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
+        let Self { names, worker, .. } = &self;
+        let workflows = self.workflows.clone();
+        let agent = agent::definition(names, worker.clone(), workflows, &self.settings)?;
+        let mut builder = Endpoint::builder()
+            .bind(agent)
+            .bind(inbox::definition(names)?)
+            .bind(record_service::definition(names)?);
+        for key in &self.identity_keys {
+            builder = builder
+                .identity_key(key)
+                .map_err(|source| SettingsError::IdentityKey {
+                    source: Box::new(source),
+                })?;
+        }
+        Ok(builder.build())
+    }
+
+    /// Serves them until `shutdown` is done. Then no attempt is started any more, and those in flight get up to
+    /// 30 seconds to end.
+    ///
+    /// # Errors
+    ///
+    /// As [`endpoint`](Self::endpoint).
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> Result<(), SettingsError> {
+        let drain = Arc::clone(&self.worker.drain);
+        serving::serve(self.endpoint()?, listener, &drain, pin!(shutdown)).await;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AgentServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentServices")
+            .field("names", &self.names)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,4 @@
+//! The worker that serves the services.
+
+pub(crate) mod agent_services;
+pub(crate) mod serving;

@@ -1,0 +1,107 @@
+//! Workers and servers that are lost while runs continue as new.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use neuron_engine::RunClient as _;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally, until};
+use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
+use serde_json::json;
+
+use crate::{
+    journals::{journals, read, turns, unlimited},
+    lost_workers::{TURNS, course, script, tools},
+    server::Server,
+    stage::Stage,
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_been() {
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    let (local, local_events) = run_locally(&spec, &executor).await;
+
+    let [read, write] = tools();
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &[read.clone(), write.clone()]);
+    let stage = Stage::set("rolled-lost").await;
+    let settings = [1, 25, 1, 40].into_iter().cycle();
+    let lives =
+        [90, 130, 110, 170, 150, 210, 190, 250, 300, 400, 500, 600].map(Duration::from_millis);
+    let mut worker = stage
+        .worker_with(&executor, |services| services.continue_as_new_after(1))
+        .await;
+    let run = stage.start("lost", &spec).await;
+    let mut lost = 0;
+    for (life, entries) in lives.into_iter().zip(settings) {
+        if tokio::time::timeout(life, stage.client.wait_for_end(&run))
+            .await
+            .is_ok()
+        {
+            break;
+        }
+        drop(worker);
+        lost += 1;
+        worker = stage
+            .worker_with(&executor, |services| {
+                services.continue_as_new_after(entries)
+            })
+            .await;
+    }
+    let _worker = worker;
+    let output = stage.wait(&run).await;
+    let journals = journals(&stage, &run).await.len();
+    println!("{lost} workers were lost, {journals} journals");
+    assert!(lost >= 3, "the run was too short to be disturbed");
+    assert!(journals >= 5, "{journals}");
+    assert_eq!(output.state, RunPhase::Completed);
+    assert_eq!(output.output, local.output);
+    assert_eq!(output.turns, TURNS as u32);
+    assert_eq!(course(stage.events(&run).await), course(local_events));
+    write.assert_no_call_again();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_continued_run_goes_on_when_the_server_is_back() {
+    let mut script = turns(60, "read");
+    script["turns"][29] = json!({"tool_calls": [{"name": "asked", "input": {}}]});
+    let asked = NotedTool::new("asked", ToolEffects::Write, |_| async {
+        Ok(ToolOutput::text("written"))
+    });
+    let model = NotedModel::new(&script);
+    let read = read(10);
+    let (mut spec, executor) = noted_agent(&model, &[read.clone(), asked.clone()]);
+    spec.approvals.approve = vec!["asked".into()];
+    let server = tokio::task::spawn_blocking(Server::start).await.unwrap();
+    let stage = Stage::on(Arc::new(server), "rolled-back");
+    let _worker = stage
+        .worker_with(&executor, |services| services.continue_as_new_after(30))
+        .await;
+    let run = stage.start("run", &unlimited(spec)).await;
+    until(async || (model.count() >= 12).then_some(())).await;
+    let stage = killed_and_restarted(stage).await;
+    stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let stage = killed_and_restarted(stage).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let approval = decision(&status.approvals[0], Verdict::Approve);
+    stage.client.decide(&run, &approval).await.unwrap();
+    let output = stage.wait(&run).await;
+    assert_eq!(output.output.as_deref(), Some("Done."));
+    assert_eq!(output.turns, 60);
+    assert_eq!(asked.keys(), ["run:30:1"]);
+    let reads: BTreeSet<String> = read.keys().into_iter().collect();
+    assert_eq!(reads.len(), 58);
+    // A read in flight may have been made again.
+    assert!(read.keys().len() <= 60, "{:?}", read.keys());
+    let journals = journals(&stage, &run).await.len();
+    assert!(journals >= 10, "{journals}");
+}
+
+/// The same stage on its server, killed and started again.
+async fn killed_and_restarted(stage: Stage) -> Stage {
+    let prefix = stage.names.agent().to_owned();
+    let server = Arc::into_inner(stage.server).expect("nobody else holds the server");
+    let server = tokio::task::spawn_blocking(move || {
+        let mut server = server;
+        server.kill_and_restart();
+        server
+    });
+    Stage::on(Arc::new(server.await.unwrap()), &prefix)
+}

@@ -1,0 +1,113 @@
+//! Workers that are lost again and again, wherever a run is.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use neuron_engine::RunClient as _;
+use neuron_testing::{NotedModel, NotedTool, noted_agent, run_locally};
+use neuron_types::{RunEvent, RunPhase, ToolEffects, ToolOutput};
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+pub(crate) const TURNS: usize = 12;
+
+/// Turns with a read alone, a write alone, and three calls beside each other.
+pub(crate) fn script() -> Value {
+    let mut turns: Vec<Value> = (1..TURNS)
+        .map(|turn| {
+            let call = |name: &str, n: usize| {
+                json!({"name": name, "input": {"text": format!("{turn}.{n}")}})
+            };
+            let calls = match turn % 3 {
+                0 => vec![call("read", 1)],
+                1 => vec![call("write", 1)],
+                _ => vec![call("read", 1), call("write", 2), call("read", 3)],
+            };
+            json!({"tool_calls": calls, "delay_ms": 15})
+        })
+        .collect();
+    turns.push(json!({"text": "Done."}));
+    json!({ "turns": turns })
+}
+
+pub(crate) fn tools() -> [NotedTool; 2] {
+    let slow = |name, effects| {
+        NotedTool::new(name, effects, |input: Value| async move {
+            tokio::time::sleep(Duration::from_millis(15)).await;
+            Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
+        })
+    };
+    [
+        slow("read", ToolEffects::ReadOnly),
+        slow("write", ToolEffects::Write),
+    ]
+}
+
+/// Events with the ends of calls beside each other in the order of the calls: they come as they come.
+pub(crate) fn in_call_order(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
+    let call = |event: &RunEvent| match event {
+        RunEvent::ToolFinished { call_id, .. } => Some(call_id.clone()),
+        _ => None,
+    };
+    for ends in events.chunk_by_mut(|one, next| call(one).is_some() && call(next).is_some()) {
+        ends.sort_by_key(call);
+    }
+    events
+}
+
+/// Events without what differs when a write's outcome is unknown.
+pub(crate) fn course(events: Vec<RunEvent>) -> Vec<Value> {
+    let events = in_call_order(events).into_iter();
+    let values = events.map(|event| serde_json::to_value(event).unwrap());
+    values
+        .map(|mut event| {
+            let fields = event.as_object_mut().unwrap();
+            fields.remove("is_error");
+            fields.remove("failure");
+            event
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_ends_as_if_none_had_been_lost_and_no_write_is_made_twice() {
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    let (local, local_events) = run_locally(&spec, &executor).await;
+
+    let [read, write] = tools();
+    let model = NotedModel::new(&script());
+    let (spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
+    let stage = Stage::set("lost").await;
+    let mut worker = stage.worker(&executor).await;
+    let run = stage.start("lost", &spec).await;
+    // Lives of different lengths, the same in every run of this test. Restate waits longer after each loss.
+    let lives = [130, 210, 180, 340, 250, 420, 300, 610, 500, 700].map(Duration::from_millis);
+    let mut lost = 0;
+    for life in lives {
+        if tokio::time::timeout(life, stage.client.wait_for_end(&run))
+            .await
+            .is_ok()
+        {
+            break;
+        }
+        drop(worker);
+        lost += 1;
+        worker = stage.worker(&executor).await;
+    }
+    let _worker = worker;
+    let output = stage.wait(&run).await;
+    println!("{lost} workers were lost; {} model calls", model.count());
+    assert!(lost >= 3, "the run was too short to be disturbed");
+    assert_eq!(output.state, RunPhase::Completed);
+    assert_eq!(output.output, local.output);
+    assert_eq!(output.turns, local.turns);
+    assert_eq!(course(stage.events(&run).await), course(local_events));
+    write.assert_no_call_again();
+    let reads: BTreeSet<String> = read.keys().into_iter().collect();
+    let steps = (1..TURNS).map(|turn| match turn % 3 {
+        0 => 1,
+        1 => 0,
+        _ => 2,
+    });
+    assert_eq!(reads.len(), steps.sum::<usize>(), "{reads:?}");
+}

@@ -1,0 +1,32 @@
+//! Runs on a real Restate server, started by the tests on ports of its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod cancelling;
+mod clients;
+mod conformance;
+mod continue_as_new;
+mod continue_as_new_lost;
+mod entries;
+mod guard;
+mod journals;
+mod large;
+mod long_run;
+mod lost_server;
+mod lost_workers;
+mod many_runs;
+mod naming;
+mod one_wait;
+mod retries;
+mod server;
+mod signals;
+mod sinks;
+mod stage;
+mod suspension;
+mod tickets;
+mod tokens;

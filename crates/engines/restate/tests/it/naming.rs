@@ -1,0 +1,50 @@
+//! Runs that anybody starts over HTTP, with two texts.
+
+use neuron_engine::RunClient as _;
+use neuron_testing::{NotedModel, noted_agent};
+use neuron_types::{ExitReason, RunId, RunOutput};
+use serde_json::json;
+
+use crate::{journals::journals, stage::Stage};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
+    let stage = Stage::set("naming").await;
+    let model = NotedModel::new(&json!({"turns": [{"text": "Hi."}]}));
+    let (spec, executor) = noted_agent(&model, &[]);
+    let agents = [spec.clone()].into_iter().collect();
+    let settings = |services: neuron_restate::AgentServices| services.with_agents(agents);
+    let _worker = stage.worker_with(&executor, settings).await;
+    let (named, whole) = (RunId::new("named").unwrap(), RunId::new("whole").unwrap());
+
+    let request = json!({"agent": "default", "prompt": "Go.", "owner": "ann"});
+    let (answered, body) = stage.post(&named, "run", &request).await;
+    assert_eq!(answered, 200, "{body}");
+    let output: RunOutput = serde_json::from_value(body).unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete), "{output:?}");
+    let status = stage.client.status(&named).await.unwrap();
+    assert_eq!(status.definition, Some(spec.fingerprint()));
+    assert_eq!(status.owner.as_deref(), Some("ann"));
+    // Its first step names the agent's definition: no entry more than with a definition.
+    stage.run("whole", &spec).await;
+    let entries = async |run| journals(&stage, run).await[0].entries;
+    assert_eq!(entries(&named).await, entries(&whole).await);
+
+    for (run, request, said) in [
+        (
+            "unknown",
+            json!({"agent": "default", "prompt": "Go.", "overrides": {}}),
+            "unknown field `overrides`",
+        ),
+        (
+            "missing",
+            json!({"agent": "default"}),
+            "missing field `prompt`",
+        ),
+    ] {
+        let wrong = RunId::new(run).unwrap();
+        let (answered, body) = stage.post(&wrong, "run", &request).await;
+        assert_eq!(answered, 400, "{body}");
+        assert!(body.to_string().contains(said), "{body}");
+    }
+}

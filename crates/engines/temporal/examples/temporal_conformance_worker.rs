@@ -1,0 +1,40 @@
+//! The worker that the tests of conformance start as a process of its own, and kill.
+//!
+//! What it needs comes in variables, all of which the tests set.
+
+use std::error::Error;
+
+use neuron_temporal::{AgentClient, AgentWorker, AgentWorkflow, TemporalDurableContext};
+use neuron_testing::{
+    executor_at,
+    worker_variables::{agents, continue_as_new_after, variable},
+};
+use neuron_types::{DurableError, RunOutput, RunStart};
+
+struct Agent;
+
+impl AgentWorkflow for Agent {
+    const NAME: &'static str = "agent";
+
+    async fn run(
+        door: TemporalDurableContext<Self>,
+        start: RunStart,
+    ) -> Result<RunOutput, DurableError> {
+        neuron_workflows::agent(door, start).await
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let executor = executor_at(variable("NEURON_TESTING_WORLD")?);
+    let address: String = variable("NEURON_TESTING_SERVER")?;
+    let client = AgentClient::connect_to(&address, "default").await?;
+    let mut worker = AgentWorker::builder(&client, executor)
+        .task_queue(variable::<String>("NEURON_TESTING_QUEUE")?)
+        .agents(agents()?)
+        .workflow::<Agent>();
+    if let Some(events) = continue_as_new_after()? {
+        worker = worker.continue_as_new_after(events);
+    }
+    Ok(worker.build()?.run(std::future::pending()).await?)
+}

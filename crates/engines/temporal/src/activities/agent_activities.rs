@@ -1,0 +1,226 @@
+//! The activities: model calls and tool calls, made by the executor.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_executor::{Agents, Executor, Executors, StepScope};
+use neuron_types::{AgentSpec, CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
+use temporalio_macros::activities;
+use temporalio_sdk::activities::{ActivityContext, ActivityError};
+
+use crate::{
+    activities::attempt::Attempts,
+    conversation::{
+        history::{transcript, transcript_since},
+        known_results::{NAMED, length},
+        memory::Memory,
+        transcript::Transcript,
+    },
+    wire::{
+        activity_inputs::{
+            Delta, Ending, FIND, MODEL, MODEL_BESIDE, ModelStep, OBSERVE, PART, TOOL, ToolStep,
+        },
+        failure::activity_error,
+        payload_limits,
+        stated::{ResultOf, step_name},
+    },
+};
+
+/// How long after a worker that lacks an agent the next one is asked.
+const FIND_AGAIN: Duration = Duration::from_secs(5);
+
+/// What a worker makes the calls of its runs with.
+pub(crate) struct AgentActivities {
+    pub(crate) executors: Executors,
+    pub(crate) agents: Agents,
+    pub(crate) memory: Memory,
+    pub(crate) attempts: Attempts,
+}
+
+#[activities]
+impl AgentActivities {
+    /// Finds the definition of an agent. A worker that lacks it leaves it to another.
+    #[activity(name = FIND)]
+    pub(crate) async fn find(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        agent: String,
+    ) -> Result<AgentSpec, ActivityError> {
+        let delay = (!ctx.info().is_local).then_some(FIND_AGAIN);
+        let found = self.agents.get(&agent).cloned();
+        let found = found.map_err(|unknown| activity_error(&unknown.into(), delay))?;
+        let checked = payload_limits::check_definition(&found);
+        checked.map_err(|failure| activity_error(&failure, None))?;
+        Ok(found)
+    }
+
+    /// Calls the model.
+    #[activity(name = MODEL)]
+    pub(crate) async fn model(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ModelStep,
+    ) -> Result<CompletionResponse, ActivityError> {
+        let executor = self.executors.of(&step.terms.agent);
+        self.attempts
+            .make(&ctx, executor, &step.terms, async |executor, scope| {
+                let response = self.call_model(&ctx, executor, &scope, &step).await?;
+                response.ok_or_else(another)
+            })
+            .await
+    }
+
+    /// Calls the model beside the run; `None`, without a call, if the conversation is not all here: a part of it
+    /// may not be in the history yet.
+    #[activity(name = MODEL_BESIDE)]
+    pub(crate) async fn model_beside(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ModelStep,
+    ) -> Result<Option<CompletionResponse>, ActivityError> {
+        let executor = self.executors.of(&step.terms.agent);
+        self.attempts
+            .make(&ctx, executor, &step.terms, async |executor, scope| {
+                self.call_model(&ctx, executor, &scope, &step).await
+            })
+            .await
+    }
+
+    /// Takes in a part of a conversation that is too large for one input.
+    #[activity(name = PART)]
+    pub(crate) async fn part(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ModelStep,
+    ) -> Result<(), ActivityError> {
+        let executor = self.executors.of(&step.terms.agent);
+        self.attempts
+            .make(&ctx, executor, &step.terms, async |_, _| {
+                let run = run_of(&ctx);
+                let transcript = self.transcript(&ctx, &run, &step.delta).await?;
+                self.remember(run, transcript.ok_or_else(another)?, &step.delta);
+                Ok(())
+            })
+            .await
+    }
+
+    /// Calls a tool.
+    #[activity(name = TOOL)]
+    pub(crate) async fn tool(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        step: ToolStep,
+    ) -> Result<ToolOutput, ActivityError> {
+        let executor = self.executors.of(&step.terms.agent);
+        self.attempts
+            .make(&ctx, executor, &step.terms, async |executor, scope| {
+                let output = executor.call_tool(&scope, &step.call).await?;
+                let output = payload_limits::fit(output, ctx.info().is_local);
+                if length(&output.content) >= step.named_from.unwrap_or(NAMED) {
+                    let name = step_name(step.terms.step);
+                    let content = &output.content;
+                    self.memory.put_result(&run_of(&ctx), name, content);
+                }
+                Ok(output)
+            })
+            .await
+    }
+
+    /// Notifies the hooks of how the run ended. It is over: none of them can end it any more.
+    #[activity(name = OBSERVE)]
+    pub(crate) async fn observe(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        ending: Ending,
+    ) -> Result<(), ActivityError> {
+        let run_id = RunId::new(ctx.info().workflow_id.clone().unwrap_or_default());
+        if let (Ok(run_id), Ok(executor)) = (run_id, self.executors.of(&ending.agent)) {
+            drop(executor.observe(&run_id, &ending.events).await);
+        }
+        Ok(())
+    }
+}
+
+impl AgentActivities {
+    /// `None` if the conversation is not the one that the run states.
+    async fn call_model(
+        &self,
+        ctx: &ActivityContext,
+        executor: &Executor,
+        scope: &StepScope,
+        step: &ModelStep,
+    ) -> Result<Option<CompletionResponse>, StepFailure> {
+        let run = run_of(ctx);
+        let Some(mut transcript) = self.transcript(ctx, &run, &step.delta).await? else {
+            return Ok(None);
+        };
+        let result = executor.call_model(scope, transcript.request()).await;
+        let result = result.and_then(payload_limits::check_answer);
+        if step.delta.aside {
+            return result.map(Some);
+        }
+        if let Ok(response) = &result {
+            transcript
+                .answer(&response.message)
+                .map_err(|error| unwritable(&error))?;
+        }
+        self.remember(run, transcript, &step.delta);
+        result.map(Some)
+    }
+
+    /// The conversation of this call: remembered, or read from the run's history.
+    async fn transcript(
+        &self,
+        ctx: &ActivityContext,
+        run: &str,
+        delta: &Delta,
+    ) -> Result<Option<Transcript>, StepFailure> {
+        let mut known = if delta.aside {
+            Transcript::default()
+        } else {
+            self.memory.take(run).unwrap_or_default()
+        };
+        let find = |named: &ResultOf| self.memory.result(run, &named.step);
+        let is_applied = known
+            .apply(delta, find)
+            .map_err(|error| unwritable(&error))?;
+        let mut found = match is_applied {
+            true => known.stated(delta).then_some(known),
+            // Another worker had the run since, and this one knows from where to read.
+            false => transcript_since(ctx, known, delta).await?,
+        };
+        if found.is_none() {
+            found = transcript(ctx, delta).await?;
+        }
+        if let Some(transcript) = &mut found {
+            transcript.mark = Some(ctx.info().activity_id.clone());
+        }
+        Ok(found)
+    }
+
+    /// Keeps the conversation. The results that it took in need not be kept beside it.
+    fn remember(&self, run: String, transcript: Transcript, delta: &Delta) {
+        for named in delta.names() {
+            self.memory.forget_result(&run, &named.step);
+        }
+        self.memory.put(run, transcript);
+    }
+}
+
+fn run_of(ctx: &ActivityContext) -> String {
+    ctx.info().workflow_run_id.clone().unwrap_or_default()
+}
+
+fn another() -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        "the conversation that was put together from the run's history is not the one that the run states: \
+         report this with the run's history",
+    )
+}
+
+fn unwritable(error: &serde_json::Error) -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        format!("a message cannot be written as JSON: {error}"),
+    )
+}

@@ -1,0 +1,182 @@
+//! One attempt of a step in the worker: heartbeats, cancellation, shutdown.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use neuron_executor::{
+    EventSink, Executor, LatestProgress, ProgressReport, RetryNotice, StepScope, next_delay,
+};
+use neuron_types::{FailureKind, RunId, StepFailure};
+use serde::{Deserialize, Serialize};
+use temporalio_sdk::activities::{ActivityContext, ActivityError};
+use tokio_util::sync::CancellationToken;
+
+use crate::wire::{
+    activity_inputs::Terms,
+    activity_options::policy_of,
+    failure::{activity_error, interrupted},
+};
+
+/// How often a heartbeat is handed to the SDK, which sends them as seldom as the timeout allows.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// How long a local call that is cancelled has to end by itself. The run hears of its cancellation only when
+/// its worker reports, so less is left than for others; and a local call is no write.
+const LOCAL_NOTICE: Duration = Duration::from_millis(500);
+
+/// What the attempts of a worker have in common.
+pub(crate) struct Attempts {
+    /// Who is notified of attempts that are followed by another. The executors notify it of the rest.
+    pub(crate) sink: Arc<dyn EventSink>,
+    /// The worker shuts down.
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Attempts {
+    /// Makes the attempt that Temporal asks of a worker.
+    ///
+    /// The executor's hooks are notified of what happened before the step, once for all of its attempts. Heartbeats
+    /// go out on their own and bring cancellation back; it ends the work through its scope.
+    pub(crate) async fn make<'a, T, F>(
+        &self,
+        ctx: &ActivityContext,
+        executor: Result<&'a Executor, StepFailure>,
+        terms: &Terms,
+        work: impl FnOnce(&'a Executor, StepScope) -> F,
+    ) -> Result<T, ActivityError>
+    where
+        F: Future<Output = Result<T, StepFailure>>,
+    {
+        let info = ctx.info();
+        let cancellation = CancellationToken::new();
+        let progress = LatestProgress::default();
+        let notified = AtomicBool::new(was_notified(ctx));
+        let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
+        let result = match ready {
+            Ok((run_id, executor)) => {
+                let scope = StepScope {
+                    run_id,
+                    step: terms.step,
+                    agent: terms.step_agent.clone(),
+                    attempt: info.attempt.saturating_add(terms.made),
+                    timeout: terms.timeout(),
+                    effects: terms.effects,
+                    cancellation: cancellation.clone(),
+                    progress: progress.clone(),
+                };
+                let work = async {
+                    if !notified.load(Ordering::Relaxed) {
+                        executor.observe(&scope.run_id, &terms.events).await?;
+                        notified.store(true, Ordering::Relaxed);
+                    }
+                    work(executor, scope).await
+                };
+                tokio::select! {
+                    biased;
+                    result = work => result,
+                    failure = pass_on(ctx, &cancellation) => Err(failure),
+                    never = beat(ctx, info.heartbeat_timeout, &notified, &progress) => match never {},
+                }
+            }
+            Err(failure) => Err(failure),
+        };
+        let failure = match result {
+            Ok(output) => return Ok(output),
+            Err(failure) => failure,
+        };
+        if notified.load(Ordering::Relaxed) {
+            // The next attempt reads it. If it is lost, the hooks are notified again.
+            let beat = Beat {
+                notified: true,
+                progress: progress.get(),
+            };
+            drop(ctx.record_heartbeat(beat).await);
+        }
+        let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
+        let failure = match (was_cancelled, self.stopping.is_cancelled()) {
+            (true, false) => return Err(ActivityError::cancelled()),
+            (true, true) => interrupted(terms.effects),
+            (false, _) => failure,
+        };
+        let policy = policy_of(info.retry_policy.as_ref(), terms.made);
+        let attempt = info.attempt.saturating_add(terms.made);
+        let delay = next_delay(&policy, terms.effects, attempt, &failure);
+        if let (Some(delay), Ok(run_id)) = (delay, run_id(info.workflow_id.as_deref())) {
+            let (step, failure) = (terms.step, failure.clone());
+            let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
+            self.sink.retry(&notice);
+        }
+        Err(activity_error(&failure, delay))
+    }
+}
+
+fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
+    RunId::new(workflow_id.unwrap_or_default())
+        .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
+}
+
+/// Whether the hooks were notified with an attempt before this one.
+fn was_notified(ctx: &ActivityContext) -> bool {
+    if ctx.info().is_local {
+        // It is the only one.
+        return false;
+    }
+    matches!(
+        ctx.heartbeat_details().deserialize::<Beat>(),
+        Ok(Some(Beat { notified: true, .. }))
+    )
+}
+
+/// What a heartbeat carries.
+#[derive(Debug, Serialize, Deserialize)]
+struct Beat {
+    /// The hooks were notified of what led to the step.
+    #[serde(rename = "told")]
+    notified: bool,
+    /// How far the tool says that its call is: Temporal's UI shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    progress: Option<ProgressReport>,
+}
+
+enum Never {}
+
+/// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is
+/// dropped.
+async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> StepFailure {
+    ctx.cancelled().await;
+    cancellation.cancel();
+    if !ctx.info().is_local {
+        return std::future::pending().await;
+    }
+    tokio::time::sleep(LOCAL_NOTICE).await;
+    StepFailure::new(FailureKind::Cancelled, "the call was cancelled")
+}
+
+/// Sends heartbeats for as long as it is polled.
+async fn beat(
+    ctx: &ActivityContext,
+    timeout: Option<Duration>,
+    notified: &AtomicBool,
+    progress: &LatestProgress,
+) -> Never {
+    let Some(timeout) = timeout else {
+        return std::future::pending().await;
+    };
+    let mut beats = tokio::time::interval(BEAT.min(timeout / 4).max(Duration::from_millis(10)));
+    loop {
+        beats.tick().await;
+        let beat = Beat {
+            notified: notified.load(Ordering::Relaxed),
+            progress: progress.get(),
+        };
+        if let Err(error) = ctx.record_heartbeat(beat).await {
+            tracing::warn!(%error, "a heartbeat was not written");
+        }
+    }
+}

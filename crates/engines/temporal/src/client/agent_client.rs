@@ -1,0 +1,245 @@
+use std::{fmt, time::Duration};
+
+use neuron_engine::{RunClientError, RunFuture};
+use neuron_types::RunId;
+use temporalio_client::{
+    Client, ClientOptions, Connection, ConnectionOptions, Url, WorkflowHandle,
+    envconfig::LoadClientConfigProfileOptions,
+    errors::{WorkflowInteractionError, WorkflowQueryError, WorkflowStartError},
+    tonic::{Code, Request, Status},
+};
+use temporalio_common::protos::temporal::api::{
+    history::v1::History, workflowservice::v1::GetSystemInfoRequest,
+};
+
+use super::fault::{self, failed};
+use crate::wire::{
+    agent_run::AgentRun,
+    history_json,
+    names::{AGENT_WORKFLOW, DEFAULT_TASK_QUEUE, ENGINE},
+};
+
+/// How long a decision may take to be answered. A worker that was killed has the run for five seconds more, and
+/// what another makes of it must not get lost.
+const DECISION_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Speaks with the runs on one Temporal namespace, by the methods of [`RunClient`](neuron_engine::RunClient). Cheap
+/// to clone.
+#[derive(Clone)]
+pub struct AgentClient {
+    pub(super) client: Client,
+    pub(super) address: String,
+    pub(super) task_queue: String,
+    pub(super) workflow: String,
+    pub(super) decision_patience: Duration,
+}
+
+impl AgentClient {
+    /// Connects as Temporal's own tools do: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
+    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Settings`] or [`RunClientError::Unreachable`].
+    pub async fn connect() -> Result<Self, RunClientError> {
+        let (connection, options) =
+            ClientOptions::load_from_config(LoadClientConfigProfileOptions::default()).map_err(
+                // The SDK's own error cannot be sent to another thread.
+                |error| fault::settings(error.to_string()),
+            )?;
+        Self::connect_with(connection, options).await
+    }
+
+    /// Connects to the server at an address, as `localhost:7233`, without TLS and without a key.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Settings`] or [`RunClientError::Unreachable`].
+    pub async fn connect_to(address: &str, namespace: &str) -> Result<Self, RunClientError> {
+        let url: Url = format!("http://{address}")
+            .parse()
+            .map_err(fault::settings)?;
+        let connection = ConnectionOptions::new(url).build();
+        Self::connect_with(connection, ClientOptions::new(namespace).build()).await
+    }
+
+    /// Boxed, so that the SDK's client is compiled here once, and not in every program that connects one.
+    fn connect_with(
+        connection: ConnectionOptions,
+        options: ClientOptions,
+    ) -> RunFuture<'static, Self> {
+        Box::pin(async move {
+            let address = connection.target.to_string();
+            let connection = Connection::connect(connection).await;
+            let connection = connection.map_err(|error| fault::unreachable(&address, error))?;
+            let client = Client::new(connection, options);
+            let client = client.map_err(|error| fault::unreachable(&address, error))?;
+            Ok(Self::new(client, address))
+        })
+    }
+
+    /// Returns a client over a connection that is there already. The address stands in errors.
+    #[must_use]
+    pub fn new(client: Client, address: impl Into<String>) -> Self {
+        Self {
+            client,
+            address: address.into(),
+            task_queue: DEFAULT_TASK_QUEUE.to_owned(),
+            workflow: AGENT_WORKFLOW.to_owned(),
+            decision_patience: DECISION_PATIENCE,
+        }
+    }
+
+    /// Sets the task queue whose workers execute the runs that this client starts. Default is
+    /// [`DEFAULT_TASK_QUEUE`].
+    #[must_use]
+    pub fn with_task_queue(mut self, task_queue: impl Into<String>) -> Self {
+        self.task_queue = task_queue.into();
+        self
+    }
+
+    /// Sets the workflow type of the runs that this client starts. Default is [`AGENT_WORKFLOW`], which runs one agent.
+    /// A type that begins with it and `:` is listed among the runs, whoever started them.
+    #[must_use]
+    pub fn with_workflow(mut self, workflow_type: impl Into<String>) -> Self {
+        self.workflow = workflow_type.into();
+        self
+    }
+
+    /// Sets how long a decision waits for a worker. Default is 60 seconds.
+    #[must_use]
+    pub const fn with_decision_patience(mut self, patience: Duration) -> Self {
+        self.decision_patience = patience;
+        self
+    }
+
+    /// Returns the SDK's client, for what this one does not offer.
+    #[must_use]
+    pub const fn temporal(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns the server's address.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns the namespace that the client speaks with.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.client.options().namespace
+    }
+
+    /// Asks the server whether it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Unreachable`].
+    #[must_use]
+    pub fn check(&self) -> RunFuture<'_, ()> {
+        Box::pin(async move {
+            let mut service = self.client.connection().workflow_service();
+            let answer = service
+                .get_system_info(Request::new(GetSystemInfoRequest {}))
+                .await;
+            answer
+                .map(drop)
+                .map_err(|status| fault::unreachable(&self.address, status))
+        })
+    }
+
+    /// Returns the run's newest history as JSON, in the form in which Temporal's own command and UI export it.
+    /// [`Replay`](crate::Replay) reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::UnknownRun`], [`RunClientError::Unreachable`] or [`RunClientError::Failed`].
+    pub async fn export(&self, run_id: &RunId) -> Result<String, RunClientError> {
+        self.export_of(run_id, self.handle(run_id)).await
+    }
+
+    /// As [`export`](Self::export), for one history of a run that continued as new, by the run id that Temporal
+    /// gave it.
+    ///
+    /// # Errors
+    ///
+    /// As [`export`](Self::export).
+    pub async fn export_history(
+        &self,
+        run_id: &RunId,
+        history: &str,
+    ) -> Result<String, RunClientError> {
+        let handle = self.history(run_id, history.to_owned());
+        self.export_of(run_id, handle).await
+    }
+
+    fn export_of<'a>(
+        &'a self,
+        run_id: &'a RunId,
+        handle: WorkflowHandle<Client, AgentRun>,
+    ) -> RunFuture<'a, String> {
+        Box::pin(async move {
+            let history = handle.fetch_history(Default::default());
+            let events = history.into_events().await;
+            let events = events.map_err(|error| self.interaction(run_id, error))?;
+            history_json::to_json(&History { events }).map_err(failed)
+        })
+    }
+
+    pub(super) fn handle(&self, run_id: &RunId) -> WorkflowHandle<Client, AgentRun> {
+        self.client.get_workflow_handle::<AgentRun>(run_id.as_str())
+    }
+
+    /// What an answer of the server means that is an error and none of those that a caller expects.
+    pub(super) fn rpc(&self, status: Status) -> RunClientError {
+        if status.code() == Code::Unavailable {
+            fault::unreachable(&self.address, status)
+        } else {
+            failed(status)
+        }
+    }
+
+    pub(super) fn start_error(&self, run_id: &RunId, error: WorkflowStartError) -> RunClientError {
+        match error {
+            WorkflowStartError::AlreadyStarted { .. } => RunClientError::RunExists {
+                run_id: run_id.clone(),
+            },
+            WorkflowStartError::Rpc(status) => self.rpc(status),
+            error => failed(error),
+        }
+    }
+
+    pub(super) fn interaction(
+        &self,
+        run_id: &RunId,
+        error: WorkflowInteractionError,
+    ) -> RunClientError {
+        match error {
+            WorkflowInteractionError::NotFound(_) => fault::unknown(run_id),
+            WorkflowInteractionError::Rpc(status) => self.rpc(status),
+            error => failed(error),
+        }
+    }
+
+    pub(super) fn query_error(&self, run_id: &RunId, error: WorkflowQueryError) -> RunClientError {
+        match error {
+            WorkflowQueryError::NotFound(_) => fault::unknown(run_id),
+            WorkflowQueryError::Rpc(status) if fault::says_no_worker(&status) => {
+                fault::no_worker(run_id)
+            }
+            WorkflowQueryError::Rpc(status) => self.rpc(status),
+            error => failed(error),
+        }
+    }
+}
+
+impl fmt::Debug for AgentClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentClient")
+            .field("engine", &ENGINE)
+            .field("address", &self.address)
+            .field("task_queue", &self.task_queue)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! Decisions about tickets, as updates: whoever decides learns what came of it.
+
+use std::time::Duration;
+
+use neuron_engine::{DecisionBody, RunClientError};
+use neuron_types::{Decision, Refusal, RunId, Verdict};
+use serde_json::Value;
+use temporalio_client::{
+    WorkflowExecuteUpdateOptions, WorkflowExecutionStatus,
+    errors::WorkflowUpdateError,
+    tonic::{Code, Status},
+};
+
+use super::{
+    AgentClient,
+    fault::{failed, fits, no_worker, says_no_worker},
+};
+use crate::wire::{
+    messages::{self, RunUpdate},
+    payload_limits::LARGEST_MESSAGE,
+    update_id::update_id,
+};
+
+/// How long it takes until a decision that the server could not pass on is made again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+
+/// How long it takes until an update is made again that came between two histories.
+const BETWEEN_HISTORIES: Duration = Duration::from_millis(50);
+
+impl AgentClient {
+    /// Decides about a ticket. While no worker answers it is asked again, always under the same update id: the same
+    /// decision, made twice, reaches the run once and is accepted twice. The server may keep a decision to which no
+    /// worker answered.
+    pub(super) async fn decide_by_update(
+        &self,
+        run_id: &RunId,
+        decision: &Decision,
+    ) -> Result<(), RunClientError> {
+        let update_id = update_id(run_id, decision).map_err(failed)?;
+        let name = match decision.verdict {
+            Verdict::Approve => messages::APPROVE,
+            Verdict::Deny => messages::DENY,
+        };
+        let body = DecisionBody::from(decision.clone());
+        let body = serde_json::to_value(body).map_err(failed)?;
+        fits("the decision", &body, LARGEST_MESSAGE)?;
+        let deciding = async {
+            loop {
+                let answer = self.update(run_id, name, &body, &update_id).await;
+                match answer {
+                    Err(WorkflowUpdateError::Rpc(status)) if may_be_asked_again(&status) => {
+                        tokio::time::sleep(BETWEEN_TRIES).await;
+                    }
+                    answer => return answer,
+                }
+            }
+        };
+        let answer = tokio::time::timeout(self.decision_patience, deciding).await;
+        match answer.map_err(|_| no_worker(run_id))? {
+            Ok(_) => Ok(()),
+            Err(WorkflowUpdateError::NotFound(_)) => Err(self.why_closed(run_id).await),
+            Err(WorkflowUpdateError::Rpc(status)) if says_no_worker(&status) => {
+                Err(no_worker(run_id))
+            }
+            Err(WorkflowUpdateError::Rpc(status)) => Err(self.rpc(status)),
+            Err(WorkflowUpdateError::Failed(failure)) => {
+                let known = Refusal::from_sentence(&failure.message, run_id, &decision.ticket);
+                Err(match known {
+                    Some(refusal) => refusal.into(),
+                    None => RunClientError::rejected(failure.message),
+                })
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    async fn update(
+        &self,
+        run_id: &RunId,
+        name: &'static str,
+        body: &Value,
+        update_id: &str,
+    ) -> Result<Value, WorkflowUpdateError> {
+        let options = WorkflowExecuteUpdateOptions::builder()
+            // One that is made again reaches the run once.
+            .update_id(update_id.to_owned())
+            .build();
+        let handle = self.handle(run_id);
+        loop {
+            let answer = handle
+                .execute_update(RunUpdate(name), body.clone(), options.clone())
+                .await;
+            match answer {
+                // The history ended before the update came into it, and the run goes on in another.
+                Err(WorkflowUpdateError::Rpc(status)) if status.code() == Code::Aborted => {}
+                Err(WorkflowUpdateError::NotFound(_)) if self.is_open(run_id).await => {}
+                answer => return answer,
+            }
+            tokio::time::sleep(BETWEEN_HISTORIES).await;
+        }
+    }
+
+    async fn is_open(&self, run_id: &RunId) -> bool {
+        let seen = self.describe(run_id).await;
+        seen.is_ok_and(|seen| seen.status() == WorkflowExecutionStatus::Running)
+    }
+}
+
+/// What passes when a worker comes, or by itself.
+fn may_be_asked_again(status: &Status) -> bool {
+    says_no_worker(status) || status.code() == Code::Aborted
+}

@@ -1,0 +1,85 @@
+//! What goes wrong at the server, in the words of every engine.
+
+use std::{future::Future, time::Duration};
+
+use neuron_engine::{Cause, RunClientError, json_bytes};
+use neuron_types::RunId;
+use serde::Serialize;
+use temporalio_client::tonic::{Code, Status};
+
+use crate::wire::names::ENGINE;
+
+/// How long a worker may take for an answer: longer than a run stays with a worker that was killed.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+pub(super) fn settings(source: impl Into<Cause>) -> RunClientError {
+    RunClientError::Settings {
+        engine: ENGINE,
+        source: source.into(),
+    }
+}
+
+pub(super) fn unreachable(address: &str, source: impl Into<Cause>) -> RunClientError {
+    RunClientError::Unreachable {
+        engine: ENGINE,
+        address: address.to_owned(),
+        source: source.into(),
+    }
+}
+
+pub(super) fn failed(source: impl Into<Cause>) -> RunClientError {
+    RunClientError::Failed {
+        engine: ENGINE,
+        source: source.into(),
+    }
+}
+
+pub(super) fn unknown(run_id: &RunId) -> RunClientError {
+    RunClientError::UnknownRun {
+        run_id: run_id.clone(),
+    }
+}
+
+pub(super) fn no_worker(run_id: &RunId) -> RunClientError {
+    RunClientError::NoWorker {
+        engine: ENGINE,
+        run_id: run_id.clone(),
+        is_kept: false,
+    }
+}
+
+/// What the server answers when it has waited for a worker, or knows that there is none.
+pub(super) fn says_no_worker(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::DeadlineExceeded | Code::FailedPrecondition
+    )
+}
+
+/// Waits for a worker's answer as long as a person would.
+pub(super) async fn answered<T>(
+    run_id: &RunId,
+    asked: impl Future<Output = T>,
+) -> Result<T, RunClientError> {
+    tokio::time::timeout(PATIENCE, asked)
+        .await
+        .map_err(|_| no_worker(run_id))
+}
+
+/// Rejects what Temporal would not take.
+pub(super) fn fits(
+    what: &'static str,
+    payload: &impl Serialize,
+    most: usize,
+) -> Result<(), RunClientError> {
+    let bytes = json_bytes(payload).map_err(failed)?;
+    if bytes > most {
+        return Err(RunClientError::TooLarge {
+            engine: ENGINE,
+            what,
+            bytes,
+            most,
+        });
+    }
+    Ok(())
+}

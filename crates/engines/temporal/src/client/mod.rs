@@ -1,0 +1,11 @@
+//! The client: starts runs, follows them and reaches into them.
+
+mod agent_client;
+mod decisions;
+mod fault;
+mod listing;
+mod queries;
+mod run_client;
+mod without_worker;
+
+pub use self::agent_client::AgentClient;

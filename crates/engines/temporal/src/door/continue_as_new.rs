@@ -1,0 +1,94 @@
+//! Where one history of a run ends and the next begins.
+
+use neuron_engine::{json_bytes, still_in_flight};
+use neuron_types::{DurableError, RunState};
+
+use crate::{
+    door::durable_context::{TemporalDurableContext, unwritable},
+    state::fill,
+    wire::payload_limits::LARGEST_PAYLOAD,
+};
+
+/// Marks in a history: here it was left, here nothing more was added to it.
+const LEFT: &str = "neuron-left";
+const FULL: &str = "neuron-full";
+/// And from here on nothing more was started in it.
+const CLOSING: &str = "neuron-closing";
+
+impl<W: 'static> TemporalDurableContext<W> {
+    /// Whether the run should continue as new.
+    pub(crate) fn is_history_long(&self) -> bool {
+        let events = self.ctx.history_length();
+        self.ctx.state_mut(|host| host.view.fill.look(events));
+        if self.check().is_err() {
+            return false;
+        }
+        if self.ctx.is_replaying() {
+            return self.mark(LEFT) || self.mark(FULL);
+        }
+        let is_suggested = self.ctx.continue_as_new_suggested();
+        self.ctx.state(|host| {
+            let fill = &host.view.fill;
+            let is_full = self.is_full.get() || fill.is_full();
+            let conversation = host.view.encoder.bytes();
+            if fill.is_declined(conversation) {
+                return is_full;
+            }
+            // An update that was taken just now is to be answered before the history ends.
+            let owes_answer = host.view.updated_at == Some(events);
+            (is_suggested || is_full || fill.is_due(conversation))
+                && !owes_answer
+                && !host.segments.was_refused(self.ctx.run_id())
+        })
+    }
+
+    /// Whether so much is in the history that nothing more may be started in it.
+    pub(crate) fn is_history_full(&self) -> bool {
+        if !self.is_full.get() {
+            let events = self.ctx.history_length();
+            let is_full =
+                self.ctx.is_replaying() || self.ctx.state(|host| host.view.fill.is_full_at(events));
+            self.is_full.set(is_full && self.mark(CLOSING));
+        }
+        self.is_full.get()
+    }
+
+    /// Hands the run's state over to the next history, if it can be and there is need.
+    pub(crate) fn leave_history(&self, state: &RunState) -> Result<(), DurableError> {
+        self.check()?;
+        if !self.in_flight.borrow().is_empty() {
+            return Err(still_in_flight());
+        }
+        let history = self.ctx.run_id();
+        let carried = self.ctx.state(|host| host.view.carry(state, history));
+        let Some(carried) = carried else {
+            return Ok(());
+        };
+        let bytes = json_bytes(&carried).map_err(unwritable)?;
+        let fits = bytes <= LARGEST_PAYLOAD;
+        // A replay goes by what is in the history, whatever its worker would do now.
+        if (fits || self.ctx.is_replaying()) && self.mark(LEFT) {
+            return self.ctx.state_mut(|host| {
+                host.segments.attempt(history);
+                host.view.left = Some(carried);
+                Err(DurableError::ContinuedAsNew)
+            });
+        }
+        let (size, is_full) = self.ctx.state_mut(|host| {
+            let conversation = host.view.encoder.bytes();
+            let fill = &mut host.view.fill;
+            fill.decline(conversation);
+            (fill.size(), fill.is_full())
+        });
+        if (is_full || self.ctx.is_replaying()) && self.mark(FULL) {
+            return Err(fill::full(size, bytes).into());
+        }
+        Ok(())
+    }
+
+    /// Notes in the history what is done at this place in it, or says whether the history tells of it.
+    fn mark(&self, what: &str) -> bool {
+        let place = self.ctx.state(|host| host.view.fill.place());
+        self.ctx.patched(&format!("{what}-{place}"))
+    }
+}

@@ -1,0 +1,82 @@
+//! How a run that only names its agent comes to a definition.
+
+use neuron_engine::json_bytes;
+use neuron_types::{
+    AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
+    StepFailure, ToolEffects,
+};
+
+use crate::{
+    activities::agent_activities::AgentActivities,
+    door::durable_context::TemporalDurableContext,
+    wire::{
+        activity_options,
+        failure::step_failure,
+        history_input::{HistoryInput, Opening},
+    },
+};
+
+impl<W: 'static> TemporalDurableContext<W> {
+    /// Returns where the workflow starts in this history.
+    pub(crate) async fn run_start(&self, input: HistoryInput) -> Result<RunStart, DurableError> {
+        let request = match input.0 {
+            Opening::New(request) => *request,
+            Opening::Continued { continued } => return Ok(continued.state.into()),
+            Opening::Unreadable(reason) => return Err(DurableError::engine(reason)),
+        };
+        let RunRequest { tags, prompt, .. } = request;
+        let agent = match request.agent {
+            AgentRef::Definition(definition) => *definition,
+            AgentRef::Name(name) => self.definition(name).await?,
+        };
+        let preamble = request.preamble;
+        Ok(RunStart::New(RunInput {
+            agent,
+            tags,
+            preamble,
+            prompt,
+        }))
+    }
+
+    /// Asks for the definition of an agent: the worker that has the run first, which costs next to nothing. Where that
+    /// lacks it, an activity asks one worker after the other for as long as it takes.
+    async fn definition(&self, agent: String) -> Result<AgentSpec, DurableError> {
+        self.check()?;
+        let options = activity_options::find_here(&self.stop);
+        let asked = self
+            .ctx
+            .execute_local_activity(AgentActivities::find, agent.clone(), options);
+        let definition = match asked.await {
+            Ok(definition) => {
+                self.steps
+                    .was_made_beside(json_bytes(&definition).unwrap_or_default());
+                definition
+            }
+            Err(error) => {
+                self.check()?;
+                self.block(&step_failure(&error, ToolEffects::ReadOnly));
+                let options = activity_options::find(&agent, &self.stop);
+                let asked = self
+                    .ctx
+                    .execute_activity(AgentActivities::find, agent, options);
+                let definition = asked.await;
+                self.steps.was_answered();
+                self.check()?;
+                definition.map_err(|error| step_failure(&error, ToolEffects::ReadOnly))?
+            }
+        };
+        let bytes = json_bytes(&definition).unwrap_or_default();
+        self.steps.view(|view| view.fill.add(bytes));
+        Ok(definition)
+    }
+
+    /// Shows why the run does not start.
+    fn block(&self, why: &StepFailure) {
+        let now = self.now();
+        let details = self.steps.view(|view| {
+            view.block(why.message.clone(), now);
+            view.details()
+        });
+        self.ctx.set_current_details(details);
+    }
+}

@@ -1,0 +1,344 @@
+//! Steps as activities: what is scheduled, and what it came to.
+
+use std::{rc::Rc, time::Duration};
+
+use neuron_engine::json_bytes;
+use neuron_executor::{RetryNotice, cancelled_between, next_delay};
+use neuron_types::{
+    ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, RunId, StepFailure,
+    ToolCall, ToolOutput,
+};
+use temporalio_sdk::{TimerOptions, TimerResult, WorkflowCancellationToken, WorkflowContext};
+
+use crate::{
+    activities::agent_activities::AgentActivities,
+    conversation::{delta_encoder::aside, known_results::NAMED_BESIDE},
+    door::place::Place,
+    state::{agent_host::AgentHost, run_view::RunView},
+    wire::{
+        activity_inputs::{Delta, ModelStep, Terms, ToolStep},
+        activity_options,
+        failure::step_failure,
+        payload_limits::{self, LARGEST_ANSWER, MARKER},
+    },
+};
+
+/// Timers beyond this are refused by the server.
+pub(crate) const LONGEST_TIMER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// Schedules the steps of one run. Cheap to clone.
+pub(crate) struct Steps<W> {
+    pub(crate) ctx: WorkflowContext<AgentHost<W>>,
+    agent: Rc<str>,
+}
+
+impl<W> Clone for Steps<W> {
+    fn clone(&self) -> Self {
+        Self {
+            ctx: self.ctx.clone(),
+            agent: Rc::clone(&self.agent),
+        }
+    }
+}
+
+impl<W> Steps<W> {
+    /// The steps of a run of this agent.
+    pub(crate) fn new(ctx: WorkflowContext<AgentHost<W>>, agent: &str) -> Self {
+        Self {
+            ctx,
+            agent: agent.into(),
+        }
+    }
+
+    /// The agent's name.
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    pub(crate) fn view<T>(&self, change: impl FnOnce(&mut RunView) -> T) -> T {
+        self.ctx.state_mut(|host| change(&mut host.view))
+    }
+
+    /// Counts what goes into the history.
+    fn count(&self, payload: &impl serde::Serialize) -> usize {
+        // What cannot be written as JSON fails where it is written.
+        let bytes = json_bytes(payload).unwrap_or_default();
+        self.view(|view| view.fill.add(bytes));
+        bytes
+    }
+
+    /// How the step is made. What the hooks have not been notified of yet goes along.
+    fn terms(&self, options: &ActivityOptions) -> Terms {
+        let events = self.view(RunView::take_unobserved);
+        Terms::new(&self.agent, options, events)
+    }
+
+    /// Calls a tool. It is scheduled at the first poll.
+    pub(crate) async fn tool(
+        self,
+        call: ToolCall,
+        options: ActivityOptions,
+        place: Place,
+        token: WorkflowCancellationToken,
+    ) -> Result<ToolOutput, StepFailure> {
+        payload_limits::check_call(json_bytes(&call).unwrap_or_default())?;
+        let mut step = ToolStep {
+            terms: self.terms(&options),
+            call,
+            named_from: self.view(|view| view.named_from),
+        };
+        let answer = if place.is_beside() {
+            let activity = activity_options::local(&options, &step.call.name, &token);
+            let called =
+                self.ctx
+                    .execute_local_activity(AgentActivities::tool, step.clone(), activity);
+            let answer = called.await;
+            let answer = answer.map_err(|error| step_failure(&error, options.effects));
+            let bytes = answer.as_ref().map_or(0, |output| self.count(output));
+            self.was_made_beside(bytes);
+            match answer {
+                Ok(output) => Ok(output),
+                Err(failure) => {
+                    place.leave();
+                    step.terms = self
+                        .after_attempt(step.terms, &options, failure, &token)
+                        .await?;
+                    self.tool_activity(step, &options, &token).await
+                }
+            }
+        } else {
+            self.tool_activity(step, &options, &token).await
+        };
+        let output = answer?;
+        self.view(|view| view.results.note(options.step, &output.content));
+        Ok(output)
+    }
+
+    async fn tool_activity(
+        &self,
+        step: ToolStep,
+        options: &ActivityOptions,
+        token: &WorkflowCancellationToken,
+    ) -> Result<ToolOutput, StepFailure> {
+        self.count(&step);
+        let activity = activity_options::normal(options, &step.call.name, step.terms.made, token);
+        let called = self
+            .ctx
+            .execute_activity(AgentActivities::tool, step, activity);
+        let answer = called.await;
+        self.was_answered();
+        let output = answer.map_err(|error| step_failure(&error, options.effects))?;
+        self.count(&output);
+        Ok(output)
+    }
+
+    /// Calls the model: with what is new in the conversation, or aside from it. It is scheduled at the first poll,
+    /// behind what is too large for one input.
+    pub(crate) async fn model(
+        self,
+        request: CompletionRequest,
+        options: ActivityOptions,
+        is_aside: bool,
+        place: Place,
+        token: WorkflowCancellationToken,
+    ) -> Result<Box<CompletionResponse>, StepFailure> {
+        let deltas = if is_aside {
+            aside(&request).map(|delta| vec![delta])
+        } else {
+            self.view(|view| {
+                view.named_from = place.is_beside().then_some(NAMED_BESIDE);
+                view.state(&request)
+            })
+        };
+        let mut deltas = deltas.map_err(|error| unwritable(&error))?;
+        let Some(last) = deltas.pop() else {
+            return Err(StepFailure::new(
+                FailureKind::Internal,
+                "a request without anything to say",
+            ));
+        };
+        if !deltas.is_empty() {
+            place.leave();
+        }
+        for delta in deltas {
+            self.part(delta, &request.model, &options, &token).await?;
+        }
+        let step = ModelStep {
+            terms: self.terms(&options),
+            delta: last,
+        };
+        let response = if place.is_beside() {
+            self.model_beside(step, &request.model, &options, &place, &token)
+                .await?
+        } else {
+            self.model_activity(step, &request.model, &options, &token)
+                .await?
+        };
+        self.count(&response);
+        if !is_aside {
+            self.view(|view| view.encoder.answer(&response.message))
+                .map_err(|error| unwritable(&error))?;
+        }
+        Ok(Box::new(response))
+    }
+
+    async fn model_activity(
+        &self,
+        step: ModelStep,
+        model: &str,
+        options: &ActivityOptions,
+        token: &WorkflowCancellationToken,
+    ) -> Result<CompletionResponse, StepFailure> {
+        self.count_conversation(&step)?;
+        let activity = activity_options::normal(options, model, step.terms.made, token);
+        let is_aside = step.delta.aside;
+        let called = self
+            .ctx
+            .execute_activity(AgentActivities::model, step, activity);
+        if !is_aside {
+            self.view(|view| view.encoder.stated());
+        }
+        let response = called.await;
+        self.was_answered();
+        response.map_err(|error| step_failure(&error, options.effects))
+    }
+
+    /// Makes one attempt in the worker that has the run, and what follows as an activity.
+    async fn model_beside(
+        &self,
+        mut step: ModelStep,
+        model: &str,
+        options: &ActivityOptions,
+        place: &Place,
+        token: &WorkflowCancellationToken,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let is_aside = step.delta.aside;
+        let input = match is_aside {
+            // What is no part of the conversation is in no history.
+            true => 0,
+            false => json_bytes(&step).map_err(|error| unwritable(&error))?,
+        };
+        if self.has_room_beside(LARGEST_ANSWER.saturating_add(input)) {
+            let mut activity = activity_options::local(options, model, token);
+            // The history is the transcript.
+            activity.include_arguments_in_marker = !is_aside;
+            let called = self.ctx.execute_local_activity(
+                AgentActivities::model_beside,
+                step.clone(),
+                activity,
+            );
+            if !is_aside {
+                self.view(|view| view.encoder.stated());
+            }
+            let answer = called.await;
+            let answer = answer.map_err(|error| step_failure(&error, options.effects));
+            let output = match &answer {
+                Ok(Some(response)) => json_bytes(response).unwrap_or_default(),
+                _ => 0,
+            };
+            self.view(|view| view.fill.add(input));
+            self.was_made_beside(input.saturating_add(output));
+            match answer {
+                Ok(Some(response)) => return Ok(response),
+                // The hooks were notified, and the model was not called.
+                Ok(None) => step.terms.events.clear(),
+                Err(failure) => {
+                    step.terms = self
+                        .after_attempt(step.terms, options, failure, token)
+                        .await?;
+                }
+            }
+        }
+        place.leave();
+        self.model_activity(step, model, options, token).await
+    }
+
+    /// Hands the model activities a part of what is too large for one input.
+    async fn part(
+        &self,
+        delta: Delta,
+        model: &str,
+        options: &ActivityOptions,
+        token: &WorkflowCancellationToken,
+    ) -> Result<(), StepFailure> {
+        let step = ModelStep {
+            terms: Terms::new(&self.agent, options, Vec::new()),
+            delta,
+        };
+        self.count_conversation(&step)?;
+        let activity = activity_options::normal(options, model, 0, token);
+        let taken = self
+            .ctx
+            .execute_activity(AgentActivities::part, step, activity)
+            .await;
+        taken.map_err(|error| step_failure(&error, options.effects))
+    }
+
+    /// Counts what is stated of the conversation, if it can be stated.
+    fn count_conversation(&self, step: &ModelStep) -> Result<(), StepFailure> {
+        let bytes = self.count(step);
+        payload_limits::check_conversation(bytes).inspect_err(|_| {
+            self.view(|view| {
+                view.encoder.forget();
+                view.put_back_unobserved(step.terms.events.clone());
+            });
+        })
+    }
+
+    /// Whether so many bytes may be written together with what is to be written already.
+    pub(crate) fn has_room_beside(&self, bytes: usize) -> bool {
+        let written = self.ctx.state(|host| host.view.local_bytes);
+        payload_limits::fit_together(bytes, written)
+    }
+
+    /// An attempt was made beside the run, and its marker carries so much.
+    pub(crate) fn was_made_beside(&self, bytes: usize) {
+        self.view(|view| {
+            view.fill.add_beside();
+            view.local_bytes += bytes + MARKER;
+        });
+    }
+
+    /// The server answered, so it has what was written beside the run before.
+    pub(crate) fn was_answered(&self) {
+        self.view(|view| view.local_bytes = 0);
+    }
+
+    /// Waits until a step is made again whose only attempt beside the run failed, if it is: with what this
+    /// returns.
+    pub(crate) async fn after_attempt(
+        &self,
+        terms: Terms,
+        options: &ActivityOptions,
+        failure: StepFailure,
+        token: &WorkflowCancellationToken,
+    ) -> Result<Terms, StepFailure> {
+        let delay = next_delay(&options.retry_policy, options.effects, 1, &failure);
+        let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
+            return Err(failure);
+        };
+        let run_id = RunId::new(self.ctx.workflow_id());
+        if let (false, Ok(run_id)) = (self.ctx.is_replaying(), run_id) {
+            let sink = self.ctx.state(|host| host.sink.clone());
+            sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
+        }
+        // A delay of none costs no timer.
+        if delay > Duration::ZERO {
+            let timer = TimerOptions::builder(delay.min(LONGEST_TIMER))
+                .cancellation_token(token.clone())
+                .build();
+            if self.ctx.timer(timer).await == TimerResult::Cancelled {
+                return Err(cancelled_between());
+            }
+            self.was_answered();
+        }
+        Ok(terms.made_beside())
+    }
+}
+
+fn unwritable(error: &serde_json::Error) -> StepFailure {
+    StepFailure::new(
+        FailureKind::Internal,
+        format!("a message cannot be written as JSON: {error}"),
+    )
+}

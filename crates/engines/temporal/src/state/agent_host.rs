@@ -1,0 +1,95 @@
+//! What the workflow of a run keeps beside the loop, and shows whenever it changes.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use neuron_executor::EventSink;
+use neuron_types::RunEvent;
+use temporalio_sdk::WorkflowContext;
+
+use crate::{
+    state::{
+        run_view::RunView,
+        search_attributes::{self, Registered},
+        segments::Segments,
+    },
+    wire::history_input::HistoryInput,
+};
+
+/// The Temporal workflow around an [`AgentWorkflow`](crate::AgentWorkflow): queues signals, checks updates, answers queries.
+pub struct AgentHost<W> {
+    pub(crate) view: RunView,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) segments: Arc<Segments>,
+    registered: Arc<Registered>,
+    workflow: PhantomData<W>,
+}
+
+impl<W> fmt::Debug for AgentHost<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentHost").finish_non_exhaustive()
+    }
+}
+
+impl<W> AgentHost<W> {
+    pub(crate) fn new(
+        sink: Arc<dyn EventSink>,
+        segments: Arc<Segments>,
+        registered: Arc<Registered>,
+    ) -> Self {
+        Self {
+            view: RunView::new(segments.pace()),
+            sink,
+            segments,
+            registered,
+            workflow: PhantomData,
+        }
+    }
+
+    /// Numbers and shows an event, and gives it to the sink once.
+    pub(crate) fn emit(ctx: &WorkflowContext<Self>, event: RunEvent) {
+        let at = time_of(ctx);
+        let (recorded, details, sink) = ctx.state_mut(|host| {
+            let recorded = host.view.record(event, at);
+            (recorded, host.view.details(), host.sink.clone())
+        });
+        ctx.set_current_details(details);
+        Self::show(ctx);
+        if let (Some(recorded), false) = (recorded, ctx.is_replaying()) {
+            sink.event(&recorded);
+        }
+    }
+
+    /// Has this history set search attributes if the worker's namespace has them, or the history before it has
+    /// set them. A replay goes by what is in the history.
+    pub(crate) fn begin_to_show(ctx: &WorkflowContext<Self>, input: &HistoryInput) {
+        let is_registered = || input.is_shown() || ctx.state(|host| host.registered.get());
+        let may_show = ctx.is_replaying() || is_registered();
+        if may_show && ctx.patched(search_attributes::MARK) {
+            ctx.state_mut(|host| host.view.shown.turn_on());
+            Self::show(ctx);
+        }
+    }
+
+    /// Sets the search attributes, if the run's state is another than they say.
+    pub(crate) fn show(ctx: &WorkflowContext<Self>) {
+        let updates = ctx.state_mut(|host| host.view.search_attributes());
+        match updates {
+            Ok(updates) if !updates.is_empty() => ctx.upsert_search_attributes(updates),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the run's search attributes were not set"),
+        }
+    }
+
+    /// Cancels the run.
+    pub(crate) fn cancel(&self, reason: Option<&str>) {
+        let reason = reason.unwrap_or_default();
+        self.view.stop.cancel_with_reason(reason);
+    }
+}
+
+/// The time of the history as far as the workflow has seen it.
+pub(crate) fn time_of<W>(ctx: &WorkflowContext<AgentHost<W>>) -> DateTime<Utc> {
+    ctx.workflow_time()
+        .map_or(DateTime::UNIX_EPOCH, DateTime::from)
+}

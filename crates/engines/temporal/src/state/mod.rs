@@ -1,0 +1,7 @@
+//! What the workflow of a run keeps beside the loop.
+
+pub(crate) mod agent_host;
+pub(crate) mod fill;
+pub(crate) mod run_view;
+pub(crate) mod search_attributes;
+pub(crate) mod segments;

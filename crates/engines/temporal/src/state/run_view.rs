@@ -1,0 +1,401 @@
+//! What a run shows and what has reached it: the workflow's state beside the loop.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Write as _,
+};
+
+use chrono::{DateTime, Utc};
+use neuron_engine::{Pace, RunLedger, json_bytes};
+use neuron_types::{
+    CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
+    RunState, RunStatus, Signal, signal,
+};
+use serde_json::Value;
+use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};
+use temporalio_sdk::WorkflowCancellationToken;
+
+use crate::{
+    conversation::{
+        delta_encoder::DeltaEncoder,
+        known_results::{KnownResults, NAMED},
+    },
+    state::{fill::Fill, search_attributes::Shown},
+    wire::{
+        activity_inputs::Delta,
+        history_input::{Carried, HistoryInput, Opening},
+        pages::{EventsPage, MessagesPage},
+    },
+};
+
+/// Of how many tickets and decisions before this history it is known what became of them.
+const KNOWN_BEFORE: usize = 256;
+
+/// The state of one run that its queries show and its signals change.
+#[derive(Debug, Default)]
+pub(crate) struct RunView {
+    /// Signals that nobody has taken, in the order of arrival.
+    signals: VecDeque<Signal>,
+    /// What became of tickets in earlier histories.
+    settled: Vec<RecordedEvent>,
+    /// With all events of this history; `None` before it begins.
+    ledger: Option<RunLedger>,
+    /// The conversation as the model activities know it.
+    pub(crate) encoder: DeltaEncoder,
+    /// Which tool results this history holds.
+    pub(crate) results: KnownResults,
+    /// From how many bytes on the next model call names them; [`NAMED`] where `None`.
+    pub(crate) named_from: Option<usize>,
+    /// Cancelled when the run is.
+    pub(crate) stop: WorkflowCancellationToken,
+    pub(crate) fill: Fill,
+    pub(crate) shown: Shown,
+    /// The bytes that local calls wrote since the server answered last.
+    pub(crate) local_bytes: usize,
+    /// How long the history was when an update was taken last. It is answered when the workflow waits.
+    pub(crate) updated_at: Option<u32>,
+    /// The ids of the updates that carried decisions; the first `decided_before` came to earlier histories.
+    decided: Vec<String>,
+    decided_before: usize,
+    /// The id that Temporal gave the history before this one.
+    previous: Option<String>,
+    /// What the next history begins with, if this one is left.
+    pub(crate) left: Option<Carried>,
+}
+
+impl RunView {
+    /// Returns the view of a history of this pace.
+    pub(crate) fn new(pace: Pace) -> Self {
+        Self {
+            fill: Fill::new(pace),
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a request and states what is new in it, in parts where it is much.
+    pub(crate) fn state(
+        &mut self,
+        request: &CompletionRequest,
+    ) -> Result<Vec<Delta>, serde_json::Error> {
+        let least = self.named_from.unwrap_or(NAMED);
+        self.encoder.next(request, &self.results, least)
+    }
+
+    /// The run starts.
+    pub(crate) fn start(&mut self, run_id: RunId, engine: &str, agent: &str, now: DateTime<Utc>) {
+        let status = RunStatus::new(run_id, engine, agent, now);
+        self.ledger = Some(RunLedger::new(status));
+    }
+
+    /// The history begins: the run's first, or one that goes on where another was left.
+    pub(crate) fn open(
+        &mut self,
+        run_id: RunId,
+        engine: &str,
+        input: &mut HistoryInput,
+        now: DateTime<Utc>,
+    ) -> Result<(), serde_json::Error> {
+        self.fill.begin(json_bytes(input)?);
+        match &mut input.0 {
+            Opening::New(request) => self.start(run_id, engine, request.agent.name(), now),
+            Opening::Unreadable(_) => {}
+            Opening::Continued { continued } => {
+                self.encoder.begin(&continued.state.conversation)?;
+                self.ledger = Some(RunLedger::resumed(
+                    continued.status.clone(),
+                    continued.next_event.saturating_sub(1),
+                    std::mem::take(&mut continued.unobserved),
+                ));
+                self.settled = std::mem::take(&mut continued.settled);
+                self.decided = std::mem::take(&mut continued.decided);
+                self.decided_before = self.decided.len();
+                self.previous = Some(std::mem::take(&mut continued.previous));
+                // Signals of this history may be here already: they came later.
+                let later = std::mem::take(&mut self.signals);
+                for (name, queue) in std::mem::take(&mut continued.signals) {
+                    for payload in queue {
+                        self.put(name.clone(), payload);
+                    }
+                }
+                self.signals.extend(later);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing goes on until a worker has the run's agent.
+    pub(crate) fn block(&mut self, detail: String, since: DateTime<Utc>) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.block(detail, since);
+        }
+    }
+
+    /// What the next history has to know. `history` is the id that Temporal gave this one.
+    pub(crate) fn carry(&self, state: &RunState, history: &str) -> Option<Carried> {
+        let ledger = self.ledger.as_ref()?;
+        let settled = self.settled.iter().chain(ledger.events());
+        let settled: Vec<_> = settled.filter_map(settles).collect();
+        let newest = settled.len().saturating_sub(KNOWN_BEFORE);
+        let newest_decided = self.decided.len().saturating_sub(KNOWN_BEFORE);
+        Some(Carried {
+            state: state.clone(),
+            status: ledger.status().clone(),
+            signals: self.signals_by_name(),
+            next_event: ledger.last() + 1,
+            settled: settled.into_iter().skip(newest).collect(),
+            decided: self.decided.iter().skip(newest_decided).cloned().collect(),
+            unobserved: ledger.unobserved().clone(),
+            previous: history.to_owned(),
+            shown: self.shown.is_on(),
+        })
+    }
+
+    /// Notes that the update of this id carried a decision.
+    pub(crate) fn decided(&mut self, update: String) {
+        self.decided.push(update);
+    }
+
+    /// Whether an earlier history took this decision, so that it is the same one again.
+    pub(crate) fn was_decided_before(&self, update: &str) -> bool {
+        let mut before = self.decided.iter().take(self.decided_before);
+        before.any(|decided| decided == update)
+    }
+
+    /// Puts a signal behind the others.
+    pub(crate) fn put(&mut self, name: String, payload: Value) {
+        self.signals.push_back(Signal { name, payload });
+    }
+
+    /// Takes the oldest signal of these names.
+    pub(crate) fn take(&mut self, names: &[&str]) -> Option<Signal> {
+        let place = self.place_of(names)?;
+        self.signals.remove(place)
+    }
+
+    /// Whether a signal of one of these names is here.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.place_of(names).is_some()
+    }
+
+    fn place_of(&self, names: &[&str]) -> Option<usize> {
+        let mut signals = self.signals.iter();
+        signals.position(|signal| names.contains(&signal.name.as_str()))
+    }
+
+    fn signals_by_name(&self) -> BTreeMap<String, VecDeque<Value>> {
+        let mut queues: BTreeMap<_, VecDeque<_>> = BTreeMap::new();
+        for Signal { name, payload } in &self.signals {
+            let queue = queues.entry(name.clone()).or_default();
+            queue.push_back(payload.clone());
+        }
+        queues
+    }
+
+    /// Whether a decision about this ticket is on its way to the loop.
+    fn decision_is_queued(&self, ticket: &str) -> bool {
+        let mut signals = self.signals.iter();
+        signals.any(|signal| {
+            signal.name == signal::DECISION
+                && signal.payload.get("ticket").and_then(Value::as_str) == Some(ticket)
+        })
+    }
+
+    /// Checks whether the run takes a decision.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it does not: of a ticket that is not open, what became of it in this history or an earlier one.
+    pub(crate) fn check_decision(
+        &self,
+        run_id: RunId,
+        decision: &Decision,
+        now: DateTime<Utc>,
+    ) -> Result<(), Refusal> {
+        let ticket = decision.ticket.clone();
+        let Some(status) = self.status() else {
+            return Err(Refusal::UnknownTicket { run_id, ticket });
+        };
+        let events = self.ledger().map_or(&[][..], RunLedger::events);
+        let checked = status.check_decision(decision, now);
+        checked.map_err(|refusal| refusal.with_events(&self.settled).with_events(events))?;
+        if self.decision_is_queued(&ticket) {
+            return Err(Refusal::AlreadyDecided { run_id, ticket });
+        }
+        Ok(())
+    }
+
+    /// Takes in what happened in a run that has begun.
+    pub(crate) fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> Option<RecordedEvent> {
+        if matches!(event, RunEvent::ContextCompacted { .. }) {
+            self.encoder.doubt();
+        }
+        let ledger = self.ledger.as_mut()?;
+        Some(ledger.record(event, at))
+    }
+
+    /// Takes in how the workflow ended. Returns whether that is news.
+    pub(crate) fn end(&mut self, output: &RunOutput) -> bool {
+        let ledger = self.ledger.as_mut();
+        ledger.is_some_and(|ledger| ledger.end(output))
+    }
+
+    /// Takes what the hooks are to be notified of next.
+    pub(crate) fn take_unobserved(&mut self) -> Vec<RunEvent> {
+        let ledger = self.ledger.as_mut();
+        ledger.map_or_else(Vec::new, |ledger| ledger.unobserved_mut().take())
+    }
+
+    /// Puts back what was taken for a step that is not made.
+    pub(crate) fn put_back_unobserved(&mut self, taken: Vec<RunEvent>) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.unobserved_mut().put_back(taken);
+        }
+    }
+
+    /// What this history shows; `None` before it begins.
+    pub(crate) fn ledger(&self) -> Option<&RunLedger> {
+        self.ledger.as_ref()
+    }
+
+    /// Returns the events of this history behind number `after`, as far as they fit an answer. `history` is the id
+    /// that Temporal gave it.
+    pub(crate) fn events_page(&self, history: &str, after: u64) -> EventsPage {
+        EventsPage::of(self.ledger(), self.previous.as_deref(), history, after)
+    }
+
+    /// Returns the conversation behind its first `known` blocks, as far as it fits an answer.
+    pub(crate) fn messages_page(&self, history: &str, known: u64) -> MessagesPage {
+        MessagesPage::of(self.encoder.messages(), self.encoder.form(), history, known)
+    }
+
+    pub(crate) fn status(&self) -> Option<&RunStatus> {
+        self.ledger.as_ref().map(RunLedger::status)
+    }
+
+    /// The search attributes that are to be set now.
+    pub(crate) fn search_attributes(
+        &mut self,
+    ) -> Result<Vec<SearchAttributeUpdate>, SearchAttributeError> {
+        match &self.ledger {
+            Some(ledger) => self.shown.updates(ledger.status()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What Temporal's own UI shows of the run, in Markdown.
+    pub(crate) fn details(&self) -> String {
+        let Some(status) = self.status() else {
+            return String::new();
+        };
+        let usage = &status.usage;
+        let mut text = format!(
+            "**{}**, agent {}, turn {}, {} tokens in, {} out",
+            status.state, status.agent, status.turn, usage.input_tokens, usage.output_tokens
+        );
+        // Writing to a String cannot fail.
+        if let Some(cost) = status.cost_usd {
+            let _ = write!(text, ", ${cost}");
+        }
+        if let Some(blocked) = &status.blocked {
+            let _ = write!(text, "\n- {}", blocked.detail);
+        }
+        if status.state == RunPhase::WaitingForApproval {
+            for ticket in &status.approvals {
+                let _ = write!(
+                    text,
+                    "\n- ticket `{}`: {} (digest `{}`)",
+                    ticket.ticket, ticket.tool, ticket.digest
+                );
+            }
+        }
+        text
+    }
+}
+
+/// What an event says about what became of a ticket, without what was decided.
+fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
+    let event = match &recorded.event {
+        RunEvent::ApprovalDecided {
+            ticket, verdict, ..
+        } => RunEvent::ApprovalDecided {
+            ticket: ticket.clone(),
+            verdict: *verdict,
+            approver: None,
+            comment: None,
+            args: None,
+        },
+        expired @ RunEvent::ApprovalExpired { .. } => expired.clone(),
+        _ => return None,
+    };
+    Some(RecordedEvent {
+        seq: recorded.seq,
+        at: recorded.at,
+        event,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::ApprovalTicket;
+    use serde_json::json;
+
+    use super::*;
+
+    fn run_id() -> RunId {
+        RunId::new("r1").unwrap()
+    }
+
+    fn view() -> RunView {
+        let mut view = RunView::default();
+        view.start(run_id(), "temporal", "a", DateTime::UNIX_EPOCH);
+        let ticket = ApprovalTicket {
+            ticket: "t1".into(),
+            tool: "bash".into(),
+            digest: "d".into(),
+            ..ApprovalTicket::default()
+        };
+        let event = RunEvent::ApprovalRequested { turn: 1, ticket };
+        view.record(event, DateTime::UNIX_EPOCH);
+        view
+    }
+
+    fn decision(ticket: &str) -> Decision {
+        serde_json::from_value(json!({"ticket": ticket, "digest": "d", "verdict": "approve"}))
+            .unwrap()
+    }
+
+    fn checked(view: &RunView, ticket: &str) -> Result<(), Refusal> {
+        view.check_decision(run_id(), &decision(ticket), DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn takes_one_decision_a_ticket_taken_up_or_not() {
+        let mut view = view();
+        assert_eq!(checked(&view, "t1"), Ok(()));
+        let refused = Err(Refusal::AlreadyDecided {
+            run_id: run_id(),
+            ticket: "t1".into(),
+        });
+        let decided = RunEvent::ApprovalDecided {
+            ticket: "t1".into(),
+            verdict: neuron_types::Verdict::Approve,
+            approver: None,
+            comment: None,
+            args: None,
+        };
+        view.put("decision".into(), json!(decision("t1")));
+        assert_eq!(checked(&view, "t1"), refused);
+        view.take(&["decision"]);
+        view.record(decided, DateTime::UNIX_EPOCH);
+        assert_eq!(checked(&view, "t1"), refused);
+    }
+
+    #[test]
+    fn a_run_that_has_not_started_has_no_ticket() {
+        let refused = checked(&RunView::default(), "t1");
+        assert!(
+            matches!(refused, Err(Refusal::UnknownTicket { .. })),
+            "{refused:?}"
+        );
+    }
+}

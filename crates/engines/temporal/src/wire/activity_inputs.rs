@@ -1,0 +1,146 @@
+//! What is written into the history for a step: the inputs of the activities.
+
+use std::time::Duration;
+
+use neuron_types::{ActivityOptions, RequestHead, RunEvent, StepId, ToolCall, ToolEffects};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::stated::{ResultOf, StatedBlock, StatedMessage};
+
+/// The name of the activity that calls the model.
+pub(crate) const MODEL: &str = "model";
+/// The name of the local activity that calls the model beside the run.
+pub(crate) const MODEL_BESIDE: &str = "model_beside";
+/// The name of the activity that takes in a part of a conversation and calls nothing.
+pub(crate) const PART: &str = "part";
+/// The name of the activity that calls a tool.
+pub(crate) const TOOL: &str = "tool";
+/// The name of the activity that notifies the hooks of how the run ended.
+pub(crate) const OBSERVE: &str = "observe";
+
+/// Finds the definition of an agent that a run names.
+pub(crate) const FIND: &str = "find_agent";
+
+/// How a step's attempts are made, as far as the activity has to know it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Terms {
+    /// The run's agent, which decides the executor.
+    pub(crate) agent: String,
+    pub(crate) step: StepId,
+    /// Whose step it is, if not that agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step_agent: Option<String>,
+    pub(crate) effects: ToolEffects,
+    pub(crate) timeout_ms: u64,
+    /// How many attempts were made beside the run before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) made: u32,
+    /// What the executor's hooks are notified of before the step.
+    #[serde(rename = "tell", default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) events: Vec<RunEvent>,
+}
+
+impl Terms {
+    pub(crate) fn new(agent: &str, options: &ActivityOptions, events: Vec<RunEvent>) -> Self {
+        let timeout = options.start_to_close_timeout.as_millis();
+        Self {
+            agent: agent.to_owned(),
+            step: options.step,
+            step_agent: options.agent.clone(),
+            effects: options.effects,
+            timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
+            made: 0,
+            events,
+        }
+    }
+
+    /// The same step after an attempt beside the run, which notified the hooks.
+    pub(crate) fn made_beside(self) -> Self {
+        Self {
+            made: 1,
+            events: Vec::new(),
+            ..self
+        }
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// One model call: what is new in its request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ModelStep {
+    #[serde(flatten)]
+    pub(crate) terms: Terms,
+    #[serde(flatten)]
+    pub(crate) delta: Delta,
+}
+
+/// How a request follows from the run's model calls before it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Delta {
+    /// How many messages of the conversation so far stay: those of the request before, and its answer.
+    pub(crate) keep: usize,
+    /// What is added to the last message that stays, where that is sent in chunks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<More>,
+    /// The messages after them.
+    pub(crate) messages: Vec<StatedMessage>,
+    /// The request's head, where it is another than that of the call before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) head: Option<Box<RequestHead>>,
+    /// The request stands for itself, and the conversation goes on without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) aside: bool,
+    /// Of the whole request.
+    pub(crate) checksum: String,
+}
+
+/// A further part of a message.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct More {
+    /// How many blocks the message has without it.
+    pub(crate) after: usize,
+    pub(crate) blocks: Vec<StatedBlock>,
+}
+
+impl Delta {
+    /// The results that it names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &ResultOf> {
+        let more = self.more.iter().flat_map(|more| &more.blocks);
+        let more = more.filter_map(StatedBlock::name);
+        more.chain(self.messages.iter().flat_map(StatedMessage::names))
+    }
+}
+
+/// One tool call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ToolStep {
+    #[serde(flatten)]
+    pub(crate) terms: Terms,
+    pub(crate) call: ToolCall,
+    /// A result of so many bytes may be named by the next model call; of
+    /// [`NAMED`](crate::conversation::known_results::NAMED) where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) named_from: Option<usize>,
+}
+
+/// Which step an activity makes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct StepOf {
+    pub(crate) step: StepId,
+}
+
+/// What the executor's hooks are notified of when the run is over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Ending {
+    pub(crate) agent: String,
+    #[serde(rename = "tell")]
+    pub(crate) events: Vec<RunEvent>,
+}

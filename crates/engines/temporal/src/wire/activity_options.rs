@@ -1,0 +1,263 @@
+//! A step's options in Temporal's words.
+
+use std::time::Duration;
+
+use neuron_types::{
+    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, ToolEffects,
+};
+use temporalio_common::{Priority, RetryPolicy as TemporalRetryPolicy};
+use temporalio_sdk::{
+    ActivityCancellationType, ActivityOptions as TemporalActivityOptions, LocalActivityOptions,
+    WorkflowCancellationToken,
+};
+
+use crate::wire::stated::step_name;
+
+/// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
+/// that has the run: it costs two events instead of six.
+const LOCAL_UP_TO: Duration = Duration::from_secs(5);
+
+/// An attempt ends itself at its timeout; Temporal ends it this much later, if the worker is silent.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A worker that is silent for so long is lost.
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// No local call takes longer with the time that it waits for others of its worker. The SDK's own default is
+/// 100 s.
+const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Temporal takes a zero for "not set".
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Whether a tool call is to be made in the worker that has the run. A write never is: if that worker were lost,
+/// nothing would say that it was begun.
+pub(crate) fn is_local(options: &ActivityOptions) -> bool {
+    let is_short = options.start_to_close_timeout <= LOCAL_UP_TO;
+    options.effects != ToolEffects::Write
+        && match options.activity.placement {
+            Some(placement) => placement == Placement::Local,
+            None => is_short && options.activity.task_queue.is_none(),
+        }
+}
+
+/// Whether a model call is to be made beside the run: only where the agent says so.
+pub(crate) fn is_model_local(options: &ActivityOptions) -> bool {
+    options.activity.placement == Some(Placement::Local)
+}
+
+/// A normal activity that `token` cancels, after so many attempts beside the run. A write that is cancelled is
+/// waited for.
+pub(crate) fn normal(
+    options: &ActivityOptions,
+    summary: &str,
+    made: u32,
+    token: &WorkflowCancellationToken,
+) -> TemporalActivityOptions {
+    let timeout = options.start_to_close_timeout.saturating_add(GRACE);
+    let ActivitySettings {
+        heartbeat_timeout,
+        task_queue,
+        priority,
+        placement: _,
+    } = &options.activity;
+    let priority = priority.map(|priority| Priority::builder().priority_key(priority).build());
+    let cancellation_type = match options.effects {
+        ToolEffects::Write => ActivityCancellationType::WaitCancellationCompleted,
+        _ => ActivityCancellationType::TryCancel,
+    };
+    TemporalActivityOptions::with_start_to_close_timeout(timeout)
+        .heartbeat_timeout(heartbeat_timeout.unwrap_or(HEARTBEAT_TIMEOUT))
+        .maybe_task_queue(task_queue.clone())
+        .maybe_priority(priority)
+        .retry_policy(retry_policy(options, made))
+        .cancellation_type(cancellation_type)
+        .cancellation_token(token.clone())
+        .summary(summary)
+        .build()
+}
+
+/// A local activity that `token` cancels, without waiting for it. It makes one attempt: it has no heartbeats,
+/// nobody is shown that it fails, and delays between its attempts cost as much as an activity. So the next attempt
+/// is made by one.
+pub(crate) fn local(
+    options: &ActivityOptions,
+    summary: &str,
+    token: &WorkflowCancellationToken,
+) -> LocalActivityOptions {
+    let timeout = options.start_to_close_timeout.saturating_add(GRACE);
+    LocalActivityOptions::builder()
+        .activity_id(step_name(options.step))
+        .start_to_close_timeout(timeout)
+        .schedule_to_close_timeout(timeout.max(LOCAL_CALL))
+        .retry_policy(TemporalRetryPolicy::builder().maximum_attempts(1).build())
+        .cancel_type(ActivityCancellationType::TryCancel)
+        .cancellation_token(token.clone())
+        .summary(summary.to_owned())
+        .build()
+}
+
+/// For finding an agent in the worker that has the run.
+pub(crate) fn find_here(token: &WorkflowCancellationToken) -> LocalActivityOptions {
+    LocalActivityOptions::builder()
+        .start_to_close_timeout(GRACE)
+        .schedule_to_close_timeout(GRACE)
+        .retry_policy(TemporalRetryPolicy::builder().maximum_attempts(1).build())
+        .cancel_type(ActivityCancellationType::TryCancel)
+        .cancellation_token(token.clone())
+        .summary("find the agent".to_owned())
+        .build()
+}
+
+/// For finding an agent in whatever worker has it, without end.
+pub(crate) fn find(agent: &str, token: &WorkflowCancellationToken) -> TemporalActivityOptions {
+    TemporalActivityOptions::with_start_to_close_timeout(GRACE)
+        .retry_policy(TemporalRetryPolicy::builder().build())
+        .cancellation_type(ActivityCancellationType::TryCancel)
+        .cancellation_token(token.clone())
+        .summary(format!("find the agent {agent}"))
+        .build()
+}
+
+/// For telling the hooks how a run ended: once, also when it was cancelled.
+pub(crate) fn ending() -> LocalActivityOptions {
+    LocalActivityOptions::builder()
+        .start_to_close_timeout(GRACE)
+        .schedule_to_close_timeout(GRACE)
+        .retry_policy(TemporalRetryPolicy::builder().maximum_attempts(1).build())
+        .cancellation_token(WorkflowCancellationToken::new())
+        .summary("tell the hooks".to_owned())
+        .build()
+}
+
+fn retry_policy(options: &ActivityOptions, made: u32) -> TemporalRetryPolicy {
+    let policy = &options.retry_policy;
+    let attempts = match options.effects {
+        ToolEffects::Write => 1,
+        // Temporal takes 0 for "without end".
+        _ => policy.maximum_attempts.saturating_sub(made).max(1),
+    };
+    let longest = policy.maximum_interval.max(SHORTEST_INTERVAL);
+    let kinds = policy.non_retryable.iter().map(|kind| kind.as_str());
+    TemporalRetryPolicy::builder()
+        .maximum_attempts(attempts)
+        // Temporal refuses a first interval above the longest, and a coefficient below 1.
+        .initial_interval(policy.initial_interval.clamp(SHORTEST_INTERVAL, longest))
+        .backoff_coefficient(policy.backoff_coefficient.max(1.0))
+        .maximum_interval(longest)
+        .non_retryable_error_types(kinds)
+        .build()
+}
+
+/// The policy that an attempt was made under, with those that were made beside the run before.
+pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, made: u32) -> RetryPolicy {
+    let Some(policy) = policy else {
+        return RetryPolicy {
+            maximum_attempts: 1,
+            ..RetryPolicy::default()
+        };
+    };
+    let default = RetryPolicy::default();
+    RetryPolicy {
+        maximum_attempts: match policy.maximum_attempts() {
+            0 => u32::MAX,
+            attempts => attempts.saturating_add(made),
+        },
+        initial_interval: policy.initial_interval(),
+        backoff_coefficient: policy.backoff_coefficient(),
+        maximum_interval: policy
+            .maximum_interval()
+            .unwrap_or(default.maximum_interval),
+        non_retryable: policy
+            .non_retryable_error_types()
+            .iter()
+            .filter_map(|name| kind(name))
+            .collect(),
+    }
+}
+
+fn kind(name: &str) -> Option<FailureKind> {
+    serde_json::from_value(name.into()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::StepId;
+
+    use super::*;
+
+    fn options(effects: ToolEffects, retry_policy: RetryPolicy) -> ActivityOptions {
+        ActivityOptions {
+            step: StepId::default(),
+            agent: None,
+            effects,
+            start_to_close_timeout: Duration::from_secs(5),
+            retry_policy,
+            activity: ActivitySettings::default(),
+        }
+    }
+
+    #[test]
+    fn a_policy_comes_back_as_it_was() {
+        let policy = RetryPolicy {
+            maximum_attempts: 3,
+            initial_interval: Duration::from_millis(200),
+            backoff_coefficient: 1.5,
+            maximum_interval: Duration::from_secs(7),
+            non_retryable: vec![FailureKind::Overloaded],
+        };
+        for made in 0..2 {
+            let temporal = retry_policy(&options(ToolEffects::Idempotent, policy.clone()), made);
+            assert_eq!(temporal.maximum_attempts(), 3 - made);
+            assert_eq!(policy_of(Some(&temporal), made), policy);
+        }
+    }
+
+    #[test]
+    fn a_write_has_one_attempt_and_no_local_call() {
+        let write = options(ToolEffects::Write, RetryPolicy::default());
+        assert_eq!(retry_policy(&write, 0).maximum_attempts(), 1);
+        assert!(!is_local(&write));
+        assert!(is_local(&options(
+            ToolEffects::ReadOnly,
+            RetryPolicy::default()
+        )));
+    }
+
+    #[test]
+    fn a_placement_goes_before_the_timeout_and_never_before_the_effects() {
+        let placed = |effects, seconds, placement, task_queue: Option<&str>| {
+            let mut options = options(effects, RetryPolicy::default());
+            options.start_to_close_timeout = Duration::from_secs(seconds);
+            options.activity.placement = placement;
+            options.activity.task_queue = task_queue.map(ToOwned::to_owned);
+            is_local(&options)
+        };
+        let (local, activity) = (Some(Placement::Local), Some(Placement::Activity));
+        assert!(!placed(ToolEffects::Idempotent, 6, None, None));
+        assert!(placed(ToolEffects::Idempotent, 6, local, None));
+        assert!(placed(ToolEffects::Idempotent, 6, local, Some("gpu")));
+        assert!(!placed(ToolEffects::ReadOnly, 1, activity, None));
+        assert!(!placed(ToolEffects::ReadOnly, 1, None, Some("gpu")));
+        assert!(!placed(ToolEffects::Write, 1, local, None));
+    }
+
+    #[test]
+    fn an_activity_has_its_queue_its_priority_and_its_heartbeat() {
+        let mut options = options(ToolEffects::Idempotent, RetryPolicy::default());
+        let token = WorkflowCancellationToken::new();
+        let plain = normal(&options, "look", 0, &token);
+        assert_eq!(plain.heartbeat_timeout, Some(HEARTBEAT_TIMEOUT));
+        assert!(plain.task_queue.is_none() && plain.priority.is_none());
+        options.activity = ActivitySettings {
+            heartbeat_timeout: Some(Duration::from_secs(2)),
+            task_queue: Some("gpu".into()),
+            priority: Some(1),
+            ..ActivitySettings::default()
+        };
+        let set = normal(&options, "look", 0, &token);
+        assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
+        assert_eq!(set.task_queue.as_deref(), Some("gpu"));
+        assert_eq!(set.priority.unwrap().priority_key, Some(1));
+    }
+}

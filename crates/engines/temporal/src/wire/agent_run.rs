@@ -1,0 +1,26 @@
+//! A run as the SDK's client knows it.
+
+use neuron_types::RunOutput;
+use temporalio_common::{HasWorkflowDefinition, WorkflowDefinition};
+
+use crate::wire::history_input::HistoryInput;
+
+/// Gives the SDK's client a run's input and output, whatever its workflow's name.
+#[derive(Debug, Clone)]
+pub struct AgentRun {
+    /// The workflow type.
+    pub name: String,
+}
+
+impl WorkflowDefinition for AgentRun {
+    type Input = HistoryInput;
+    type Output = RunOutput;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl HasWorkflowDefinition for AgentRun {
+    type Run = Self;
+}

@@ -1,0 +1,146 @@
+//! A failed attempt as Temporal knows it, and back.
+
+use std::time::Duration;
+
+use neuron_executor::lost_write;
+use neuron_types::{FailureKind, StepFailure, ToolEffects};
+use temporalio_common::{
+    data_converters::{
+        DefaultFailureConverter, FailureConverter as _, PayloadConverter, SerializationContextData,
+        WorkflowSerializationContext,
+    },
+    error::{ActivityExecutionError, ApplicationFailure, IncomingError, TimeoutType},
+    protos::temporal::api::failure::v1::Failure,
+};
+use temporalio_sdk::activities::ActivityError;
+
+/// What an activity answers for a failed attempt.
+///
+/// `delay` is that before the next attempt, if there is one, by the policy that the local doors use: Temporal's
+/// own is left with the attempts that ended without an answer.
+pub(crate) fn activity_error(failure: &StepFailure, delay: Option<Duration>) -> ActivityError {
+    let application = ApplicationFailure::builder(failure.message.clone())
+        .type_name(failure.kind.as_str().to_owned())
+        .non_retryable(delay.is_none())
+        .maybe_next_retry_delay(delay)
+        .details(failure.clone())
+        .build();
+    ActivityError::application(application)
+}
+
+/// Returns what the loop learns of an activity that failed for good.
+pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects) -> StepFailure {
+    match error {
+        ActivityExecutionError::Failed(failed) => match failed.cause() {
+            Some(cause) => caused_by(cause, effects),
+            None => match unwrapped(failed.failure()) {
+                Some(cause) => caused_by(&cause, effects),
+                None => StepFailure::new(FailureKind::Internal, failed.failure().message.clone()),
+            },
+        },
+        ActivityExecutionError::Cancelled(_) => cancelled(),
+        ActivityExecutionError::Serialization(error) => StepFailure::new(
+            FailureKind::Internal,
+            format!("the step's input or result cannot be read or written: {error}"),
+        ),
+        other => StepFailure::new(FailureKind::Internal, other.to_string()),
+    }
+}
+
+/// A local activity's failure stands by itself, where that of a normal one is the cause of another.
+fn unwrapped(failure: &Failure) -> Option<IncomingError> {
+    let context = SerializationContextData::Workflow(WorkflowSerializationContext::new());
+    DefaultFailureConverter::default()
+        .to_error(failure.clone(), &PayloadConverter::default(), &context)
+        .ok()
+}
+
+fn caused_by(cause: &IncomingError, effects: ToolEffects) -> StepFailure {
+    match cause {
+        IncomingError::Application(failure) => application_failure(failure),
+        IncomingError::Timeout(timeout) => lost(timeout.timeout_type(), effects),
+        IncomingError::Cancelled(_) => cancelled(),
+        other => StepFailure::new(FailureKind::Internal, other.failure().message.clone()),
+    }
+}
+
+fn application_failure(failure: &ApplicationFailure) -> StepFailure {
+    match failure.details::<StepFailure>() {
+        Ok(Some(details)) => details,
+        // Not made by our activities: for example, the worker does not have them.
+        _ => StepFailure {
+            retryable: false,
+            ..StepFailure::new(FailureKind::Internal, failure.to_string())
+        },
+    }
+}
+
+fn cancelled() -> StepFailure {
+    StepFailure::new(FailureKind::Cancelled, "the step was cancelled")
+}
+
+/// The last attempt ended without an answer.
+fn lost(timeout: TimeoutType, effects: ToolEffects) -> StepFailure {
+    if effects == ToolEffects::Write {
+        return lost_write();
+    }
+    let why = match timeout {
+        TimeoutType::Heartbeat => "the worker that made the call was lost",
+        _ => "the call gave no result in time",
+    };
+    StepFailure::new(FailureKind::Timeout, why)
+}
+
+/// The failure of an attempt that ended because its worker shuts down.
+pub(crate) fn interrupted(effects: ToolEffects) -> StepFailure {
+    if effects == ToolEffects::Write {
+        StepFailure::new(
+            FailureKind::OutcomeUnknown,
+            "the worker was shut down during the call: it may or may not have taken effect",
+        )
+    } else {
+        StepFailure::new(
+            FailureKind::Unavailable,
+            "the worker was shut down during the call",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_executor::next_delay;
+    use neuron_types::RetryPolicy;
+
+    use super::*;
+
+    fn failed(failure: &StepFailure, attempt: u32) -> Box<ApplicationFailure> {
+        let policy = RetryPolicy::default();
+        let delay = next_delay(&policy, ToolEffects::Idempotent, attempt, failure);
+        match activity_error(failure, delay) {
+            ActivityError::Application(failure) => failure,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn carries_the_kind_and_the_longer_of_both_delays() {
+        let mut failure = StepFailure::new(FailureKind::RateLimited, "slow down");
+        assert_eq!(
+            failed(&failure, 2).next_retry_delay(),
+            Some(Duration::from_secs(2))
+        );
+        failure.retry_after = Some(Duration::from_secs(7));
+        let answered = failed(&failure, 1);
+        assert_eq!(answered.type_name(), Some("rate_limited"));
+        assert_eq!(answered.next_retry_delay(), Some(Duration::from_secs(7)));
+        assert!(!answered.is_non_retryable());
+    }
+
+    #[test]
+    fn ends_with_the_last_attempt_and_with_what_no_attempt_can_help() {
+        let overloaded = StepFailure::new(FailureKind::Overloaded, "no capacity");
+        assert!(failed(&overloaded, 5).is_non_retryable());
+        let refused = StepFailure::new(FailureKind::Authentication, "no");
+        assert!(failed(&refused, 1).is_non_retryable());
+    }
+}

@@ -1,0 +1,203 @@
+//! Signals, updates and queries: what reaches a run from outside.
+
+use neuron_engine::{CancelBody, DecisionBody};
+use neuron_types::{Decision, UserMessage, Verdict, signal};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use temporalio_common::{
+    QueryDefinition, SignalDefinition, UpdateDefinition,
+    data_converters::{
+        GenericPayloadConverter as _, PayloadConverter, SerializationContext,
+        SerializationContextData, WorkflowSerializationContext,
+    },
+    protos::temporal::api::common::v1::{Payload, Payloads},
+};
+use temporalio_workflow::workflows::{UpdateDefinitionDescriptor, WorkflowError};
+
+use crate::wire::agent_run::AgentRun;
+
+/// The updates that every run takes.
+pub(crate) const APPROVE: &str = "approve";
+pub(crate) const DENY: &str = "deny";
+pub(crate) const SEND: &str = "send";
+pub(crate) const CANCEL: &str = "cancel";
+
+/// The queries that every run answers.
+pub(crate) const STATUS: &str = "status";
+pub(crate) const EVENTS: &str = "events";
+pub(crate) const TRANSCRIPT: &str = "transcript";
+/// As the two above, in parts, each with how many are known already.
+pub(crate) const EVENTS_AFTER: &str = "events_after";
+pub(crate) const TRANSCRIPT_AFTER: &str = "transcript_after";
+
+pub(crate) fn signal_names() -> Vec<String> {
+    [signal::DECISION, signal::USER_MESSAGE, signal::CANCEL]
+        .map(ToOwned::to_owned)
+        .into()
+}
+
+pub(crate) fn query_names() -> Vec<String> {
+    [STATUS, EVENTS, EVENTS_AFTER, TRANSCRIPT, TRANSCRIPT_AFTER]
+        .map(ToOwned::to_owned)
+        .into()
+}
+
+pub(crate) fn update_descriptors() -> Vec<UpdateDefinitionDescriptor> {
+    [APPROVE, DENY, SEND, CANCEL]
+        .map(|name| UpdateDefinitionDescriptor {
+            name: name.to_owned(),
+            has_validator: true,
+        })
+        .into()
+}
+
+/// Any signal, with its name.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AnySignal {
+    pub(crate) name: String,
+    pub(crate) payload: Value,
+}
+
+impl AnySignal {
+    /// Reads a signal without ever refusing it: a payload that is no JSON would keep the run from going on.
+    /// It is kept as text, and the loop says that it cannot be read.
+    pub(crate) fn read(name: &str, payloads: &Payloads) -> Self {
+        let payload = payloads.payloads.first().map(value_of);
+        Self {
+            name: name.to_owned(),
+            payload: payload.unwrap_or_default(),
+        }
+    }
+}
+
+/// How much the one who asks knows already: nothing, if it is not said.
+pub(crate) fn known_already(payloads: &Payloads) -> u64 {
+    let payload = payloads.payloads.first().map(value_of);
+    payload.and_then(|value| value.as_u64()).unwrap_or_default()
+}
+
+fn value_of(payload: &Payload) -> Value {
+    if payload.data.is_empty() {
+        return Value::Null;
+    }
+    serde_json::from_slice(&payload.data)
+        .unwrap_or_else(|_| String::from_utf8_lossy(&payload.data).into_owned().into())
+}
+
+/// What an update asks for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum UpdateRequest {
+    Decide(Decision),
+    Send(UserMessage),
+    Cancel { reason: Option<String> },
+}
+
+impl UpdateRequest {
+    /// Reads an update; `None` if there is none of this name.
+    pub(crate) fn read(
+        name: &str,
+        payloads: Payloads,
+        converter: &PayloadConverter,
+    ) -> Result<Option<Self>, WorkflowError> {
+        Ok(Some(match name {
+            APPROVE => Self::Decide(
+                typed::<DecisionBody>(payloads, converter)?.with_verdict(Verdict::Approve),
+            ),
+            DENY => Self::Decide(
+                typed::<DecisionBody>(payloads, converter)?.with_verdict(Verdict::Deny),
+            ),
+            SEND => Self::Send(typed(payloads, converter)?),
+            CANCEL if payloads.payloads.is_empty() => Self::Cancel { reason: None },
+            CANCEL => Self::Cancel {
+                reason: typed::<Option<CancelBody>>(payloads, converter)?
+                    .unwrap_or_default()
+                    .reason,
+            },
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn typed<T: DeserializeOwned + 'static>(
+    payloads: Payloads,
+    converter: &PayloadConverter,
+) -> Result<T, WorkflowError> {
+    let data = SerializationContextData::Workflow(WorkflowSerializationContext::new());
+    let context = SerializationContext::new(&data, converter);
+    Ok(converter.from_payloads(&context, payloads.payloads)?)
+}
+
+/// The signals of a run, for the SDK's types.
+pub(crate) struct RunSignal(pub(crate) String);
+
+impl SignalDefinition for RunSignal {
+    type Workflow = AgentRun;
+    type Input = Value;
+
+    fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The signals as the host takes them.
+pub(crate) struct HostSignal;
+
+impl SignalDefinition for HostSignal {
+    type Workflow = AgentRun;
+    type Input = AnySignal;
+
+    fn name(&self) -> &str {
+        "any"
+    }
+}
+
+/// The updates of a run, for the SDK's types.
+pub(crate) struct RunUpdate(pub(crate) &'static str);
+
+impl UpdateDefinition for RunUpdate {
+    type Workflow = AgentRun;
+    type Input = Value;
+    type Output = Value;
+
+    fn name(&self) -> &str {
+        self.0
+    }
+}
+
+/// The updates as the host takes them.
+pub(crate) struct HostUpdate;
+
+impl UpdateDefinition for HostUpdate {
+    type Workflow = AgentRun;
+    type Input = UpdateRequest;
+    type Output = ();
+
+    fn name(&self) -> &str {
+        "any"
+    }
+}
+
+/// The queries of a run.
+pub(crate) struct RunQuery<T> {
+    pub(crate) name: &'static str,
+    pub(crate) answer: std::marker::PhantomData<T>,
+}
+
+impl<T> RunQuery<T> {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            answer: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + 'static> QueryDefinition for RunQuery<T> {
+    type Workflow = AgentRun;
+    type Input = u64;
+    type Output = T;
+
+    fn name(&self) -> &str {
+        self.name
+    }
+}

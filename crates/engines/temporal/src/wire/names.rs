@@ -1,0 +1,10 @@
+//! Names that a server sees.
+
+/// The engine's name in outputs.
+pub(crate) const ENGINE: &str = "temporal";
+
+/// The name of the workflow that runs one agent to completion.
+pub const AGENT_WORKFLOW: &str = "agent";
+
+/// The task queue where nothing else is said.
+pub const DEFAULT_TASK_QUEUE: &str = "neuron";

@@ -1,0 +1,214 @@
+//! What Temporal takes: payloads of 2 MiB.
+
+use neuron_engine::json_bytes;
+use neuron_types::{
+    AgentSpec, CompletionResponse, ContentItem, FailureKind, StepFailure, ToolOutput,
+};
+use serde::Serialize;
+
+/// The most that is handed to Temporal in one payload, in bytes of JSON.
+pub(crate) const LARGEST_PAYLOAD: usize = 1_900_000;
+
+/// The largest result of a tool: a conversation is sent in chunks, and one has to fit.
+const LARGEST_RESULT: usize = 1_000_000;
+
+/// The same of a call in the worker that has the run: its result is written together with those of others.
+pub(crate) const LARGEST_LOCAL_RESULT: usize = 400_000;
+
+/// The most that is written of such calls at once: the server ends a run that would write 4 MiB.
+const LOCAL_RESULTS: usize = 2_800_000;
+
+/// The largest answer of a model. Its calls go into payloads of their own.
+pub(crate) const LARGEST_ANSWER: usize = 1_250_000;
+
+/// The largest message from outside.
+pub(crate) const LARGEST_MESSAGE: usize = 1_250_000;
+
+/// Makes a tool's result small enough, and says in its place what is missing. What is only for programs goes
+/// first, then pictures, then the end of the texts.
+pub(crate) fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
+    let most = if is_local {
+        LARGEST_LOCAL_RESULT
+    } else {
+        LARGEST_RESULT
+    };
+    if length(&output) <= most {
+        return output;
+    }
+    output.structured_content = None;
+    if length(&output) <= most {
+        return output;
+    }
+    for item in &mut output.content {
+        if !matches!(item, ContentItem::Text(_)) {
+            *item = ContentItem::Text(format!(
+                "[{} bytes that are no text were left out: Temporal takes no more]",
+                length(item)
+            ));
+        }
+    }
+    let whole = text_bytes(&output);
+    let mut room = most;
+    for item in &mut output.content {
+        if let ContentItem::Text(text) = item {
+            let end = fitting(text, room);
+            // What comes after a cut would read as if it followed.
+            room = if end < text.len() {
+                0
+            } else {
+                room.saturating_sub(length(text))
+            };
+            text.truncate(end);
+        }
+    }
+    output
+        .content
+        .retain(|item| !matches!(item, ContentItem::Text(text) if text.is_empty()));
+    let kept = text_bytes(&output);
+    if kept < whole {
+        output.content.push(ContentItem::Text(format!(
+            "[the result was cut: {kept} of {whole} bytes are shown, Temporal takes no more]"
+        )));
+    }
+    output
+}
+
+/// What the marker of a call in the worker that has the run costs beside what it carries.
+pub(crate) const MARKER: usize = 600;
+
+/// Whether so many bytes may be written together with those that are to be written already.
+pub(crate) fn fit_together(bytes: usize, written: usize) -> bool {
+    bytes.saturating_add(written) <= LOCAL_RESULTS
+}
+
+/// How many bytes of the text fit, written as JSON.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut end = text.floor_char_boundary(room);
+    // Escapes make it longer; each round is closer, and most texts need none.
+    while end > 0 {
+        let written = text.get(..end).map_or(0, |part| length(&part));
+        if written <= room {
+            break;
+        }
+        end = text.floor_char_boundary(end.saturating_sub((written - room).max(64) / 6 + 1));
+    }
+    end
+}
+
+fn text_bytes(output: &ToolOutput) -> usize {
+    let texts = output.content.iter().map(|item| match item {
+        ContentItem::Text(text) => text.len(),
+        _ => 0,
+    });
+    texts.sum()
+}
+
+fn length(value: &impl Serialize) -> usize {
+    json_bytes(value).unwrap_or(usize::MAX)
+}
+
+/// Whether an agent's definition can be handed to the run.
+pub(crate) fn check_definition(agent: &AgentSpec) -> Result<(), StepFailure> {
+    let (name, bytes) = (&agent.name, length(agent));
+    if bytes <= LARGEST_PAYLOAD {
+        return Ok(());
+    }
+    Err(too_large(
+        FailureKind::InvalidRequest,
+        format!(
+            "the definition of the agent {name:?} has {bytes} bytes and Temporal takes {LARGEST_PAYLOAD}: shorten its \
+             instructions, or list fewer tools"
+        ),
+    ))
+}
+
+/// Whether the model's answer can be handed to the run.
+pub(crate) fn check_answer(answer: CompletionResponse) -> Result<CompletionResponse, StepFailure> {
+    let bytes = length(&answer);
+    if bytes <= LARGEST_ANSWER {
+        return Ok(answer);
+    }
+    Err(too_large(
+        FailureKind::InvalidRequest,
+        format!(
+            "the model's answer has {bytes} bytes and Temporal takes {LARGEST_ANSWER}: have it write less, or set \
+             max_tokens"
+        ),
+    ))
+}
+
+/// Checks whether a chunk of a conversation can be sent.
+pub(crate) fn check_conversation(bytes: usize) -> Result<(), StepFailure> {
+    if bytes <= LARGEST_PAYLOAD {
+        return Ok(());
+    }
+    Err(too_large(
+        FailureKind::ContextLength,
+        format!(
+            "a model call has {bytes} bytes in one piece and Temporal takes {LARGEST_PAYLOAD}: keep the conversation \
+             small with rules for the agent's context, and its messages and tools short"
+        ),
+    ))
+}
+
+/// Whether a tool call can be made.
+pub(crate) fn check_call(bytes: usize) -> Result<(), StepFailure> {
+    if bytes <= LARGEST_PAYLOAD {
+        return Ok(());
+    }
+    Err(too_large(
+        FailureKind::InvalidRequest,
+        format!(
+            "the tool call has {bytes} bytes and Temporal takes {LARGEST_PAYLOAD}: shorten its arguments"
+        ),
+    ))
+}
+
+fn too_large(kind: FailureKind, message: String) -> StepFailure {
+    StepFailure {
+        retryable: false,
+        ..StepFailure::new(kind, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn leaves_a_result_that_fits_alone() {
+        let output = ToolOutput::from_value(json!({"a": "x".repeat(100_000)}));
+        assert_eq!(fit(output.clone(), false), output);
+    }
+
+    #[test]
+    fn drops_what_is_for_programs_before_it_cuts() {
+        let output = ToolOutput::from_value(json!({"a": "x".repeat(700_000)}));
+        let fitted = fit(output.clone(), false);
+        assert_eq!(fitted.structured_content, None);
+        assert_eq!(fitted.content, output.content);
+    }
+
+    #[test]
+    fn cuts_texts_by_the_length_of_their_json() {
+        for text in ["x".repeat(2_200_000), "\u{1}é\"".repeat(800_000)] {
+            let whole = text.len();
+            let output = ToolOutput {
+                content: vec![ContentItem::Text(text), ContentItem::Text("tail".into())],
+                ..ToolOutput::default()
+            };
+            let fitted = fit(output, false);
+            let bytes = length(&fitted);
+            assert!(bytes <= LARGEST_RESULT + 200, "{bytes}");
+            assert!(bytes > LARGEST_RESULT - 1_000, "{bytes}");
+            let [ContentItem::Text(kept), ContentItem::Text(note)] = fitted.content.as_slice()
+            else {
+                panic!("{} items", fitted.content.len());
+            };
+            let expected = format!("{} of {} bytes are shown", kept.len(), whole + 4);
+            assert!(note.contains(&expected), "{note}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! A worker: serves workflows and makes the calls of their runs.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::future::LocalBoxFuture;
+use neuron_engine::SegmentSize;
+use neuron_executor::{Agents, EventSink, Executors, NoSink};
+use temporalio_client::Client;
+use temporalio_common::worker::WorkerDeploymentOptions;
+use temporalio_sdk::{
+    Runtime, Worker, WorkerOptions, WorkflowRegistrationError, runtime::RuntimeOptions,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    activities::{agent_activities::AgentActivities, attempt::Attempts},
+    client::AgentClient,
+    conversation::memory::Memory,
+    state::{agent_host::AgentHost, search_attributes::Registered, segments::Segments},
+    wire::names::DEFAULT_TASK_QUEUE,
+    worker::worker_error::{WorkerError, failed},
+    workflow::agent_workflow::AgentWorkflow,
+};
+
+/// How often heartbeats go out at most: cancelling a run reaches a call within this.
+const HEARTBEATS: Duration = Duration::from_secs(1);
+
+/// Timeout of the sticky queue: the runs of a killed worker move to another worker after this. A client waits
+/// longer.
+const STAYS: Duration = Duration::from_secs(5);
+
+const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Serves workflows on one task queue. Made by [`AgentWorker::builder`].
+pub struct AgentWorker {
+    worker: Worker,
+    client: Client,
+    registered: Arc<Registered>,
+    stopping: CancellationToken,
+    // The worker reports to it for as long as it lives.
+    _runtime: Runtime,
+}
+
+type Register = fn(
+    &mut WorkerOptions,
+    Arc<dyn EventSink>,
+    Arc<Segments>,
+    Arc<Registered>,
+) -> Result<(), WorkflowRegistrationError>;
+
+fn register<W: AgentWorkflow>(
+    options: &mut WorkerOptions,
+    sink: Arc<dyn EventSink>,
+    segments: Arc<Segments>,
+    registered: Arc<Registered>,
+) -> Result<(), WorkflowRegistrationError> {
+    let host = move || {
+        let (sink, segments) = (Arc::clone(&sink), Arc::clone(&segments));
+        AgentHost::new(sink, segments, Arc::clone(&registered))
+    };
+    options.register_workflow_with_factory::<AgentHost<W>, _>(host)?;
+    Ok(())
+}
+
+/// Builds an [`AgentWorker`].
+#[must_use]
+pub struct AgentWorkerBuilder {
+    client: Client,
+    executors: Executors,
+    agents: Agents,
+    options: WorkerOptions,
+    workflows: Vec<Register>,
+    transcript_cache_bytes: usize,
+    sink: Arc<dyn EventSink>,
+    segments: Segments,
+    runtime: RuntimeOptions,
+}
+
+impl AgentWorker {
+    /// Starts building a worker that makes calls with these executors: an [`Executor`](neuron_executor::Executor) for
+    /// every agent, or [one for each](Executors::by_agent).
+    pub fn builder(client: &AgentClient, executors: impl Into<Executors>) -> AgentWorkerBuilder {
+        let build = concat!("neuron-temporal/", env!("CARGO_PKG_VERSION")).to_owned();
+        AgentWorkerBuilder {
+            client: client.temporal().clone(),
+            executors: executors.into(),
+            agents: Agents::default(),
+            options: WorkerOptions::new(DEFAULT_TASK_QUEUE)
+                .deployment_options(WorkerDeploymentOptions::from_build_id(build))
+                .max_heartbeat_throttle_interval(HEARTBEATS)
+                .sticky_queue_schedule_to_start_timeout(STAYS)
+                .graceful_shutdown_period(GRACE)
+                .build(),
+            workflows: Vec::new(),
+            transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
+            sink: Arc::new(NoSink),
+            segments: Segments::default(),
+            runtime: RuntimeOptions::default(),
+        }
+    }
+
+    /// The task queue that it serves.
+    #[must_use]
+    pub fn task_queue(&self) -> &str {
+        self.worker.task_queue()
+    }
+
+    /// Serves until `stop` is done, then lets the steps in flight end.
+    ///
+    /// A step that is not done after the grace period is cancelled; another worker makes its next attempt,
+    /// unless it is a write, which fails with an unknown outcome.
+    ///
+    /// The future is not `Send`: run it on the main task or in a [`LocalSet`](tokio::task::LocalSet).
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError`] if the server does not accept the worker or the worker breaks.
+    pub async fn run(&mut self, stop: impl Future<Output = ()>) -> Result<(), WorkerError> {
+        self.run_until(pin!(stop)).await
+    }
+
+    /// Boxed, so that the SDK's worker is compiled here once, and not in every program that runs one.
+    fn run_until<'a>(
+        &'a mut self,
+        stop: Pin<&'a mut dyn Future<Output = ()>>,
+    ) -> LocalBoxFuture<'a, Result<(), WorkerError>> {
+        Box::pin(async move {
+            self.registered.ask(&self.client).await;
+            let shut_down = self.worker.shutdown_handle();
+            let mut run = pin!(self.worker.run());
+            let ended = tokio::select! {
+                ended = &mut run => ended,
+                () = stop => {
+                    self.stopping.cancel();
+                    shut_down();
+                    run.await
+                }
+            };
+            ended.map_err(failed("ended"))
+        })
+    }
+}
+
+impl AgentWorkerBuilder {
+    /// Sets the task queue. Default is [`DEFAULT_TASK_QUEUE`].
+    pub fn task_queue(mut self, name: impl Into<String>) -> Self {
+        self.options.task_queue = name.into();
+        self
+    }
+
+    /// Sets the agents whose runs are started by name. Default is none: runs are started with definitions.
+    pub fn agents(mut self, agents: Agents) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Serves this workflow, too.
+    pub fn workflow<W: AgentWorkflow>(mut self) -> Self {
+        self.workflows.push(register::<W>);
+        self
+    }
+
+    /// Sets the sink of the events of runs as they happen here, and of attempts that are followed by another. A
+    /// sink that [wants tokens](EventSink::wants_tokens) gets answers while they come, from the worker that asks
+    /// the model. Default is none.
+    ///
+    /// A replay of what the server has taken emits nothing. The newest workflow task is executed again if the
+    /// server does not take it, because it came too late or a signal came at the same time, and if it was
+    /// executed to answer a query before. Then its events come again: see [`EventSink`] for what they supersede.
+    pub fn sink(mut self, sink: Arc<dyn EventSink>) -> Self {
+        self.sink = sink;
+        self
+    }
+
+    /// Sets how many bytes of conversations are remembered, a quarter of them for tool results that no model
+    /// call has taken in yet. With 0 every model call reads its run's history. Default is 64 MiB.
+    pub fn transcript_cache_bytes(mut self, bytes: usize) -> Self {
+        self.transcript_cache_bytes = bytes;
+        self
+    }
+
+    /// Has a run continue as new before its history has more than so many events. Default is what the
+    /// server suggests, at about 4,000 events or 4 MB.
+    ///
+    /// A step that makes more events than any before it in the same history may pass the mark, and so may a run of
+    /// which something is in flight. Workers of one
+    /// task queue may have other marks: a replay goes by what the history holds.
+    pub fn continue_as_new_after(mut self, events: usize) -> Self {
+        self.segments.wanted.entries = events as u64;
+        self
+    }
+
+    /// As [`continue_as_new_after`](Self::continue_as_new_after), by the bytes of the history, which the workflow knows to
+    /// about a tenth. A history that begins with a large state may have three times the bytes of that.
+    pub fn continue_as_new_after_bytes(mut self, bytes: usize) -> Self {
+        self.segments.wanted.bytes = bytes as u64;
+        self
+    }
+
+    /// Says how many events and bytes the server takes of one history: its `limit.historyCount.error` and
+    /// `limit.historySize.error`. Defaults are
+    /// [`HISTORY_LIMIT_EVENTS`](crate::HISTORY_LIMIT_EVENTS) and
+    /// [`HISTORY_LIMIT_BYTES`](crate::HISTORY_LIMIT_BYTES).
+    ///
+    /// A run whose state is too large to be handed to the next history goes on until four fifths of this, and
+    /// then fails with an error that says what to configure.
+    pub fn history_limits(mut self, events: usize, bytes: usize) -> Self {
+        self.segments.limit = SegmentSize::new(events as u64, bytes as u64);
+        self
+    }
+
+    /// Sets how many runs are kept in memory; others are replayed when something happens in them. Default
+    /// is 1,000.
+    pub fn cached_runs(mut self, runs: usize) -> Self {
+        self.options.max_cached_workflows = runs;
+        self
+    }
+
+    /// Sets how long steps in flight may take when the worker stops. Default is 30 s.
+    pub fn grace(mut self, period: Duration) -> Self {
+        self.options.graceful_shutdown_period = Some(period);
+        self
+    }
+
+    /// Sets the SDK's runtime options: metrics, logs.
+    pub fn runtime(mut self, options: RuntimeOptions) -> Self {
+        self.runtime = options;
+        self
+    }
+
+    /// Builds the worker, which must run on the tokio runtime that it is built on.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
+    pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
+        let runtime =
+            Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
+        let segments = Arc::new(self.segments);
+        let registered = Arc::new(Registered::default());
+        for register in self.workflows {
+            register(
+                &mut self.options,
+                Arc::clone(&self.sink),
+                Arc::clone(&segments),
+                Arc::clone(&registered),
+            )
+            .map_err(failed("cannot serve its workflows"))?;
+        }
+        let stopping = CancellationToken::new();
+        self.options.register_activities(AgentActivities {
+            executors: self.executors.with_sink(&self.sink),
+            agents: self.agents,
+            memory: Memory::new(self.transcript_cache_bytes),
+            attempts: Attempts {
+                sink: self.sink,
+                stopping: stopping.clone(),
+            },
+        });
+        let worker = Worker::new(&runtime, self.client.clone(), self.options)
+            .map_err(failed("cannot be started"))?;
+        Ok(AgentWorker {
+            worker,
+            client: self.client,
+            registered,
+            stopping,
+            _runtime: runtime,
+        })
+    }
+}
+
+impl fmt::Debug for AgentWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentWorker")
+            .field("task_queue", &self.task_queue())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AgentWorkerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentWorkerBuilder")
+            .field("task_queue", &self.options.task_queue)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,349 @@
+//! The workflow that hosts a run: generic over the function that runs it.
+
+use std::{any::Any, sync::Arc};
+
+use chrono::Utc;
+use futures::{FutureExt as _, future::LocalBoxFuture};
+use neuron_engine::{CancelBody, RunLedger, end_of, json_bytes};
+use neuron_executor::NoSink;
+use neuron_types::{
+    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, signal,
+};
+use serde_json::json;
+use temporalio_common::{
+    data_converters::PayloadConverter, error::ApplicationFailure,
+    protos::temporal::api::common::v1::Payloads,
+};
+use temporalio_sdk::{
+    ContinueAsNewOptions, SyncWorkflowContext, WorkflowContext, WorkflowContextView,
+    WorkflowTermination,
+};
+use temporalio_workflow::{
+    workflow_interceptors::WorkflowOutputValue,
+    workflows::{
+        ExecutableSyncSignal, ExecutableSyncUpdate, WorkflowDefinitionDescriptor, WorkflowError,
+        WorkflowImplementation,
+    },
+};
+
+use crate::{
+    activities::agent_activities::AgentActivities,
+    door::durable_context::TemporalDurableContext,
+    state::agent_host::{AgentHost, time_of},
+    wire::{
+        activity_inputs::Ending,
+        activity_options,
+        agent_run::AgentRun,
+        history_input::HistoryInput,
+        messages::{self, AnySignal, HostSignal, HostUpdate, UpdateRequest},
+        names::ENGINE,
+        update_id::update_id,
+    },
+    workflow::agent_workflow::AgentWorkflow,
+};
+
+impl<W: AgentWorkflow> AgentHost<W> {
+    async fn host(
+        ctx: WorkflowContext<Self>,
+        run_id: RunId,
+        input: HistoryInput,
+    ) -> Result<RunOutput, WorkflowTermination> {
+        Self::begin_to_show(&ctx, &input);
+        let agent = input.agent().to_owned();
+        let stop = ctx.state(|host| host.view.stop.clone());
+        let door = TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop);
+        let output = match door.run_start(input).await {
+            Ok(start) => W::run(door, start).await,
+            Err(error) => Err(error),
+        };
+        let output = match output {
+            Ok(output) => output,
+            Err(DurableError::ContinuedAsNew) => return Err(Self::leave(&ctx)),
+            Err(error) => Self::break_off(&ctx, &error)?,
+        };
+        if ctx.state_mut(|host| host.view.end(&output)) {
+            Self::show(&ctx);
+        }
+        Self::notify_hooks(&ctx, agent).await;
+        Ok(output)
+    }
+
+    /// Ends a run whose workflow returned no output: as a cancelled run if it was cancelled, else as a failed
+    /// workflow whose events say so too.
+    fn break_off(
+        ctx: &WorkflowContext<Self>,
+        error: &DurableError,
+    ) -> Result<RunOutput, WorkflowTermination> {
+        let (exit_reason, run_error) = end_of(error);
+        let last = ctx.state(|host| {
+            let status = host.view.status();
+            status.and_then(|status| status.last_message.clone())
+        });
+        Self::emit(
+            ctx,
+            RunEvent::RunEnded {
+                exit_reason,
+                output: last,
+                error: Some(run_error),
+            },
+        );
+        let output = ctx.state(|host| {
+            let status = host.view.status();
+            status.map(|status| status.output(Some(exit_reason)))
+        });
+        match output {
+            Some(output) if exit_reason == ExitReason::Cancelled => Ok(output),
+            _ => Err(failed(error)),
+        }
+    }
+
+    /// Notifies the hooks of what they have not seen yet, the run's end above all.
+    async fn notify_hooks(ctx: &WorkflowContext<Self>, agent: String) {
+        let events = ctx.state_mut(|host| host.view.take_unobserved());
+        if events.is_empty() {
+            return;
+        }
+        let ending = Ending { agent, events };
+        let options = activity_options::ending();
+        let observed = ctx.execute_local_activity(AgentActivities::observe, ending, options);
+        // The run has ended with its output, whatever comes of this.
+        drop(observed.await);
+    }
+
+    /// Begins the history. It is done before the signals and updates that came with its start are taken in.
+    fn open(
+        ctx: &WorkflowContext<Self>,
+        input: &mut HistoryInput,
+    ) -> Result<RunId, WorkflowTermination> {
+        let run_id = RunId::new(ctx.workflow_id()).map_err(|error| failed(&error))?;
+        let now = time_of(ctx);
+        ctx.state_mut(|host| host.view.open(run_id.clone(), ENGINE, input, now))
+            .map_err(|error| failed(&error))?;
+        let stop = ctx.cancellation_token().child_token();
+        ctx.state_mut(|host| host.view.stop = stop);
+        Ok(run_id)
+    }
+
+    /// Ends this history; the run continues as new.
+    fn leave(ctx: &WorkflowContext<Self>) -> WorkflowTermination {
+        let Some(carried) = ctx.state_mut(|host| host.view.left.take()) else {
+            return failed(&NothingCarried);
+        };
+        let left = ctx.continue_as_new(carried.into(), ContinueAsNewOptions::default());
+        match left {
+            Err(termination) => termination,
+            Ok(never) => match never {},
+        }
+    }
+
+    fn query(
+        &self,
+        name: &str,
+        history: &str,
+        after: u64,
+    ) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
+        let not_started = || WorkflowError::Execution("the run has not started yet".into());
+        let status = || self.view.status().cloned().ok_or_else(not_started);
+        Ok(match name {
+            messages::STATUS => Box::new(status()?),
+            messages::EVENTS => {
+                let events = self.view.ledger().map_or(&[][..], RunLedger::events);
+                Box::new(events.to_vec())
+            }
+            messages::TRANSCRIPT => Box::new(self.view.encoder.messages().to_vec()),
+            messages::EVENTS_AFTER => Box::new(self.view.events_page(history, after)),
+            messages::TRANSCRIPT_AFTER => Box::new(self.view.messages_page(history, after)),
+            other => {
+                let text = format!(
+                    "there is no query {other}: ask for {}",
+                    messages::query_names().join(", ")
+                );
+                return Err(WorkflowError::Execution(text.into()));
+            }
+        })
+    }
+}
+
+fn failed(error: &dyn std::error::Error) -> WorkflowTermination {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    let failure = ApplicationFailure::builder(text)
+        .type_name("internal".to_owned())
+        .non_retryable(true)
+        .build();
+    WorkflowTermination::from(failure)
+}
+
+impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
+    type Run = AgentRun;
+
+    const HAS_INIT: bool = false;
+    const INIT_TAKES_INPUT: bool = false;
+
+    fn name() -> &'static str {
+        W::NAME
+    }
+
+    fn definition() -> WorkflowDefinitionDescriptor {
+        WorkflowDefinitionDescriptor {
+            workflow_type: W::NAME.to_owned(),
+            has_init: Self::HAS_INIT,
+            init_takes_input: Self::INIT_TAKES_INPUT,
+            signals: messages::signal_names(),
+            queries: messages::query_names(),
+            updates: messages::update_descriptors(),
+        }
+    }
+
+    fn init(_: WorkflowContextView, _: Option<HistoryInput>) -> Self {
+        Self::new(Arc::new(NoSink), Arc::default(), Arc::default())
+    }
+
+    fn run(
+        ctx: WorkflowContext<Self>,
+        input: Option<HistoryInput>,
+    ) -> LocalBoxFuture<'static, Result<Box<dyn WorkflowOutputValue>, WorkflowTermination>> {
+        let opened = input.ok_or_else(|| failed(&NoInput)).and_then(|mut input| {
+            let run_id = Self::open(&ctx, &mut input)?;
+            Ok((run_id, input))
+        });
+        async move {
+            let (run_id, input) = opened?;
+            let output = Self::host(ctx, run_id, input).await?;
+            Ok(Box::new(output) as Box<dyn WorkflowOutputValue>)
+        }
+        .boxed_local()
+    }
+
+    fn decode_signal_input(
+        name: &str,
+        payloads: Payloads,
+        _: &PayloadConverter,
+    ) -> Result<Option<Box<dyn Any>>, WorkflowError> {
+        Ok(Some(Box::new(AnySignal::read(name, &payloads))))
+    }
+
+    fn dispatch_signal(
+        ctx: WorkflowContext<Self>,
+        _: &str,
+        input: Box<dyn Any>,
+    ) -> LocalBoxFuture<'static, Result<(), WorkflowError>> {
+        <Self as ExecutableSyncSignal<HostSignal>>::dispatch(ctx, input)
+    }
+
+    fn decode_query_input(
+        _: &str,
+        payloads: &Payloads,
+        _: &PayloadConverter,
+    ) -> Result<Option<Box<dyn Any>>, WorkflowError> {
+        Ok(Some(Box::new(messages::known_already(payloads))))
+    }
+
+    fn dispatch_query(
+        &self,
+        ctx: WorkflowContextView,
+        name: &str,
+        known: Box<dyn Any>,
+    ) -> Result<Box<dyn WorkflowOutputValue>, WorkflowError> {
+        let after = known.downcast::<u64>().map_or(0, |known| *known);
+        self.query(name, ctx.run_id(), after)
+    }
+
+    fn decode_update_input(
+        name: &str,
+        payloads: Payloads,
+        converter: &PayloadConverter,
+    ) -> Result<Option<Box<dyn Any>>, WorkflowError> {
+        let asked = UpdateRequest::read(name, payloads, converter)?;
+        Ok(asked.map(|asked| Box::new(asked) as Box<dyn Any>))
+    }
+
+    fn dispatch_update(
+        ctx: WorkflowContext<Self>,
+        _: &str,
+        input: Box<dyn Any>,
+    ) -> LocalBoxFuture<'static, Result<Box<dyn WorkflowOutputValue>, WorkflowError>> {
+        <Self as ExecutableSyncUpdate<HostUpdate>>::dispatch(ctx, input)
+    }
+
+    fn validate_update(
+        &self,
+        ctx: WorkflowContextView,
+        _: &str,
+        input: Box<dyn Any>,
+    ) -> Result<(), WorkflowError> {
+        <Self as ExecutableSyncUpdate<HostUpdate>>::dispatch_validate(self, &ctx, input)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the workflow left its history without handing over the run's state")]
+struct NothingCarried;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the run was started without an input: start it with a RunRequest")]
+struct NoInput;
+
+impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
+    fn handle(&mut self, _: &mut SyncWorkflowContext<Self>, signal: AnySignal) {
+        let AnySignal { name, payload } = signal;
+        self.view.fill.add(json_bytes(&payload).unwrap_or_default());
+        if name == signal::CANCEL {
+            self.cancel(CancelBody::of_signal(&payload).reason.as_deref());
+        } else {
+            self.view.put(name, payload);
+        }
+    }
+}
+
+impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
+    fn handle(
+        &mut self,
+        ctx: &mut SyncWorkflowContext<Self>,
+        asked: UpdateRequest,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.view.fill.add(json_bytes(&asked)?);
+        self.view.updated_at = Some(ctx.history_length());
+        match asked {
+            UpdateRequest::Decide(decision) => {
+                let update = update_id(&RunId::new(ctx.workflow_id())?, &decision)?;
+                if !self.view.was_decided_before(&update) {
+                    self.view.decided(update);
+                    self.view
+                        .put(signal::DECISION.to_owned(), serde_json::to_value(decision)?);
+                }
+            }
+            UpdateRequest::Send(UserMessage { text }) => self
+                .view
+                .put(signal::USER_MESSAGE.to_owned(), json!({ "text": text })),
+            UpdateRequest::Cancel { reason } => self.cancel(reason.as_deref()),
+        }
+        Ok(())
+    }
+
+    fn validate(
+        &self,
+        ctx: &WorkflowContextView,
+        asked: &UpdateRequest,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        match asked {
+            // A validator is not replayed, so it may look at the clock.
+            UpdateRequest::Decide(decision) => {
+                let run_id = RunId::new(ctx.workflow_id())?;
+                // Whoever heard nothing of what an earlier history made of it makes it again, and gets the same answer.
+                if self.view.was_decided_before(&update_id(&run_id, decision)?) {
+                    return Ok(());
+                }
+                self.view.check_decision(run_id, decision, Utc::now())?;
+            }
+            UpdateRequest::Send(_) | UpdateRequest::Cancel { .. } => {
+                self.view.status().map_or(Ok(()), RunStatus::check_open)?;
+            }
+        }
+        Ok(())
+    }
+}

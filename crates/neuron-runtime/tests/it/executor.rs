@@ -1,4 +1,0 @@
-mod hooks;
-mod model;
-mod spans;
-mod tool;

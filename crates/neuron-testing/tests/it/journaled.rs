@@ -1,3 +1,0 @@
-//! The journaled door.
-
-neuron_testing::conformance!(durable: neuron_testing::JournaledHost::default());

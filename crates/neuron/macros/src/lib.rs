@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod workflow;
+
+use proc_macro::TokenStream;
+
+/// Makes an `async fn` a workflow that every engine serves.
+///
+/// The function takes `&Door<D>`, with `D: DurableContext` as its only type parameter, and at most one input; it returns
+/// `Result<Output, WorkflowError>`. Input and output are serialised. A type of the function's name in upper camel case
+/// stands for the workflow.
+///
+/// `name = "…"` is what runs are started with. Default is the function's name, with `-` in place of `_`.
+#[proc_macro_attribute]
+pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = workflow::expand(arguments.into(), item.into());
+    expanded
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

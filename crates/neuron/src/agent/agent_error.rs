@@ -1,0 +1,92 @@
+//! Why an agent cannot be built.
+
+use std::error::Error;
+
+/// Why an [`Agent`](crate::Agent) cannot be built. Its source is the cause.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// No model was given.
+    #[error("agent {agent} has no model: give it one with `.model(\"provider/model\")`")]
+    NoModel {
+        /// The agent.
+        agent: String,
+    },
+    /// A model's name does not say whose it is.
+    #[error("agent {agent}: {name:?} is no model: write it as \"provider/model\"")]
+    ModelName {
+        /// The agent.
+        agent: String,
+        /// What was given.
+        name: String,
+    },
+    /// No provider of this name is built in.
+    #[error(
+        "agent {agent}: there is no provider {provider:?} (known: {}){}", .known.join(", "),
+        missing_feature(.provider)
+    )]
+    UnknownProvider {
+        /// The agent.
+        agent: String,
+        /// The provider.
+        provider: String,
+        /// Those that there are.
+        known: Vec<&'static str>,
+    },
+    /// The provider's client cannot be made, for example because the environment has no key.
+    #[error("agent {agent}: the provider {provider} cannot be used")]
+    Provider {
+        /// The agent.
+        agent: String,
+        /// The provider.
+        provider: String,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// A rule names a tool that the agent lacks, so that it would never be asked about.
+    #[error("agent {agent} asks about {tool}, and has no such tool (known: {})", .known.join(", "))]
+    UnknownTool {
+        /// The agent.
+        agent: String,
+        /// What the rule names.
+        tool: String,
+        /// The agent's tools.
+        known: Vec<String>,
+    },
+    /// Two agents that take turns in one workflow have one name.
+    #[error("two agents of the workflow {agent} are named {twice}")]
+    SameName {
+        /// The workflow.
+        agent: String,
+        /// The name.
+        twice: String,
+    },
+    /// A rule about calls cannot be read.
+    #[error("agent {agent}: {rule:?} is no rule about calls: write TOOL or TOOL(ARGUMENT=PATTERN)")]
+    Rule {
+        /// The agent.
+        agent: String,
+        /// The rule.
+        rule: String,
+    },
+    /// The agent file cannot be used.
+    #[error("agent {agent} cannot be read from its file")]
+    File {
+        /// The agent.
+        agent: String,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+/// Says which feature of this crate has a provider that this build lacks.
+fn missing_feature(provider: &str) -> String {
+    match provider {
+        "anthropic" | "openai" | "ollama" => {
+            format!("; it comes with the feature `{provider}` of the crate neuron")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,28 @@
+//! A workflow of one's own, as Temporal knows it.
+
+use std::marker::PhantomData;
+
+use neuron_temporal::{AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext};
+use neuron_types::{DurableError, RunOutput, RunStart};
+use neuron_workflows::Workflow;
+
+/// Adds a workflow to what a worker serves.
+pub(crate) type Register = fn(AgentWorkerBuilder) -> AgentWorkerBuilder;
+
+pub(crate) fn register<W: Workflow>(builder: AgentWorkerBuilder) -> AgentWorkerBuilder {
+    builder.workflow::<Hosted<W>>()
+}
+
+/// A workflow of one's own, as Temporal knows it.
+struct Hosted<W>(PhantomData<W>);
+
+impl<W: Workflow> AgentWorkflow for Hosted<W> {
+    const NAME: &'static str = W::TEMPORAL_TYPE;
+
+    async fn run(
+        door: TemporalDurableContext<Self>,
+        start: RunStart,
+    ) -> Result<RunOutput, DurableError> {
+        neuron_workflows::run::<W, _>(door, start).await
+    }
+}

@@ -1,0 +1,130 @@
+//! Which model an agent asks.
+
+use std::{fmt, sync::Arc};
+
+use neuron_types::{DynProvider, Provider};
+
+use super::AgentError;
+
+/// The name under which an executor knows a provider that was given as a value.
+const OWN: &str = "own";
+
+/// The providers that this build can make from the environment.
+const KNOWN: &[&str] = &[
+    #[cfg(feature = "anthropic")]
+    "anthropic",
+    #[cfg(feature = "ollama")]
+    "ollama",
+    #[cfg(feature = "openai")]
+    "openai",
+];
+
+/// A model, and the provider that has it: by name, `"anthropic/claude-sonnet-5-5"`, or a provider of one's own.
+///
+/// A provider that is named is made from the environment when the agent is built, as its `from_env` does.
+#[derive(Clone)]
+pub struct Model {
+    source: Source,
+}
+
+#[derive(Clone)]
+enum Source {
+    Named(String),
+    Own {
+        provider: Arc<dyn DynProvider>,
+        model: String,
+    },
+}
+
+/// A model with a provider that can be asked.
+pub(crate) struct ResolvedModel {
+    pub(crate) provider_name: String,
+    pub(crate) provider: Arc<dyn DynProvider>,
+    pub(crate) model: String,
+}
+
+impl Model {
+    /// Returns this provider's model of this name.
+    #[must_use]
+    pub fn of(provider: impl Provider + 'static, model: impl Into<String>) -> Self {
+        Self {
+            source: Source::Own {
+                provider: Arc::new(provider),
+                model: model.into(),
+            },
+        }
+    }
+
+    pub(crate) fn resolve(self, agent: &str) -> Result<ResolvedModel, AgentError> {
+        match self.source {
+            Source::Own { provider, model } => Ok(ResolvedModel {
+                provider_name: OWN.to_owned(),
+                provider,
+                model,
+            }),
+            Source::Named(name) => match name.split_once('/') {
+                Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+                    Ok(ResolvedModel {
+                        provider_name: provider.to_owned(),
+                        provider: from_environment(agent, provider)?,
+                        model: model.to_owned(),
+                    })
+                }
+                _ => Err(AgentError::ModelName {
+                    agent: agent.to_owned(),
+                    name,
+                }),
+            },
+        }
+    }
+}
+
+impl From<&str> for Model {
+    fn from(name: &str) -> Self {
+        Self::from(name.to_owned())
+    }
+}
+
+impl From<String> for Model {
+    fn from(name: String) -> Self {
+        Self {
+            source: Source::Named(name),
+        }
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match &self.source {
+            Source::Named(name) | Source::Own { model: name, .. } => name,
+        };
+        f.debug_tuple("Model").field(name).finish()
+    }
+}
+
+fn from_environment(agent: &str, name: &str) -> Result<Arc<dyn DynProvider>, AgentError> {
+    let made: Result<Arc<dyn DynProvider>, _> = match name {
+        #[cfg(feature = "anthropic")]
+        "anthropic" => {
+            neuron_provider_anthropic::Anthropic::from_env().map(|made| Arc::new(made) as _)
+        }
+        #[cfg(feature = "openai")]
+        "openai" => {
+            neuron_provider_openai::OpenAiResponses::from_env().map(|made| Arc::new(made) as _)
+        }
+        #[cfg(feature = "ollama")]
+        "ollama" => neuron_provider_ollama::Ollama::from_env().map(|made| Arc::new(made) as _),
+        _ => {
+            return Err(AgentError::UnknownProvider {
+                agent: agent.to_owned(),
+                provider: name.to_owned(),
+                known: KNOWN.to_vec(),
+            });
+        }
+    };
+    made.map_err(|source: neuron_types::ProviderError| AgentError::Provider {
+        agent: agent.to_owned(),
+        provider: name.to_owned(),
+        source: source.into(),
+    })
+}

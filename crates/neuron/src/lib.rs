@@ -1,0 +1,47 @@
+#![doc = include_str!("../README.md")]
+
+mod agent;
+pub mod builtin;
+mod local;
+mod place;
+pub mod prelude;
+mod remote;
+#[cfg(feature = "restate")]
+pub mod restate;
+mod run;
+#[cfg(feature = "temporal")]
+pub mod temporal;
+pub mod workflow;
+
+pub use agent::{
+    Agent, AgentBuilder, AgentError, AgentOn, AgentTool, AnyAgent, Model, Parts, Step, SteppedTool,
+    ToolStep,
+};
+pub use local::{Local, Recovered, Steps};
+pub use neuron_loop::TurnResult;
+pub use neuron_macros::workflow;
+pub use place::{Engine, StartFuture};
+pub use remote::RemoteAgent;
+pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
+
+/// The model providers of this build.
+pub mod providers {
+    #[cfg(feature = "anthropic")]
+    pub use neuron_provider_anthropic::Anthropic;
+    #[cfg(feature = "ollama")]
+    pub use neuron_provider_ollama::Ollama;
+    #[cfg(feature = "openai")]
+    pub use neuron_provider_openai::{OpenAiChat, OpenAiResponses};
+}
+
+#[cfg(feature = "agent-file")]
+pub use neuron_config as config;
+pub use neuron_context as context;
+pub use neuron_engine as engine;
+pub use neuron_executor as executor;
+#[cfg(feature = "mcp")]
+pub use neuron_mcp as mcp;
+pub use neuron_tool as tool;
+pub use neuron_tool::neuron_tool;
+pub use neuron_types as types;
+pub use neuron_workflows as workflows;

@@ -1,0 +1,337 @@
+//! Where local runs are kept, or that they are not.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
+use neuron_executor::Agents;
+use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext};
+use neuron_types::{AgentRef, DurableError, Refusal, RunId, RunInput, RunOutput, RunRequest};
+
+use super::{Steps, Watched, execution::Execution, fan::Fan};
+use crate::{
+    agent::{AnyAgent, Parts, Serving},
+    place::{Engine, StartFuture},
+    run::{RunFailure, Started, Way},
+};
+
+/// Runs of this process: in memory, where nothing survives it, or in a journal in a home directory, where every step
+/// does. Cheap to clone.
+#[derive(Clone)]
+pub struct Local {
+    kept: Kept,
+}
+
+#[derive(Clone)]
+enum Kept {
+    Nowhere,
+    Journal(Arc<Home>),
+}
+
+struct Home {
+    journal: Journal,
+    client: Arc<dyn RunClient>,
+    /// The runs that execute in this process.
+    executions: Mutex<BTreeMap<RunId, Weak<Execution>>>,
+    /// Those that nobody but the home holds.
+    recovered: Mutex<Vec<Arc<Execution>>>,
+}
+
+/// A run that was interrupted and goes on.
+#[derive(Debug, Clone)]
+pub struct Recovered {
+    /// The run.
+    pub run_id: RunId,
+    /// Its agent.
+    pub agent: String,
+}
+
+impl Local {
+    /// Returns a place that keeps nothing: a run ends with its process.
+    #[must_use]
+    pub const fn memory() -> Self {
+        Self {
+            kept: Kept::Nowhere,
+        }
+    }
+
+    /// Opens the journal in this home directory, and makes both if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::Client`] if the directory or the database cannot be used, or is another build's.
+    pub async fn open(home: impl Into<PathBuf>) -> Result<Self, RunFailure> {
+        Ok(Self::from(Journal::open(home).await?))
+    }
+
+    /// Resumes every run of these agents that nobody executes and that is not over: what a process that was killed has
+    /// left behind. They go on in this process, for as long as this value or a clone of it lives.
+    ///
+    /// Runs of other agents stay as they are. In memory there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::Client`] if the journal cannot be read. A run that cannot be taken up, because another process
+    /// was faster or its build is too new, is left out.
+    pub async fn recover(&self, agents: &[&dyn AnyAgent]) -> Result<Vec<Recovered>, RunFailure> {
+        let Kept::Journal(home) = &self.kept else {
+            return Ok(Vec::new());
+        };
+        let agents: BTreeMap<&str, &Arc<Parts>> = agents
+            .iter()
+            .map(|agent| (agent.parts().spec.name.as_str(), agent.parts()))
+            .collect();
+        let filter = RunFilter::open();
+        let mut recovered = Vec::new();
+        let mut page = PageRequest::default();
+        loop {
+            let listed = home.client.list(&filter, page).await?;
+            for status in listed.runs {
+                let Some(agent) = agents.get(status.agent.as_str()) else {
+                    continue;
+                };
+                if let Some(execution) = home.execute(agent, &status.run_id).await? {
+                    home.recovered().push(execution);
+                    recovered.push(Recovered {
+                        run_id: status.run_id,
+                        agent: status.agent,
+                    });
+                }
+            }
+            match listed.next {
+                Some(cursor) => page = PageRequest::default().after(cursor),
+                None => return Ok(recovered),
+            }
+        }
+    }
+
+    /// Takes a run up for a caller that goes through it step by step.
+    pub(crate) async fn steps<O>(
+        &self,
+        agent: &Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> Result<Steps<O>, RunFailure> {
+        match &self.kept {
+            Kept::Nowhere => {
+                let door = LocalDurableContext::new(agent.executor.clone(), run_id);
+                Ok(Steps::in_memory(door, input_of(agent, request)))
+            }
+            Kept::Journal(home) => {
+                home.create(&run_id, request).await?;
+                Steps::in_journal(home.door(agent, &run_id).await?).await
+            }
+        }
+    }
+
+    /// Returns the client of the runs here, which reaches into those that execute elsewhere, too; none in memory.
+    #[must_use]
+    pub fn client(&self) -> Option<Arc<dyn RunClient>> {
+        match &self.kept {
+            Kept::Nowhere => None,
+            Kept::Journal(home) => Some(Arc::clone(&home.client)),
+        }
+    }
+}
+
+impl From<Journal> for Local {
+    fn from(journal: Journal) -> Self {
+        Self {
+            kept: Kept::Journal(Arc::new(Home {
+                client: Arc::new(LocalClient::from(journal.clone())),
+                journal,
+                executions: Mutex::default(),
+                recovered: Mutex::default(),
+            })),
+        }
+    }
+}
+
+impl Engine for Local {
+    fn start_run<'a>(
+        &'a self,
+        agent: &'a Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> StartFuture<'a> {
+        Box::pin(async move {
+            match &self.kept {
+                Kept::Nowhere => Ok(in_memory(agent, run_id, request)),
+                Kept::Journal(home) => home.start(agent, run_id, request).await,
+            }
+        })
+    }
+}
+
+impl Home {
+    async fn start(
+        &self,
+        agent: &Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> Result<Started, RunFailure> {
+        self.create(&run_id, request).await?;
+        let run = RunHandle::new(Arc::clone(&self.client), run_id.clone());
+        let here = match self.here(&run_id) {
+            Some(execution) => Some(execution),
+            None => self.execute(agent, &run_id).await?,
+        };
+        let Some(execution) = here else {
+            // It is over, or another process is at it.
+            return Ok(Started::elsewhere(run));
+        };
+        let mut watched = Watched::of(Arc::clone(&execution));
+        // What came before it is watched is in the journal then.
+        execution.flush().await;
+        watched.add_past(run.events_after(0).await?);
+        Ok(Started::here(run_id, watched))
+    }
+
+    /// Makes the run, unless it is there and the same.
+    async fn create(&self, run_id: &RunId, request: RunRequest) -> Result<(), RunFailure> {
+        match self.client.start(run_id, request.clone()).await {
+            Err(error) if error.is_run_exists() => {
+                let started = self.journal.load_request(run_id).await?;
+                if same(&started, &request) {
+                    Ok(())
+                } else {
+                    Err(RunFailure::OtherRun {
+                        run_id: run_id.clone(),
+                    })
+                }
+            }
+            created => Ok(created?),
+        }
+    }
+
+    /// Executes a run here, unless it is over or executes already.
+    async fn execute(
+        &self,
+        agent: &Arc<Parts>,
+        run_id: &RunId,
+    ) -> Result<Option<Arc<Execution>>, RunFailure> {
+        let door = match JournaledContext::open(&self.journal, run_id, agent.executor.clone()).await
+        {
+            Ok(door) => door,
+            Err(
+                JournalError::Executing { .. } | JournalError::Refused(Refusal::RunOver { .. }),
+            ) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let run = RunHandle::new(Arc::clone(&self.client), run_id.clone());
+        let fan = Arc::new(Fan::new(Way::Client(run)));
+        let door = Arc::new(with_agent(door, agent).with_sink(Arc::clone(&fan) as _));
+        let alive = Arc::clone(agent);
+        let flushed = Arc::downgrade(&door);
+        let execution = Execution::spawn(run_id.clone(), fan, flushed, async move {
+            let output = to_its_end(&door, alive.serving).await;
+            drop(alive);
+            output
+        });
+        self.executions()
+            .insert(run_id.clone(), Arc::downgrade(&execution));
+        Ok(Some(execution))
+    }
+
+    async fn door(
+        &self,
+        agent: &Arc<Parts>,
+        run_id: &RunId,
+    ) -> Result<JournaledContext, RunFailure> {
+        let door = JournaledContext::open(&self.journal, run_id, agent.executor.clone()).await?;
+        Ok(with_agent(door, agent))
+    }
+
+    /// The run, if it executes in this process.
+    fn here(&self, run_id: &RunId) -> Option<Arc<Execution>> {
+        let mut executions = self.executions();
+        executions.retain(|_, execution| execution.strong_count() > 0);
+        let execution = executions.get(run_id)?.upgrade()?;
+        (!execution.is_over()).then_some(execution)
+    }
+
+    fn executions(&self) -> MutexGuard<'_, BTreeMap<RunId, Weak<Execution>>> {
+        self.executions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recovered(&self) -> MutexGuard<'_, Vec<Arc<Execution>>> {
+        let mut recovered = self
+            .recovered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        recovered.retain(|execution| !execution.is_over());
+        recovered
+    }
+}
+
+fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
+    door.with_agents(Agents::from_iter([agent.spec.clone()]))
+}
+
+/// Whether a run that is there was started with this request. One that has begun holds its agent's definition.
+fn same(started: &RunRequest, request: &RunRequest) -> bool {
+    let agent = |request: &RunRequest| match &request.agent {
+        AgentRef::Name(name) => name.clone(),
+        AgentRef::Definition(definition) => definition.name.clone(),
+    };
+    agent(started) == agent(request)
+        && started.prompt == request.prompt
+        && started.preamble == request.preamble
+        && started.tags == request.tags
+}
+
+fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
+    RunInput {
+        agent: agent.spec.clone(),
+        tags: request.tags,
+        preamble: request.preamble,
+        prompt: request.prompt,
+    }
+}
+
+fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {
+    let door = LocalDurableContext::new(agent.executor.clone(), run_id.clone());
+    let fan = Arc::new(Fan::new(Way::Memory(door.handle())));
+    let door = door.with_sink(Arc::clone(&fan) as _);
+    let input = input_of(agent, request);
+    let alive = Arc::clone(agent);
+    let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {
+        let output = match alive.serving {
+            Some(serving) => (serving.memory)(&door, input.into()).await,
+            None => neuron_workflows::agent(&door, input).await,
+        };
+        door.finish().await;
+        drop(alive);
+        output
+    });
+    Started::here(run_id, Watched::of(execution))
+}
+
+async fn to_its_end(
+    door: &JournaledContext,
+    workflow: Option<Serving>,
+) -> Result<RunOutput, DurableError> {
+    let start = door.run_start().await.map_err(DurableError::engine)?;
+    let output = match workflow {
+        Some(serving) => (serving.journal)(door, start).await?,
+        None => neuron_workflows::agent(door, start).await?,
+    };
+    door.finish(&output).await?;
+    Ok(output)
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let home = match &self.kept {
+            Kept::Nowhere => None,
+            Kept::Journal(home) => Some(home.journal.home()),
+        };
+        f.debug_struct("Local").field("home", &home).finish()
+    }
+}

@@ -1,0 +1,10 @@
+//! Runs in this process: in memory, or in a journal that they survive it with.
+
+mod execution;
+mod fan;
+mod home;
+mod steps;
+
+pub(crate) use execution::Watched;
+pub use home::{Local, Recovered};
+pub use steps::Steps;

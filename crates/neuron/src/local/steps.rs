@@ -1,0 +1,136 @@
+//! A local run that its caller takes from one thing to the next.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use neuron_context::Strategy;
+use neuron_local::{JournaledContext, LocalDurableContext};
+use neuron_loop::{AgentLoop, MachineError, TurnResult};
+use neuron_types::{
+    DurableContext as _, DurableError, Message, RunId, RunInput, RunOutput, RunStart,
+};
+use neuron_workflows::agent_loop;
+
+use crate::run::{Finished, RunFailure};
+
+/// A local run that its caller takes from one thing to the next: made by [`AgentOn::steps`](crate::AgentOn::steps).
+///
+/// What a caller changes between two steps is not journaled: in a journal make such changes deterministic, since a
+/// resumed run repeats them.
+pub struct Steps<O = String> {
+    run: Stepped,
+    run_id: RunId,
+    output: Option<RunOutput>,
+    types: PhantomData<fn() -> O>,
+}
+
+enum Stepped {
+    Memory(Box<AgentLoop<LocalDurableContext, Strategy>>),
+    Journal(Box<AgentLoop<JournaledContext, Strategy>>),
+}
+
+impl<O> Steps<O> {
+    pub(crate) fn in_memory(door: LocalDurableContext, input: RunInput) -> Self {
+        let run_id = door.run_id().clone();
+        let run = Stepped::Memory(Box::new(agent_loop(door, RunStart::New(input))));
+        Self::of(run, run_id)
+    }
+
+    pub(crate) async fn in_journal(door: JournaledContext) -> Result<Self, RunFailure> {
+        let run_id = door.run_id().clone();
+        let start = door.run_start().await?;
+        let run = Stepped::Journal(Box::new(agent_loop(door, start)));
+        Ok(Self::of(run, run_id))
+    }
+
+    const fn of(run: Stepped, run_id: RunId) -> Self {
+        Self {
+            run,
+            run_id,
+            output: None,
+            types: PhantomData,
+        }
+    }
+
+    /// Goes on to the next thing worth looking at: a tool call that was made, a conversation that was made smaller,
+    /// the end. `None` after the end.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::Stuck`]: the run cannot go on here. In a journal it can be resumed.
+    pub async fn next(&mut self) -> Option<Result<TurnResult, RunFailure>> {
+        if self.output.is_some() {
+            return None;
+        }
+        let result = match &mut self.run {
+            Stepped::Memory(run) => run.run_step().next().await?,
+            Stepped::Journal(run) => run.run_step().next().await?,
+        };
+        Some(match result {
+            Ok(TurnResult::Ended(output)) => self.end(output).await,
+            Ok(other) => Ok(other),
+            Err(error) => Err(self.stuck(error)),
+        })
+    }
+
+    async fn end(&mut self, output: Box<RunOutput>) -> Result<TurnResult, RunFailure> {
+        match &self.run {
+            Stepped::Memory(run) => run.door().finish().await,
+            Stepped::Journal(run) => {
+                let finished = run.door().finish(&output).await;
+                finished.map_err(|error| self.stuck(error))?;
+            }
+        }
+        self.output = Some(RunOutput::clone(&output));
+        Ok(TurnResult::Ended(output))
+    }
+
+    fn stuck(&self, error: DurableError) -> RunFailure {
+        RunFailure::Stuck {
+            run_id: self.run_id.clone(),
+            source: Arc::new(error),
+        }
+    }
+
+    /// Returns the conversation so far.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        match &self.run {
+            Stepped::Memory(run) => run.machine().messages(),
+            Stepped::Journal(run) => run.machine().messages(),
+        }
+    }
+
+    /// Adds a message before the next turn.
+    ///
+    /// # Errors
+    ///
+    /// [`MachineError::Unexpected`] while calls of a turn are unanswered.
+    pub fn inject(&mut self, message: Message) -> Result<(), MachineError> {
+        match &mut self.run {
+            Stepped::Memory(run) => run.run_step().inject_message(message),
+            Stepped::Journal(run) => run.run_step().inject_message(message),
+        }
+    }
+
+    /// Returns what the run came to, after its last step.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::NotOver`] before that.
+    pub fn finished(&self) -> Result<Finished<O>, RunFailure> {
+        let output = self.output.clone().ok_or_else(|| RunFailure::NotOver {
+            run_id: self.run_id.clone(),
+            state: neuron_types::RunPhase::Running,
+        })?;
+        Ok(Finished::new(output))
+    }
+}
+
+impl<O> fmt::Debug for Steps<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps")
+            .field("run_id", &self.run_id)
+            .field("output", &self.output)
+            .finish_non_exhaustive()
+    }
+}

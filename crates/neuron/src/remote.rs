@@ -1,0 +1,88 @@
+//! Agents of workers in other processes.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use neuron_engine::{RunClient, RunHandle};
+use neuron_types::{RunId, RunRequest};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    agent::prompt,
+    place::start_elsewhere,
+    run::{Run, RunFailure, Started},
+};
+
+/// An agent by its name alone: workers in other processes act for it. `I` is what its runs are given, and `O` what they
+/// come to.
+pub struct RemoteAgent<I: ?Sized = str, O = String> {
+    client: Arc<dyn RunClient>,
+    name: String,
+    types: PhantomData<fn(&I) -> O>,
+}
+
+impl<I: ?Sized, O> RemoteAgent<I, O> {
+    /// Returns the agent of this name on this client's engine.
+    #[must_use]
+    pub fn new(client: Arc<dyn RunClient>, name: impl Into<String>) -> Self {
+        Self {
+            client,
+            name: name.into(),
+            types: PhantomData,
+        }
+    }
+
+    /// Returns a run that was started before, to be followed from its first event on. Nothing is asked of the engine
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::RunId`].
+    pub fn run(&self, run_id: &str) -> Result<Run<O>, RunFailure> {
+        let run_id = RunId::new(run_id).map_err(|source| RunFailure::RunId { source })?;
+        let run = RunHandle::new(Arc::clone(&self.client), run_id);
+        Ok(Run::of(Started::elsewhere(run)))
+    }
+}
+
+impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> RemoteAgent<I, O> {
+    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input.
+    ///
+    /// # Errors
+    ///
+    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`], or what keeps the engine from starting
+    /// it.
+    pub async fn start(&self, run_id: &str, input: &I) -> Result<Run<O>, RunFailure> {
+        self.start_request(run_id, RunRequest::new(self.name.as_str(), prompt(input)?))
+            .await
+    }
+
+    /// As [`start`](Self::start), with all that a run can be started with: a tenant, an owner, labels.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub async fn start_request(
+        &self,
+        run_id: &str,
+        request: RunRequest,
+    ) -> Result<Run<O>, RunFailure> {
+        let run_id = RunId::new(run_id).map_err(|source| RunFailure::RunId { source })?;
+        let client = Arc::clone(&self.client);
+        Ok(Run::of(start_elsewhere(client, run_id, request).await?))
+    }
+}
+
+impl<I: ?Sized, O> Clone for RemoteAgent<I, O> {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.client), self.name.clone())
+    }
+}
+
+impl<I: ?Sized, O> fmt::Debug for RemoteAgent<I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteAgent")
+            .field("engine", &self.client.engine())
+            .field("name", &self.name)
+            .finish()
+    }
+}

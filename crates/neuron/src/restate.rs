@@ -1,0 +1,284 @@
+//! Runs on Restate: a worker that serves agents, and a client that starts their runs.
+//!
+//! What is not here is in [`sdk`], the crate `neuron-restate`.
+
+use std::{fmt, io, net::SocketAddr, sync::Arc};
+
+use neuron_engine::{RunClient, RunClientError};
+use neuron_executor::EventSink;
+pub use neuron_restate as sdk;
+use neuron_restate::{
+    AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, Workflow,
+};
+use neuron_types::{RunId, RunRequest};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use crate::{
+    Agent,
+    agent::{Parts, served},
+    place::{Engine, StartFuture, start_elsewhere},
+    remote::RemoteAgent,
+    run::{Run, RunFailure},
+};
+
+/// A client of the runs on a Restate server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    client: RestateClient,
+}
+
+impl Client {
+    /// Returns a client of this server. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError`] that says what is wrong with the address.
+    pub fn new(address: ServerAddress) -> Result<Self, RunClientError> {
+        Ok(Self {
+            client: RestateClient::new(address, ServiceNames::default())?,
+        })
+    }
+
+    /// Makes a worker known to the server, by the address at which the server reaches it.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the server from taking it.
+    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
+        self.client.register(worker_url).await
+    }
+
+    /// Returns the agent of this name, of a worker in any process. `I` is what its runs are given, and `O` what they
+    /// come to.
+    #[must_use]
+    pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
+        RemoteAgent::new(self.runs(), name)
+    }
+
+    /// Returns a workflow of one's own, of a worker in any process.
+    #[must_use]
+    pub fn workflow<W: neuron_workflows::Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
+        self.agent(W::NAME)
+    }
+
+    /// Starts a run of a workflow of one's own, or attaches to the run of this id if it was started with the same
+    /// input.
+    ///
+    /// # Errors
+    ///
+    /// As [`RemoteAgent::start`].
+    pub async fn start_workflow<W: neuron_workflows::Workflow>(
+        &self,
+        run_id: &str,
+        input: &W::Input,
+    ) -> Result<Run<W::Output>, RunFailure> {
+        self.workflow::<W>().start(run_id, input).await
+    }
+
+    /// Returns the client that is the same for every engine.
+    #[must_use]
+    pub fn runs(&self) -> Arc<dyn RunClient> {
+        Arc::new(self.client.clone())
+    }
+}
+
+impl From<RestateClient> for Client {
+    fn from(client: RestateClient) -> Self {
+        Self { client }
+    }
+}
+
+impl Engine for Client {
+    fn start_run<'a>(
+        &'a self,
+        _agent: &'a Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> StartFuture<'a> {
+        Box::pin(start_elsewhere(self.runs(), run_id, request))
+    }
+}
+
+/// A worker that is to serve agents. Made by [`Worker::builder`].
+#[must_use]
+pub struct WorkerBuilder {
+    listen: String,
+    names: ServiceNames,
+    agents: Vec<Arc<Parts>>,
+    settings: Vec<Setting>,
+}
+
+type Setting = Box<dyn FnOnce(AgentServices) -> AgentServices + Send>;
+
+/// A worker that serves agents in a task of its own. It is stopped by [`stop`](Self::stop), or when it is dropped.
+pub struct Worker {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    task: Option<JoinHandle<Result<(), SettingsError>>>,
+}
+
+/// Why a worker does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerFailure {
+    /// It cannot listen.
+    #[error("the worker cannot listen on {address}")]
+    Listen {
+        /// Where it was to listen.
+        address: String,
+        /// Why it cannot.
+        #[source]
+        source: io::Error,
+    },
+    /// Its settings are wrong.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Its task is gone.
+    #[error("the worker's task is gone")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl Worker {
+    /// Starts building a worker.
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder {
+            listen: "127.0.0.1:9080".to_owned(),
+            names: ServiceNames::default(),
+            agents: Vec::new(),
+            settings: Vec::new(),
+        }
+    }
+
+    /// Returns the address that it listens on.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no new steps, lets those in flight end, and returns when the worker has stopped.
+    ///
+    /// # Errors
+    ///
+    /// What the worker ended with.
+    pub async fn stop(mut self) -> Result<(), WorkerFailure> {
+        self.stop.send_replace(true);
+        self.wait().await
+    }
+
+    /// Waits until the worker ends by itself.
+    ///
+    /// # Errors
+    ///
+    /// Why it did.
+    pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
+        match self.task.take() {
+            Some(task) => Ok(task.await??),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+impl WorkerBuilder {
+    /// Sets where the worker listens for the server. Default is `127.0.0.1:9080`; port 0 takes a free one.
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.listen = address.into();
+        self
+    }
+
+    /// Sets what its services are called. Default is [`ServiceNames::default`].
+    pub fn names(mut self, names: ServiceNames) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Serves this agent, or workflow of one's own: runs that name it are its runs.
+    pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
+        self.agents.push(Arc::clone(agent.parts()));
+        self
+    }
+
+    /// Sets who watches the runs. Default is nobody.
+    pub fn sink(self, sink: Arc<dyn EventSink>) -> Self {
+        self.with(move |services| services.with_sink(sink))
+    }
+
+    /// Sets what this builder has no setter for.
+    pub fn with(
+        mut self,
+        setting: impl FnOnce(AgentServices) -> AgentServices + Send + 'static,
+    ) -> Self {
+        self.settings.push(Box::new(setting));
+        self
+    }
+
+    /// Starts the worker. The server has to be told of it: [`Client::register`].
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerFailure`].
+    pub async fn spawn(self) -> Result<Worker, WorkerFailure> {
+        let failed = |source| WorkerFailure::Listen {
+            address: self.listen.clone(),
+            source,
+        };
+        let listener = TcpListener::bind(&self.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (agents, executors) = served(&self.agents);
+        let services = AgentServices::new(self.names, executors, AGENT_RUN).with_agents(agents);
+        let services = self
+            .agents
+            .iter()
+            .fold(services, |services, agent| match agent.serving {
+                Some(serving) => services.with_workflow(&agent.spec.name, serving.restate),
+                None => services,
+            });
+        let services = self
+            .settings
+            .into_iter()
+            .fold(services, |services, setting| setting(services));
+        let (stop, mut stopped) = watch::channel(false);
+        let alive = self.agents;
+        let task = tokio::spawn(async move {
+            let served = services
+                .serve(listener, async move {
+                    // An error is a worker that was dropped.
+                    drop(stopped.wait_for(|stopped| *stopped).await);
+                })
+                .await;
+            drop(alive);
+            served
+        });
+        Ok(Worker {
+            address,
+            stop,
+            task: Some(task),
+        })
+    }
+}
+
+/// The workflow of an agent's run, as Restate knows it.
+const AGENT_RUN: Workflow = |door, start| Box::pin(neuron_workflows::agent(door, start));
+
+impl fmt::Debug for WorkerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents = self.agents.iter().map(|agent| &agent.spec.name);
+        f.debug_struct("WorkerBuilder")
+            .field("listen", &self.listen)
+            .field("agents", &agents.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

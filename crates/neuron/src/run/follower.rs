@@ -1,0 +1,61 @@
+//! Following a run that executes elsewhere.
+
+use neuron_engine::RunHandle;
+use neuron_types::RunOutput;
+
+use super::{Queue, RunFailure, RunItem, Way};
+
+/// The most events that are asked for at once.
+const PAGE: usize = 200;
+
+/// Asks a run's engine for its events, one look after the other.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    run: RunHandle,
+    queue: Queue,
+    looks: u32,
+}
+
+/// What a look came to.
+#[derive(Debug)]
+pub(crate) enum Look {
+    Item(RunItem),
+    Over(Box<RunOutput>),
+}
+
+impl Follower {
+    pub(crate) fn new(run: RunHandle) -> Self {
+        Self {
+            queue: Queue::new(Way::Client(run.clone())),
+            run,
+            looks: 0,
+        }
+    }
+
+    pub(crate) const fn run(&self) -> &RunHandle {
+        &self.run
+    }
+
+    pub(crate) async fn next(&mut self) -> Result<Look, RunFailure> {
+        loop {
+            if let Some(item) = self.queue.pop() {
+                self.looks = 0;
+                return Ok(Look::Item(item));
+            }
+            // Asked for before the events, so that none is missed that came before the end.
+            let output = self.run.output().await?;
+            let before = self.queue.last();
+            for event in self.run.events(before, PAGE).await?.events {
+                self.queue.add(event);
+            }
+            if self.queue.last() > before {
+                continue;
+            }
+            if let Some(output) = output {
+                return Ok(Look::Over(Box::new(output)));
+            }
+            tokio::time::sleep(self.run.client().poll_interval(self.looks)).await;
+            self.looks = self.looks.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A run: what happens in it, what it asks, and what it comes to.
+
+mod finished;
+mod follower;
+mod handle;
+mod item;
+mod queue;
+mod run_failure;
+mod started;
+mod ticket;
+
+pub use finished::Finished;
+pub use handle::Run;
+pub use item::RunItem;
+pub use run_failure::RunFailure;
+pub use started::Started;
+pub use ticket::Ticket;
+pub(crate) use {queue::Queue, ticket::Way};

@@ -1,0 +1,108 @@
+//! What keeps a run from an answer.
+
+use std::sync::Arc;
+
+use neuron_engine::RunClientError;
+use neuron_types::{DurableError, ExitReason, InvalidRunId, RunError, RunId, RunPhase};
+
+/// What keeps a run from starting, from going on, or from an answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFailure {
+    /// The run's id is none.
+    #[error("the run's id is no id")]
+    RunId {
+        /// What is wrong with it.
+        #[source]
+        source: InvalidRunId,
+    },
+    /// The input cannot be written as JSON.
+    #[error("the run's input cannot be written as JSON")]
+    Input {
+        /// Why.
+        #[source]
+        source: Arc<serde_json::Error>,
+    },
+    /// The id belongs to a run that was started with another agent or input.
+    #[error("there is a run {run_id} already, of another agent or with another input")]
+    OtherRun {
+        /// The id.
+        run_id: RunId,
+    },
+    /// The agent asks a person, and nobody is there who could answer.
+    #[error(
+        "agent {agent} asks a person about calls and nobody can answer here: start the run as a stream and answer its \
+         tickets, or say how long a question stays open"
+    )]
+    NobodyToAsk {
+        /// The agent.
+        agent: String,
+    },
+    /// The engine does not do it.
+    #[error(transparent)]
+    Client(Arc<RunClientError>),
+    /// The run cannot go on in this process. What was journaled is safe, and the run can be resumed.
+    #[error("run {run_id} cannot go on here")]
+    Stuck {
+        /// The run.
+        run_id: RunId,
+        /// Why.
+        #[source]
+        source: Arc<DurableError>,
+    },
+    /// The run is not over: its items have not been read to the end, or it waits for a person.
+    #[error("run {run_id} is not over: it is {state}")]
+    NotOver {
+        /// The run.
+        run_id: RunId,
+        /// Where it stands.
+        state: RunPhase,
+    },
+    /// The run ended without an answer: it failed, was cancelled, or met a limit.
+    #[error("run {run_id} ended without an answer: {}", why(*.exit_reason, .error.as_ref()))]
+    Ended {
+        /// The run.
+        run_id: RunId,
+        /// Why it ended.
+        exit_reason: ExitReason,
+        /// What it failed with.
+        error: Option<RunError>,
+    },
+    /// The answer cannot be read as the type that was asked for.
+    #[error("the answer of run {run_id} cannot be read as what was asked for")]
+    Output {
+        /// The run.
+        run_id: RunId,
+        /// Why.
+        #[source]
+        source: Arc<serde_json::Error>,
+    },
+}
+
+impl RunFailure {
+    /// Whether the same may succeed later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Client(error) => error.is_transient(),
+            Self::NotOver { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl<E: Into<RunClientError>> From<E> for RunFailure {
+    fn from(error: E) -> Self {
+        Self::Client(Arc::new(error.into()))
+    }
+}
+
+fn why(exit_reason: ExitReason, error: Option<&RunError>) -> String {
+    match error {
+        Some(error) => error.message.clone(),
+        None => match serde_json::to_value(exit_reason) {
+            Ok(serde_json::Value::String(reason)) => reason,
+            _ => format!("{exit_reason:?}"),
+        },
+    }
+}

@@ -1,0 +1,335 @@
+//! Runs on Temporal: a worker that serves agents, and a client that starts their runs.
+//!
+//! What is not here is in [`sdk`], the crate `neuron-temporal`.
+
+use std::{fmt, io, sync::Arc, thread, time::Duration};
+
+use neuron_engine::{RunClient, RunClientError};
+use neuron_executor::EventSink;
+pub use neuron_temporal as sdk;
+use neuron_temporal::{
+    AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext,
+    WorkerError,
+};
+use neuron_types::{DurableError, RunId, RunOutput, RunRequest, RunStart};
+use neuron_workflows::Workflow;
+use tokio::sync::{oneshot, watch};
+
+use crate::{
+    Agent,
+    agent::{Parts, served},
+    place::{Engine, StartFuture, start_elsewhere},
+    remote::RemoteAgent,
+    run::{Run, RunFailure},
+};
+
+/// The workflow of an agent's run, as Temporal knows it.
+struct AgentRun;
+
+impl AgentWorkflow for AgentRun {
+    const NAME: &'static str = "agent";
+
+    async fn run(
+        door: TemporalDurableContext<Self>,
+        start: RunStart,
+    ) -> Result<RunOutput, DurableError> {
+        neuron_workflows::agent(door, start).await
+    }
+}
+
+/// A client of the runs on a Temporal server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    client: AgentClient,
+}
+
+impl Client {
+    /// Connects to the server and namespace that the environment and `temporal.toml` name, as Temporal's own tools do.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Unreachable`], or what is wrong with these settings.
+    pub async fn connect() -> Result<Self, RunClientError> {
+        Ok(Self {
+            client: AgentClient::connect().await?,
+        })
+    }
+
+    /// Connects to this server, `host:port` or a URL, and namespace.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Unreachable`].
+    pub async fn connect_to(address: &str, namespace: &str) -> Result<Self, RunClientError> {
+        Ok(Self {
+            client: AgentClient::connect_to(address, namespace).await?,
+        })
+    }
+
+    /// Sets the task queue that runs are started on. Default is `neuron`.
+    #[must_use]
+    pub fn task_queue(self, name: impl Into<String>) -> Self {
+        Self {
+            client: self.client.with_task_queue(name),
+        }
+    }
+
+    /// Returns the agent of this name, of a worker in any process. `I` is what its runs are given, and `O` what they
+    /// come to.
+    #[must_use]
+    pub fn agent<I: ?Sized, O>(&self, name: impl Into<String>) -> RemoteAgent<I, O> {
+        RemoteAgent::new(self.runs(), name)
+    }
+
+    /// Returns a workflow of one's own, of a worker in any process.
+    #[must_use]
+    pub fn workflow<W: Workflow>(&self) -> RemoteAgent<W::Input, W::Output> {
+        RemoteAgent::new(self.runs_of(W::TEMPORAL_TYPE), W::NAME)
+    }
+
+    /// Starts a run of a workflow of one's own, or attaches to the run of this id if it was started with the same
+    /// input.
+    ///
+    /// # Errors
+    ///
+    /// As [`RemoteAgent::start`].
+    pub async fn start_workflow<W: Workflow>(
+        &self,
+        run_id: &str,
+        input: &W::Input,
+    ) -> Result<Run<W::Output>, RunFailure> {
+        self.workflow::<W>().start(run_id, input).await
+    }
+
+    fn runs_of(&self, workflow: &str) -> Arc<dyn RunClient> {
+        Arc::new(self.client.clone().with_workflow(workflow))
+    }
+
+    /// Returns the client that is the same for every engine.
+    #[must_use]
+    pub fn runs(&self) -> Arc<dyn RunClient> {
+        Arc::new(self.client.clone())
+    }
+}
+
+impl From<AgentClient> for Client {
+    fn from(client: AgentClient) -> Self {
+        Self { client }
+    }
+}
+
+impl Engine for Client {
+    fn start_run<'a>(
+        &'a self,
+        agent: &'a Arc<Parts>,
+        run_id: RunId,
+        request: RunRequest,
+    ) -> StartFuture<'a> {
+        let runs = match agent.serving {
+            Some(serving) => self.runs_of(serving.temporal_type),
+            None => self.runs(),
+        };
+        Box::pin(start_elsewhere(runs, run_id, request))
+    }
+}
+
+/// A worker that is to serve agents. Made by [`Worker::builder`].
+#[must_use]
+pub struct WorkerBuilder {
+    address: Option<(String, String)>,
+    agents: Vec<Arc<Parts>>,
+    settings: Vec<Setting>,
+}
+
+type Setting = Box<dyn FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send>;
+
+/// A worker that serves agents in a thread of its own, since Temporal's workflows are bound to one. It is stopped by
+/// [`stop`](Self::stop), or when it is dropped.
+pub struct Worker {
+    stop: watch::Sender<bool>,
+    ended: Option<oneshot::Receiver<Result<(), WorkerFailure>>>,
+}
+
+/// Why a worker does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerFailure {
+    /// The server cannot be reached.
+    #[error(transparent)]
+    Client(#[from] RunClientError),
+    /// The worker could not be made, or ended by itself.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The worker's thread could not be started, or is gone.
+    #[error("the worker's thread cannot be started, or is gone")]
+    Thread(#[source] Option<io::Error>),
+}
+
+impl Worker {
+    /// Starts building a worker.
+    pub fn builder() -> WorkerBuilder {
+        WorkerBuilder {
+            address: None,
+            agents: Vec::new(),
+            settings: Vec::new(),
+        }
+    }
+
+    /// Takes no new steps, lets those in flight end, and returns when the worker has stopped.
+    ///
+    /// # Errors
+    ///
+    /// What the worker ended with.
+    pub async fn stop(mut self) -> Result<(), WorkerFailure> {
+        self.stop.send_replace(true);
+        self.wait().await
+    }
+
+    /// Waits until the worker ends by itself.
+    ///
+    /// # Errors
+    ///
+    /// Why it did.
+    pub async fn wait(&mut self) -> Result<(), WorkerFailure> {
+        match self.ended.take() {
+            Some(ended) => ended.await.unwrap_or(Err(WorkerFailure::Thread(None))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+impl WorkerBuilder {
+    /// Sets the server, `host:port` or a URL, and the namespace. Default is what the environment and `temporal.toml`
+    /// name.
+    pub fn server(mut self, address: impl Into<String>, namespace: impl Into<String>) -> Self {
+        self.address = Some((address.into(), namespace.into()));
+        self
+    }
+
+    /// Sets the task queue. Default is `neuron`.
+    pub fn task_queue(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.with(move |builder| builder.task_queue(name))
+    }
+
+    /// Serves this agent, or workflow of one's own: runs that name it are its runs.
+    pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
+        self.agents.push(Arc::clone(agent.parts()));
+        self
+    }
+
+    /// Sets who watches the runs. Default is nobody.
+    pub fn sink(self, sink: Arc<dyn EventSink>) -> Self {
+        self.with(move |builder| builder.sink(sink))
+    }
+
+    /// Sets how long steps in flight may take when the worker stops. Default is 30 s.
+    pub fn grace(self, period: Duration) -> Self {
+        self.with(move |builder| builder.grace(period))
+    }
+
+    /// Sets what this builder has no setter for.
+    pub fn with(
+        mut self,
+        setting: impl FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send + 'static,
+    ) -> Self {
+        self.settings.push(Box::new(setting));
+        self
+    }
+
+    /// Starts the worker, and returns when the server has been reached and the worker is made.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerFailure`].
+    pub async fn spawn(self) -> Result<Worker, WorkerFailure> {
+        let (stop, stopped) = watch::channel(false);
+        let (report, ended) = oneshot::channel();
+        let (ready, is_ready) = oneshot::channel();
+        thread::Builder::new()
+            .name("neuron-temporal".to_owned())
+            .spawn(move || {
+                let runtime = match tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                {
+                    Ok(runtime) => runtime,
+                    Err(error) => {
+                        // Nobody waits any more if these are not taken.
+                        drop(ready.send(Err(WorkerFailure::Thread(Some(error)))));
+                        return;
+                    }
+                };
+                let served = runtime.block_on(self.serve(ready, stopped));
+                drop(report.send(served));
+            })
+            .map_err(|error| WorkerFailure::Thread(Some(error)))?;
+        is_ready.await.unwrap_or(Err(WorkerFailure::Thread(None)))?;
+        Ok(Worker {
+            stop,
+            ended: Some(ended),
+        })
+    }
+
+    async fn serve(
+        self,
+        ready: oneshot::Sender<Result<(), WorkerFailure>>,
+        mut stopped: watch::Receiver<bool>,
+    ) -> Result<(), WorkerFailure> {
+        // They own what their tools need.
+        let _agents = self.agents.clone();
+        let mut worker = match self.worker().await {
+            Ok(worker) => worker,
+            Err(failure) => {
+                drop(ready.send(Err(failure)));
+                return Ok(());
+            }
+        };
+        drop(ready.send(Ok(())));
+        let stop = async move {
+            // An error is a worker that was dropped.
+            drop(stopped.wait_for(|stopped| *stopped).await);
+        };
+        Ok(worker.run(stop).await?)
+    }
+
+    async fn worker(self) -> Result<AgentWorker, WorkerFailure> {
+        let client = match &self.address {
+            Some((address, namespace)) => AgentClient::connect_to(address, namespace).await?,
+            None => AgentClient::connect().await?,
+        };
+        let (agents, executors) = served(&self.agents);
+        let builder = AgentWorker::builder(&client, executors)
+            .agents(agents)
+            .workflow::<AgentRun>();
+        let workflows = self.agents.iter().filter_map(|agent| agent.serving);
+        let builder = workflows.fold(builder, |builder, serving| (serving.temporal)(builder));
+        let builder = self
+            .settings
+            .into_iter()
+            .fold(builder, |builder, setting| setting(builder));
+        Ok(builder.build()?)
+    }
+}
+
+impl fmt::Debug for WorkerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents = self.agents.iter().map(|agent| &agent.spec.name);
+        f.debug_struct("WorkerBuilder")
+            .field("address", &self.address)
+            .field("agents", &agents.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}

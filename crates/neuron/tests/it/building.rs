@@ -1,0 +1,83 @@
+use std::time::Duration;
+
+use neuron::{AgentError, prelude::*, tool::BUILTIN_TOOLS};
+use neuron_config::ScriptModel;
+use neuron_types::{StepId, ToolCall};
+
+/// Says hello to somebody.
+#[neuron_tool(read_only)]
+async fn hello(name: String) -> Result<String, ToolError> {
+    Ok(format!("Hello, {name}."))
+}
+
+fn model() -> Model {
+    let script = ScriptModel::parse(r#"{"turns": [{"text": "Done."}]}"#).unwrap();
+    Model::of(script, "script")
+}
+
+#[test]
+fn an_agent_needs_a_model() {
+    let error = Agent::builder("a").build().unwrap_err();
+    assert!(matches!(error, AgentError::NoModel { .. }), "{error}");
+}
+
+#[test]
+fn a_model_is_a_provider_and_a_name() {
+    let error = Agent::builder("a").model("claude").build().unwrap_err();
+    assert!(matches!(error, AgentError::ModelName { .. }), "{error}");
+    let error = Agent::builder("a").model("nobody/m").build().unwrap_err();
+    let error = error.to_string();
+    let expected = r#"agent a: there is no provider "nobody" (known: anthropic, "#;
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_question_about_a_tool_that_is_not_there_is_an_error() {
+    let builder = || {
+        Agent::builder("a")
+            .model(model())
+            .tools(builtin::read_only())
+    };
+    let error = builder().ask("bash").build().unwrap_err();
+    assert!(matches!(error, AgentError::UnknownTool { .. }), "{error}");
+    let error = builder().ask("read_file(").build().unwrap_err();
+    assert!(matches!(error, AgentError::Rule { .. }), "{error}");
+    assert!(
+        builder()
+            .ask("*")
+            .ask("read_file(path=*.key)")
+            .build()
+            .is_ok()
+    );
+}
+
+#[test]
+fn the_definition_names_model_and_tools() {
+    let agent = Agent::builder("a")
+        .model("ollama/llama")
+        .instructions("Be brief.")
+        .tools(builtin::all())
+        .build()
+        .unwrap();
+    assert_eq!(agent.spec().head.model, "llama");
+    assert_eq!(agent.spec().head.provider.as_deref(), Some("ollama"));
+    assert_eq!(agent.spec().head.tools.len(), BUILTIN_TOOLS.len());
+}
+
+#[test]
+fn a_tool_says_how_its_calls_are_made() {
+    let step = Step::timeout(Duration::from_secs(30)).task_queue("pci");
+    let agent = Agent::builder("quick")
+        .model(model())
+        .tool(HelloTool.step(step))
+        .build()
+        .unwrap();
+    let call = ToolCall {
+        id: "call_1".into(),
+        name: "hello".into(),
+        input: serde_json::json!({"name": "Ada"}),
+    };
+    let options = agent.spec().tool_options(&call, StepId::new(1, 1));
+    assert_eq!(options.start_to_close_timeout, Duration::from_secs(30));
+    assert_eq!(options.activity.task_queue.as_deref(), Some("pci"));
+}

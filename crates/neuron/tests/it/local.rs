@@ -1,0 +1,190 @@
+use std::{path::Path, sync::Arc};
+
+use neuron::{Agent, Local, Model, Run, RunFailure, RunItem, prelude::*, types::RunPhase};
+use neuron_config::ScriptModel;
+use neuron_types::RunEvent;
+
+/// Answers after one call of the tool, which a person is asked about.
+const ASKS: &str = r#"{"turns": [
+    {"tool_calls": [{"name": "count", "input": {"table": "runs"}}]},
+    {"text": "There are 3."}
+]}"#;
+
+/// Counts the rows of a table.
+#[neuron_tool(read_only)]
+async fn count(table: String) -> Result<usize, ToolError> {
+    Ok(table.len() - 1)
+}
+
+fn agent(script: &str) -> neuron::AgentBuilder {
+    let script = ScriptModel::parse(script).unwrap();
+    Agent::builder("analyst")
+        .model(Model::of(script, "script"))
+        .tool(CountTool)
+}
+
+fn asking() -> Agent {
+    agent(ASKS).ask("count").build().unwrap()
+}
+
+/// Reads a run to its end, approves what it asks, and returns the names of the tools that it asked about.
+async fn approve_all(run: &mut Run) -> Vec<String> {
+    let mut asked = Vec::new();
+    while let Some(item) = run.next().await {
+        if let RunItem::Ticket(ticket) = item.unwrap() {
+            asked.push(ticket.question().tool.clone());
+            ticket.approve().await.unwrap();
+        }
+    }
+    asked
+}
+
+async fn open(home: &Path) -> Local {
+    Local::open(home).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_run_in_memory_answers() {
+    let agent = agent(ASKS).build().unwrap();
+    assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");
+}
+
+#[tokio::test]
+async fn nobody_to_ask_is_an_error_at_once() {
+    let failure = asking().run("How many?").await.unwrap_err();
+    assert!(
+        matches!(failure, RunFailure::NobodyToAsk { .. }),
+        "{failure}"
+    );
+}
+
+#[tokio::test]
+async fn a_run_in_memory_is_answered_by_its_reader() {
+    let mut run = asking().run_stream("How many?").await.unwrap();
+    assert_eq!(approve_all(&mut run).await, ["count"]);
+    assert_eq!(run.finished().unwrap().into_text().unwrap(), "There are 3.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_process_is_gone_asks_again_and_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let first = open(home.path()).await;
+    let mut run = asking().on(&first).start("q3", "How many?").await.unwrap();
+    loop {
+        if let RunItem::Ticket(_) = run.next().await.unwrap().unwrap() {
+            break;
+        }
+    }
+    // As if the process had ended.
+    drop((run, first));
+
+    let second = open(home.path()).await;
+    let mut run = asking().on(&second).start("q3", "How many?").await.unwrap();
+    assert_eq!(approve_all(&mut run).await, ["count"]);
+    assert_eq!(run.finished().unwrap().into_text().unwrap(), "There are 3.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_readers_of_a_run_read_the_same_events() {
+    let home = tempfile::tempdir().unwrap();
+    let local = open(home.path()).await;
+    let agent = asking();
+    let mut one = agent.on(&local).start("q3", "How many?").await.unwrap();
+    let mut first = Vec::new();
+    let ticket = loop {
+        match one.next().await.unwrap().unwrap() {
+            RunItem::Event(event) => first.push(event),
+            RunItem::Ticket(ticket) => break ticket,
+            _ => {}
+        }
+    };
+    let mut other = agent.on(&local).start("q3", "How many?").await.unwrap();
+    ticket.approve().await.unwrap();
+    let mut second = Vec::new();
+    for (run, events) in [(&mut one, &mut first), (&mut other, &mut second)] {
+        while let Some(item) = run.next().await {
+            if let RunItem::Event(event) = item.unwrap() {
+                events.push(event);
+            }
+        }
+    }
+    assert_eq!(first, second);
+    assert!(matches!(
+        second.last().unwrap().event,
+        RunEvent::RunEnded { .. }
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_belongs_to_one_agent_and_input() {
+    let home = tempfile::tempdir().unwrap();
+    let local = open(home.path()).await;
+    let agent = agent(ASKS).build().unwrap();
+    let run = agent.on(&local).start("q3", "How many?").await.unwrap();
+    run.result().await.unwrap();
+    let failure = agent.on(&local).start("q3", "Why?").await.unwrap_err();
+    assert!(matches!(failure, RunFailure::OtherRun { .. }), "{failure}");
+    let again = agent.on(&local).start("q3", "How many?").await.unwrap();
+    assert_eq!(again.result().await.unwrap(), "There are 3.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_interrupted_is_recovered() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = asking();
+    let first = open(home.path()).await;
+    let mut run = agent.on(&first).start("q3", "How many?").await.unwrap();
+    loop {
+        if let RunItem::Ticket(ticket) = run.next().await.unwrap().unwrap() {
+            ticket.approve().await.unwrap();
+            break;
+        }
+    }
+    drop((run, first));
+
+    let second = open(home.path()).await;
+    let recovered = second.recover(&[&agent]).await.unwrap();
+    let client = second.client().unwrap();
+    let run = neuron::engine::RunHandle::new(Arc::clone(&client), "q3".parse().unwrap());
+    // It may have come to its end before it was interrupted.
+    assert!(recovered.len() <= 1);
+    assert_eq!(run.wait_for_end().await.unwrap().state, RunPhase::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_taken_step_by_step_in_memory_and_in_a_journal() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = agent(ASKS).build().unwrap();
+    for local in [Local::memory(), open(home.path()).await] {
+        let mut steps = agent.on(&local).steps("q3", "How many?").await.unwrap();
+        let mut tools = Vec::new();
+        while let Some(step) = steps.next().await {
+            if let neuron::TurnResult::ToolExecuted { call, .. } = step.unwrap() {
+                tools.push(call.name);
+            }
+        }
+        assert_eq!(tools, ["count"]);
+        assert_eq!(
+            steps.finished().unwrap().into_text().unwrap(),
+            "There are 3."
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_limit_that_is_met_is_a_failure_that_says_so() {
+    let agent = agent(ASKS)
+        .limits(Limits {
+            turns: Some(1),
+            ..Limits::default()
+        })
+        .build()
+        .unwrap();
+    let failure = agent.run("How many?").await.unwrap_err();
+    assert!(
+        failure
+            .to_string()
+            .ends_with("ended without an answer: max_turns"),
+        "{failure}"
+    );
+}

@@ -1,0 +1,211 @@
+use std::path::Path;
+
+use neuron::{
+    Agent, AgentError, Local, Model, Run, RunFailure, RunItem,
+    prelude::*,
+    types::{ExitReason, RunEvent},
+    workflow::{Door, DurableContext, Served as _, WorkflowError},
+};
+use neuron_config::ScriptModel;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Topic {
+    title: String,
+}
+
+/// Has a text written, and has another agent count its letters.
+#[neuron::workflow]
+async fn count_letters<D: DurableContext>(
+    door: &Door<D>,
+    topic: Topic,
+) -> Result<Vec<String>, WorkflowError> {
+    let mut writer = door.scoped("writer")?;
+    let mut counter = door.scoped("counter")?;
+    let first = writer.ask(topic.title).await?;
+    let counted = counter.ask(&first).await?;
+    let second = writer.ask(&counted).await?;
+    assert_eq!(writer.messages().len(), 4, "it remembers");
+    Ok(vec![first, counted, second])
+}
+
+/// Asks an agent that the workflow does not have.
+#[neuron::workflow(name = "lost")]
+async fn lost<D: DurableContext>(door: &Door<D>) -> Result<(), WorkflowError> {
+    door.scoped("nobody")?.ask("Hello?").await.map(drop)
+}
+
+/// Counts the letters of a text.
+#[neuron_tool(read_only)]
+async fn letters(text: String) -> Result<usize, ToolError> {
+    Ok(text.len())
+}
+
+fn agent(name: &str, script: &str) -> neuron::AgentBuilder {
+    Agent::builder(name).model(Model::of(ScriptModel::parse(script).unwrap(), "script"))
+}
+
+fn writer() -> Agent {
+    let script = r#"{"turns": [{"text": "tea"}, {"text": "Three, then."}]}"#;
+    agent("writer", script).build().unwrap()
+}
+
+fn counter() -> Agent {
+    let script = r#"{"turns": [
+        {"tool_calls": [{"name": "letters", "input": {"text": "tea"}}]},
+        {"text": "It has 3."}
+    ]}"#;
+    let counter = agent("counter", script).tool(LettersTool).ask("letters");
+    counter.build().unwrap()
+}
+
+fn team() -> Agent<Topic, Vec<String>> {
+    CountLetters::with(&[&writer(), &counter()]).unwrap()
+}
+
+fn topic() -> Topic {
+    Topic {
+        title: "a drink".into(),
+    }
+}
+
+const ANSWERS: [&str; 3] = ["tea", "It has 3.", "Three, then."];
+
+async fn open(home: &Path) -> Local {
+    Local::open(home).await.unwrap()
+}
+
+/// Reads a run to its end, approves what it asks, and returns the tickets and the events.
+async fn attend<O>(run: &mut Run<O>) -> (Vec<String>, Vec<RunEvent>) {
+    let (mut tickets, mut events) = (Vec::new(), Vec::new());
+    while let Some(item) = run.next().await {
+        match item.unwrap() {
+            RunItem::Ticket(ticket) => {
+                tickets.push(ticket.question().ticket.clone());
+                ticket.approve().await.unwrap();
+            }
+            RunItem::Event(event) => events.push(event.event),
+            _ => {}
+        }
+    }
+    (tickets, events)
+}
+
+#[tokio::test]
+async fn agents_take_turns_with_scopes_of_their_own() {
+    let mut run = team().run_stream(&topic()).await.unwrap();
+    let (tickets, events) = attend(&mut run).await;
+    // The second agent's, in the second turn of the run.
+    assert_eq!(tickets, ["s2-t2-1"]);
+    let asked: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            RunEvent::AgentAsked { scope, agent, .. } => Some((*scope, agent.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asked, [(1, "writer"), (2, "counter"), (1, "writer")]);
+    let turns: Vec<u32> = events
+        .iter()
+        .filter_map(|event| match event {
+            RunEvent::TurnStarted { turn } => Some(*turn),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(turns, [1, 2, 3, 4], "turns are those of the run");
+    let ends = |event: &&RunEvent| {
+        matches!(
+            event,
+            RunEvent::RunStarted { .. } | RunEvent::RunEnded { .. }
+        )
+    };
+    assert_eq!(events.iter().filter(ends).count(), 2, "{events:?}");
+    let finished = run.finished().unwrap();
+    assert_eq!(finished.output().turns, 4);
+    assert_eq!(finished.into_value().unwrap(), ANSWERS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_process_is_gone_goes_on_with_the_agent_whose_turn_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let first = open(home.path()).await;
+    let mut run = team().on(&first).start("letters", &topic()).await.unwrap();
+    loop {
+        if let RunItem::Ticket(_) = run.next().await.unwrap().unwrap() {
+            break;
+        }
+    }
+    // As if the process had ended.
+    drop((run, first));
+
+    let second = open(home.path()).await;
+    let recovered = second.recover(&[&team()]).await.unwrap();
+    assert_eq!(recovered.len(), 1);
+    let mut run = team().on(&second).start("letters", &topic()).await.unwrap();
+    let (tickets, _) = attend(&mut run).await;
+    assert_eq!(tickets, ["s2-t2-1"]);
+    assert_eq!(run.finished().unwrap().into_value().unwrap(), ANSWERS);
+}
+
+#[tokio::test]
+async fn a_cancelled_run_ends_while_an_agent_waits() {
+    let home = tempfile::tempdir().unwrap();
+    let local = open(home.path()).await;
+    let mut run = team().on(&local).start("letters", &topic()).await.unwrap();
+    while let Some(item) = run.next().await {
+        if let RunItem::Ticket(_) = item.unwrap() {
+            run.cancel(Some("enough".into())).await.unwrap();
+        }
+    }
+    let failure = run.finished().unwrap().into_value().unwrap_err();
+    let RunFailure::Ended { exit_reason, .. } = failure else {
+        panic!("{failure}");
+    };
+    assert_eq!(exit_reason, ExitReason::Cancelled);
+}
+
+#[tokio::test]
+async fn an_agent_that_the_workflow_lacks_fails_the_run() {
+    let lost = Lost::with(&[&writer()]).unwrap();
+    let failure = lost.run(&()).await.unwrap_err();
+    let RunFailure::Ended { error, .. } = failure else {
+        panic!("{failure}");
+    };
+    assert_eq!(
+        error.unwrap().message,
+        "the workflow has no agent nobody: it has writer"
+    );
+}
+
+#[tokio::test]
+async fn an_input_that_cannot_be_read_fails_the_run() {
+    let home = tempfile::tempdir().unwrap();
+    let local = open(home.path()).await;
+    let request = RunRequest::new("count-letters", neuron::types::Message::user("tea"));
+    let team = team();
+    let started = team.on(&local).start_request("wrong", request).await;
+    let failure = started.unwrap().result().await.unwrap_err();
+    let RunFailure::Ended { error, .. } = failure else {
+        panic!("{failure}");
+    };
+    let message = error.unwrap().message;
+    assert!(
+        message.starts_with("the input cannot be read: "),
+        "{message}"
+    );
+}
+
+#[test]
+fn two_agents_of_one_name_are_no_team() {
+    let error = CountLetters::with(&[&writer(), &writer()]).unwrap_err();
+    assert!(matches!(error, AgentError::SameName { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_asks_a_person_is_an_error_where_nobody_answers() {
+    let failure = team().run(&topic()).await.unwrap_err();
+    assert!(
+        matches!(failure, RunFailure::NobodyToAsk { .. }),
+        "{failure}"
+    );
+}

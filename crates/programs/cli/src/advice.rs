@@ -1,0 +1,149 @@
+//! What to do about what went wrong with an engine: its errors hold facts, and this is where commands are named.
+
+use std::{error::Error, fmt};
+
+use neuron_engine::RunClientError;
+use neuron_local::JournalError;
+use neuron_types::Refusal;
+
+use crate::args::EngineName;
+
+/// What went wrong with an engine, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct EngineError(pub(crate) RunClientError);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RunClientError as E;
+
+        let error = &self.0;
+        match error {
+            E::UnknownRun { .. } => {
+                write!(f, "{error}: `neuron runs` lists those that there are")
+            }
+            E::RunExists { .. } => write!(f, "{error}: choose another id"),
+            E::Rejected {
+                refusal: Some(refusal),
+                ..
+            } => f.write_str(&of_refusal(refusal)),
+            E::BadSignal(_) => write!(f, "{error}: use the command that is made for it"),
+            E::TooLarge { .. } => write!(
+                f,
+                "{error}: make it shorter, or let the agent read it from a file"
+            ),
+            E::NoWorker {
+                engine,
+                is_kept: false,
+                ..
+            } => write!(
+                f,
+                "{error}: start one with `{}`, the run goes on from where it is",
+                worker(engine)
+            ),
+            E::NoWorker { engine, .. } => write!(
+                f,
+                "{error}, it takes this up when one is there: start one with `{}`",
+                worker(engine)
+            ),
+            E::Unreachable { engine, .. } => write!(
+                f,
+                "{error}: start it (`neuron dev` does), or set {}",
+                variables(engine)
+            ),
+            E::Failed { .. } => write!(
+                f,
+                "{error}: see that the server is well, and its worker of this version"
+            ),
+            E::Storage { source, .. } => match source.downcast_ref() {
+                Some(error) => f.write_str(&of_journal(error)),
+                None => write!(f, "{source}"),
+            },
+            E::Settings { engine, .. } if is(engine, EngineName::Temporal) => f.write_str(
+                "the settings for Temporal cannot be used: check TEMPORAL_ADDRESS, the other TEMPORAL_ variables and \
+                 temporal.toml",
+            ),
+            E::Settings { source, .. } => write!(f, "{source}"),
+            _ => write!(f, "{error}"),
+        }
+    }
+}
+
+impl Error for EngineError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Why a run does not take what is asked of it, and what to do about it.
+fn of_refusal(refusal: &Refusal) -> String {
+    let advice = match refusal {
+        Refusal::RunOver { run_id, .. } => format!("`neuron wait {run_id}` prints its output"),
+        Refusal::UnknownTicket { run_id, .. } => {
+            format!("look at its open tickets with `neuron approvals {run_id}`")
+        }
+        Refusal::AlreadyDecided { run_id, .. } => {
+            format!("see `neuron events {run_id}` for who did")
+        }
+        Refusal::TicketExpired { run_id, .. } => {
+            format!("see `neuron events {run_id}` for what came of it")
+        }
+        Refusal::WrongDigest { run_id, .. } => {
+            format!("look again at what it asks with `neuron approvals {run_id}`")
+        }
+        _ => return refusal.to_string(),
+    };
+    format!("{refusal}: {advice}")
+}
+
+/// What went wrong with the journal, and what to do about it.
+pub(crate) fn of_journal(error: &JournalError) -> String {
+    match error {
+        JournalError::Home { .. } => {
+            format!("{error}: set NEURON_HOME to a directory that you may write")
+        }
+        JournalError::Access { .. } => format!("{error}, or set NEURON_HOME"),
+        JournalError::Newer { .. } => format!("{error}, or another NEURON_HOME"),
+        JournalError::Foreign { .. } => format!("{error}: set NEURON_HOME to another directory"),
+        JournalError::UnknownRun { .. } => {
+            format!("{error}: `neuron runs` lists those that there are")
+        }
+        JournalError::RunExists { run_id } => {
+            format!("{error}: choose another id, or `neuron resume {run_id}`")
+        }
+        JournalError::Executing { run_id } => {
+            format!("{error}: wait for it with `neuron wait {run_id}`")
+        }
+        JournalError::Refused(refusal) => of_refusal(refusal),
+        error => error.to_string(),
+    }
+}
+
+/// What to do about a list that is not complete.
+pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
+    format!(
+        "the list is not complete: {why}; see that a worker of this version is there (`{}`)",
+        worker(engine)
+    )
+}
+
+/// What starts a worker.
+fn worker(engine: &str) -> &'static str {
+    if is(engine, EngineName::Restate) {
+        "neuron-restate-worker --register"
+    } else {
+        "neuron-temporal-worker"
+    }
+}
+
+/// What says where the engine is.
+fn variables(engine: &str) -> &'static str {
+    if is(engine, EngineName::Restate) {
+        "RESTATE_INGRESS_URL and RESTATE_ADMIN_URL"
+    } else {
+        "TEMPORAL_ADDRESS"
+    }
+}
+
+fn is(engine: &str, name: EngineName) -> bool {
+    engine == name.as_str()
+}

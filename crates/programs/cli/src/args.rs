@@ -1,0 +1,296 @@
+//! What the command line says.
+
+use std::{fmt, net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use neuron_types::RunId;
+
+/// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
+#[derive(Debug, Parser)]
+#[command(
+    name = "neuron",
+    version,
+    max_term_width = 100,
+    after_help = "Local runs are kept in .neuron/, or where NEURON_HOME says. Engines are addressed as their \
+                  own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, \
+                  temporal.toml; RESTATE_INGRESS_URL, RESTATE_ADMIN_URL, RESTATE_AUTH_TOKEN. \
+                  NEURON_TASK_QUEUE is the task queue on Temporal and the prefix of the services on \
+                  Restate.\n\
+                  Exit codes: 0 completed or done, 1 the run failed, was cancelled or ended at a limit, \
+                  2 usage, configuration, or the engine cannot be reached, 3 the run waits for a person."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Accepted before and after the command's name.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// What runs the agent
+    #[arg(
+        long,
+        global = true,
+        env = "NEURON_ENGINE",
+        value_enum,
+        hide_possible_values = true,
+        value_name = "local|temporal|restate",
+        default_value = "local"
+    )]
+    pub(crate) engine: EngineName,
+    /// The agent, by its name in the agent file
+    #[arg(long, global = true, value_name = "NAME", default_value = "default")]
+    pub(crate) agent: String,
+    /// The agent file [default: neuron.toml if it exists]
+    #[arg(long, global = true, value_name = "FILE", env = "NEURON_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON on standard output: one value, or one a line for events
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show whole causes of errors, and a log (RUST_LOG filters it)
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// What runs the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    /// This process, with the embedded journal.
+    Local,
+    /// Workers on a Temporal task queue.
+    Temporal,
+    /// Workers that a Restate server calls.
+    Restate,
+}
+
+impl EngineName {
+    /// As it is typed, and as it stands in a run's status.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Temporal => "temporal",
+            Self::Restate => "restate",
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent here, journaled in an embedded database
+    Run(RunHereArgs),
+    /// Go on with a local run after a crash or a decision
+    Resume(ResumeArgs),
+    /// Start a run on an engine and print its id
+    Submit(SubmitArgs),
+    /// Follow a run to its end and print its output
+    Wait(RunRef),
+    /// Show where a run stands
+    Status(RunRef),
+    /// List the newest runs, a line each
+    Runs(RunsArgs),
+    /// Show a run's events
+    Events(EventsArgs),
+    /// List the open tickets of one run or of all
+    Approvals(ApprovalsArgs),
+    /// Say yes to a ticket
+    Approve(ApproveArgs),
+    /// Say no to a ticket
+    Deny(DenyArgs),
+    /// Queue a user message
+    Send(SendArgs),
+    /// Send any named signal
+    Signal(SignalArgs),
+    /// Cancel a run
+    Cancel(CancelArgs),
+    /// List the agents that the agent file defines, checked
+    Agents,
+    /// Offer the agent's tools to MCP clients, or look at MCP servers
+    Mcp(McpArgs),
+    /// Replay an exported Temporal history against this build
+    Replay(ReplayArgs),
+    /// Start the engines here for development (Ctrl-C stops them)
+    Dev,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do; `-` or none reads it from standard input
+    pub(crate) prompt: Option<String>,
+    /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
+    #[arg(long)]
+    pub(crate) id: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunHereArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) segment: SegmentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    pub(crate) of: RunRef,
+    #[command(flatten)]
+    pub(crate) segment: SegmentArgs,
+}
+
+/// When a run continues as new, in another segment of its journal.
+#[derive(Debug, Args)]
+pub(crate) struct SegmentArgs {
+    /// The operations of one segment of the journal: model calls, tool calls and waits [default: 4000]
+    #[arg(long, value_name = "N")]
+    pub(crate) segment_events: Option<u64>,
+    /// The bytes of results in one segment of the journal [default: 32 MiB]
+    #[arg(long, value_name = "N")]
+    pub(crate) segment_bytes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) command: McpCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Offer the agent's tools over standard input and output, or over HTTP
+    ///
+    /// Calls that the agent file denies or wants a person's approval for are refused: there is nobody to ask.
+    Serve(McpServeArgs),
+    /// Show what the MCP servers of the agent file offer
+    List(McpListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArgs {
+    /// Serve http://ADDR/mcp instead. With NEURON_MCP_TOKEN set clients must send it as a bearer token, which
+    /// addresses that other machines can reach require
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpListArgs {
+    /// The servers, by their names in the agent file [default: all]
+    #[arg(value_name = "SERVER")]
+    pub(crate) servers: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubmitArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Follow the run to its end and print its output
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// A history as `temporal workflow show --output json` prints it
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunRef {
+    /// The run's id
+    pub(crate) run: RunId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Go on until the run ends
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    /// The run's id [default: all runs]
+    pub(crate) run: Option<RunId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+    /// Make the call with these arguments instead: a JSON object
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArgs {
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
+}
+
+/// What both decisions have in common.
+#[derive(Debug, Args)]
+pub(crate) struct DecisionArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The ticket; may be left out if exactly one is open
+    pub(crate) ticket: Option<String>,
+    /// What you have to say; the model reads it when you deny
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+    /// Who decides
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) approver: Option<String>,
+    /// Answer the same question so for the rest of the run: about the same tool, for the same reason
+    #[arg(long)]
+    pub(crate) remember: bool,
+    /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
+    #[arg(long)]
+    pub(crate) digest: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The message; `-` reads it from standard input
+    pub(crate) message: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignalArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The signal's name
+    pub(crate) name: String,
+    /// The payload [default: null]
+    #[arg(value_name = "JSON")]
+    pub(crate) payload: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}

@@ -1,0 +1,95 @@
+//! `neuron agents`
+
+use std::borrow::Cow;
+
+use neuron_config::{AgentFile, AgentFileError, OpenOptions};
+use neuron_types::AgentSpec;
+use serde::Serialize;
+
+use crate::{CliError, Exit, session::Session, terminal::shown};
+
+/// One agent in `--json` output.
+#[derive(Debug, Serialize)]
+struct AgentLine<'a> {
+    name: &'a str,
+    /// `provider/model`.
+    model: String,
+    /// Those of MCP servers as `mcp:SERVER`.
+    tools: Vec<Cow<'a, str>>,
+    /// Tools that a person is asked about.
+    ask: &'a [String],
+    /// Tools that are refused.
+    deny: &'a [String],
+    /// Whether it can run.
+    ready: bool,
+    /// Variables of which one must be set first.
+    missing: Vec<String>,
+    /// What keeps it from running.
+    problem: Option<String>,
+}
+
+pub(crate) fn agents(session: &Session) -> Result<Exit, CliError> {
+    let file = session.agent_file()?;
+    let options = session.open_options()?;
+    let agents = file.definitions();
+    let agents: Vec<_> = agents.map(|agent| check(&file, agent, &options)).collect();
+    if session.output.is_json() {
+        session.output.value(&agents)?;
+    } else {
+        let text: Vec<_> = agents.iter().map(text).collect();
+        session.output.text(&text.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Finds out what a run of the agent would need.
+fn check<'a>(file: &AgentFile, agent: &'a AgentSpec, options: &OpenOptions) -> AgentLine<'a> {
+    let error = file.check(&agent.name, options).err();
+    let missing = match &error {
+        Some(AgentFileError::MissingKey { variables, .. }) => variables.clone(),
+        _ => Vec::new(),
+    };
+    let head = &agent.head;
+    let provider = head.provider.as_deref().unwrap_or_default();
+    let tools = head.tools.iter();
+    let tools = tools.map(|tool| Cow::Borrowed(tool.name.as_str()));
+    let servers = file.mcp_servers(&agent.name).iter();
+    let servers = servers.map(|server| Cow::Owned(format!("mcp:{server}")));
+    AgentLine {
+        name: &agent.name,
+        model: format!("{provider}/{}", head.model),
+        tools: tools.chain(servers).collect(),
+        ask: &agent.approvals.approve,
+        deny: &agent.approvals.deny,
+        ready: error.is_none(),
+        missing,
+        problem: error.map(|error| error.to_string()),
+    }
+}
+
+fn text(agent: &AgentLine<'_>) -> String {
+    let mut lines = vec![
+        shown::line(agent.name).into_owned(),
+        format!("  model    {}", shown::line(&agent.model)),
+        format!("  tools    {}", list(&agent.tools)),
+    ];
+    if !agent.ask.is_empty() {
+        lines.push(format!("  ask      {}", list(agent.ask)));
+    }
+    if !agent.deny.is_empty() {
+        lines.push(format!("  deny     {}", list(agent.deny)));
+    }
+    lines.push(match &agent.problem {
+        None => "  ready".to_owned(),
+        Some(problem) => format!("  not ready: {}", shown::line(problem)),
+    });
+    lines.join("\n")
+}
+
+fn list(names: &[impl AsRef<str>]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<_> = names.iter().map(AsRef::as_ref).collect();
+    shown::line(&names.join(", ")).into_owned()
+}

@@ -1,0 +1,195 @@
+//! `neuron mcp list`
+
+use futures::future::join_all;
+use neuron_config::{AgentFile, OpenOptions};
+use neuron_mcp::{
+    McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo, PaginatedList,
+};
+use neuron_types::{ToolDefinition, ToolDyn as _, ToolEffects};
+use serde::Serialize;
+
+use crate::{CliError, Exit, session::Session, terminal::shown};
+
+/// How much of a description stands on a line.
+const SHORT: usize = 100;
+/// How many entries of a list are shown; servers may have any number of resources.
+const MOST: usize = 1000;
+
+/// One server in `--json` output.
+#[derive(Debug, Serialize)]
+struct Listing {
+    server: String,
+    /// What it says of itself.
+    info: Option<McpServerInfo>,
+    tools: Vec<ToolLine>,
+    /// Tools that cannot be used.
+    left_out: Vec<LeftOutLine>,
+    resources: Vec<McpResource>,
+    resource_templates: Vec<McpResourceTemplate>,
+    prompts: Vec<McpPrompt>,
+    /// What keeps it from being used.
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToolLine {
+    /// As the server calls it.
+    own_name: String,
+    effects: ToolEffects,
+    #[serde(flatten)]
+    definition: ToolDefinition,
+}
+
+#[derive(Debug, Serialize)]
+struct LeftOutLine {
+    name: String,
+    reason: String,
+}
+
+pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, CliError> {
+    let file = session.agent_file()?;
+    let names: Vec<&str> = if servers.is_empty() {
+        file.all_mcp_servers().collect()
+    } else {
+        servers.iter().map(String::as_str).collect()
+    };
+    let options = session.open_options()?;
+    let listings = names.iter().map(|name| look_at(&file, name, &options));
+    let listings: Vec<Listing> = join_all(listings)
+        .await
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    if session.output.is_json() {
+        session.output.value(&listings)?;
+    } else if listings.is_empty() {
+        session.output.text("the agent file names no MCP server")?;
+    } else {
+        let text: Vec<_> = listings.iter().map(text).collect();
+        session.output.text(&text.join("\n"))?;
+    }
+    Ok(match listings.iter().all(|it| it.error.is_none()) {
+        true => Exit::Done,
+        false => Exit::Usage,
+    })
+}
+
+/// Starts one server, asks it for everything and stops it.
+async fn look_at(file: &AgentFile, name: &str, options: &OpenOptions) -> Result<Listing, CliError> {
+    let (spec, answers) = file.mcp_server(name, options)?;
+    let mut listing = Listing {
+        server: name.to_owned(),
+        info: None,
+        tools: Vec::new(),
+        left_out: Vec::new(),
+        resources: Vec::new(),
+        resource_templates: Vec::new(),
+        prompts: Vec::new(),
+        error: None,
+    };
+    match McpClient::connect(spec, answers).await {
+        Ok(client) => {
+            let filled = fill(&client, name, &mut listing).await;
+            client.close().await;
+            listing.error = filled.err().map(|error| error.to_string());
+        }
+        Err(error) => listing.error = Some(error.to_string()),
+    }
+    Ok(listing)
+}
+
+async fn fill(client: &McpClient, name: &str, listing: &mut Listing) -> Result<(), McpError> {
+    let info = client.server_info().await?;
+    let (tools, resources, prompts) = (info.has_tools, info.has_resources, info.has_prompts);
+    listing.info = Some(info);
+    if tools {
+        let found = client.discover(Some(name)).await?;
+        let lines = found.tools.iter().map(|tool| {
+            let definition = tool.definition();
+            ToolLine {
+                own_name: tool.own_name().to_owned(),
+                effects: definition.effects(),
+                definition,
+            }
+        });
+        listing.tools = lines.collect();
+        let left_out = found.left_out.into_iter().map(|tool| LeftOutLine {
+            name: tool.name,
+            reason: tool.reason,
+        });
+        listing.left_out = left_out.collect();
+    }
+    if resources {
+        listing.resources = all(async |cursor| client.list_resources(cursor).await).await?;
+        listing.resource_templates =
+            all(async |cursor| client.list_resource_templates(cursor).await).await?;
+    }
+    if prompts {
+        listing.prompts = all(async |cursor| client.list_prompts(cursor).await).await?;
+    }
+    Ok(())
+}
+
+/// All pages of a list, up to [`MOST`] entries.
+async fn all<T>(
+    page: impl AsyncFn(Option<&str>) -> Result<PaginatedList<T>, McpError>,
+) -> Result<Vec<T>, McpError> {
+    let mut items = Vec::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..MOST {
+        let page = page(cursor.as_deref()).await?;
+        items.extend(page.items);
+        cursor = page.next_cursor;
+        if cursor.is_none() || items.len() >= MOST {
+            break;
+        }
+    }
+    items.truncate(MOST);
+    Ok(items)
+}
+
+fn text(listing: &Listing) -> String {
+    let mut lines = vec![shown::line(&listing.server).into_owned()];
+    if let Some(error) = &listing.error {
+        lines.push(format!("  not ready: {}", shown::line(error)));
+    }
+    if let Some(info) = &listing.info {
+        let said = format!(
+            "{} {}, MCP {}",
+            info.name, info.version, info.protocol_version
+        );
+        lines.push(format!("  server   {}", shown::line(&said)));
+    }
+    for tool in &listing.tools {
+        let definition = &tool.definition;
+        let effects = match tool.effects {
+            ToolEffects::ReadOnly => "read-only",
+            ToolEffects::Idempotent => "idempotent",
+            ToolEffects::Write => "write",
+        };
+        lines.push(entry(
+            "tool",
+            &definition.name,
+            &format!("{effects}; {}", definition.description),
+        ));
+    }
+    for tool in &listing.left_out {
+        lines.push(entry("left out", &tool.name, &tool.reason));
+    }
+    for resource in &listing.resources {
+        lines.push(entry("resource", &resource.uri, &resource.name));
+    }
+    for template in &listing.resource_templates {
+        lines.push(entry("template", &template.uri_template, &template.name));
+    }
+    for prompt in &listing.prompts {
+        let description = prompt.description.as_deref().unwrap_or_default();
+        lines.push(entry("prompt", &prompt.name, description));
+    }
+    lines.join("\n")
+}
+
+fn entry(kind: &str, name: &str, about: &str) -> String {
+    let name = shown::line(name);
+    let about = shown::short_line(about, SHORT);
+    format!("  {kind:<8} {name}  {about}").trim_end().to_owned()
+}

@@ -1,0 +1,52 @@
+//! `neuron resume`
+
+use neuron_local::JournalError;
+use neuron_types::{AgentRef, RunInput};
+
+use crate::{
+    CliError, Exit,
+    args::{EngineName, ResumeArgs},
+    questions::person::Person,
+    runs::execution,
+    runs::outcome,
+    session::Session,
+};
+
+pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit, CliError> {
+    let run_id = &args.of.run;
+    let engine = session.global.engine;
+    if engine != EngineName::Local {
+        return Err(CliError::ResumeElsewhere { engine });
+    }
+    let journal = session.journal_if_any().await?;
+    let unknown = || JournalError::UnknownRun {
+        run_id: run_id.clone(),
+    };
+    let journal = journal.ok_or_else(unknown)?;
+    if let Some(output) = journal.output(run_id).await? {
+        return outcome::over(session, &output, None);
+    }
+    let request = journal.load_request(run_id).await?;
+    let file = session.agent_file()?;
+    let options = session.open_options()?;
+    let options = match &request.agent {
+        AgentRef::Name(name) => options.agents([name]),
+        AgentRef::Definition(agent) => options.definition(agent),
+    };
+    let (options, person) = Person::introduce(options);
+    let agents = file.open(options).await?;
+    let input = request.resolve(|name| agents.agent(name));
+    let made = input.and_then(|RunInput { agent, .. }| Ok((agents.executor(&agent)?, agent)));
+    let ran = match made {
+        Ok((executor, agent)) => {
+            let segment = &args.segment;
+            execution::execute(
+                session, &journal, run_id, &agent, executor, segment, &person,
+            )
+            .await
+        }
+        Err(error) => Err(error.into()),
+    };
+    agents.stop().await;
+    ran
+}

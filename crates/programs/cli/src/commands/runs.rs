@@ -1,0 +1,25 @@
+//! `neuron runs`
+
+use std::sync::Arc;
+
+use neuron_engine::RunHandle;
+
+use crate::{
+    CliError, Exit, engine::newest_runs, runs::follow::is_executing, runs::table, session::Session,
+};
+
+pub(crate) async fn runs(session: &Session, limit: u32) -> Result<Exit, CliError> {
+    let engine = session.engine().await?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let runs = newest_runs(&*engine, limit).await?;
+    if session.output.is_json() {
+        session.output.value(&runs)?;
+        return Ok(Exit::Done);
+    }
+    for status in runs {
+        let run = RunHandle::new(Arc::clone(&engine), status.run_id.clone());
+        let executing = is_executing(&run).await?;
+        session.output.text(&table::run_line(&status, executing))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,112 @@
+//! `neuron wait`
+
+use std::sync::Arc;
+
+use neuron_engine::{RunClientError, RunHandle};
+use neuron_types::RunId;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::{
+    CliError, Exit,
+    questions::asker::Asker,
+    questions::person::can_ask,
+    runs::execution,
+    runs::follow::{Followed, follow, is_executing, patiently},
+    runs::outcome,
+    runs::tickets,
+    session::Session,
+    terminal::output::note,
+    terminal::progress::{Commands, Progress, Watch},
+    terminal::shown,
+};
+
+pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
+    to_the_end(session, &session.run(run_id).await?, None).await
+}
+
+/// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and none
+/// that is there by now if there is no such number.
+pub(crate) async fn to_the_end(
+    session: &Session,
+    run: &RunHandle,
+    seen: Option<u64>,
+) -> Result<Exit, CliError> {
+    let run_id = run.id();
+    let lines = Progress::Lines;
+    let look = async || run.status().await;
+    let seen = match seen {
+        Some(seen) => seen,
+        None => {
+            let status = patiently(&lines, look).await?;
+            if status.state.is_final() {
+                return execution::finished(session, run).await;
+            }
+            note(&format!(
+                "run {run_id}: agent {}, turn {}, {}",
+                shown::line(&status.agent),
+                status.turn,
+                status.state
+            ));
+            patiently(&lines, async || last_event(run).await).await?
+        }
+    };
+    // Looked at last: what happened up to here is in it, and the rest is told.
+    let status = patiently(&lines, look).await?;
+    let progress = Arc::new(Progress::new(session.global.verbose));
+    let (events, told) = unbounded_channel();
+    // Nobody is asked about a run that nobody executes: it would not go on.
+    let ask = can_ask() && is_executing(run).await?;
+    let watch = Watch {
+        progress: Arc::clone(&progress),
+        asker: ask.then_some(events),
+        commands: (!ask && !session.is_local()).then(|| commands(session, run_id)),
+        // What others execute is followed by its events.
+        tokens: false,
+    };
+    if let Some(commands) = watch.commands.as_ref().filter(|_| seen > 0) {
+        for ticket in &status.approvals {
+            note(&format!(
+                "ticket {}\n{}",
+                tickets::describe(ticket),
+                commands(ticket)
+            ));
+        }
+    }
+    let asker = ask.then(|| Asker::new(run.clone(), &status, Arc::clone(&progress), told));
+    let followed = tokio::select! {
+        biased;
+        followed = follow(run, seen, &watch, &progress) => followed,
+        asked = ask_if_any(asker) => match asked {
+            Ok(()) => Ok(Followed::Left(Box::new(run.status().await?))),
+            Err(error) => Err(error),
+        },
+    };
+    progress.finish();
+    match followed? {
+        Followed::Over => {
+            let output = patiently(&progress, async || run.wait_for_end().await).await?;
+            outcome::over(session, &output, None)
+        }
+        Followed::Left(status) if status.state.waits_for_person() => {
+            outcome::parked(session, &status)
+        }
+        Followed::Left(status) => outcome::cut_off(session, &status),
+    }
+}
+
+async fn last_event(run: &RunHandle) -> Result<u64, RunClientError> {
+    let events = run.events_after(0).await?;
+    Ok(events.last().map_or(0, |event| event.seq))
+}
+
+fn commands(session: &Session, run_id: &RunId) -> Commands {
+    let (session, run_id) = (session.clone(), run_id.clone());
+    Box::new(move |ticket| tickets::commands(&session, &run_id, ticket))
+}
+
+async fn ask_if_any(asker: Option<Asker>) -> Result<(), CliError> {
+    match asker {
+        Some(asker) => asker.ask().await,
+        None => std::future::pending().await,
+    }
+}

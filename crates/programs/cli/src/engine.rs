@@ -1,0 +1,117 @@
+//! What runs the agents: every command that looks at runs or reaches into them is written once, over
+//! [`RunClient`].
+
+use std::{path::PathBuf, sync::Arc};
+
+use neuron_engine::{OpenTicket, PageRequest, RunClient, RunClientError, RunFilter};
+use neuron_local::LocalClient;
+use neuron_types::RunStatus;
+
+use crate::{CliError, advice, args::EngineName, terminal::output::note};
+
+/// The task queue on Temporal and the prefix on Restate, where [`TASK_QUEUE_VARIABLE`] is not set.
+#[cfg(any(feature = "temporal", feature = "restate"))]
+const TASK_QUEUE: &str = "neuron";
+
+#[cfg(any(feature = "temporal", feature = "restate"))]
+const TASK_QUEUE_VARIABLE: &str = "NEURON_TASK_QUEUE";
+
+/// How many runs are asked for at once.
+const PAGE: usize = 1_000;
+
+/// The client of the engine that the command line names; local runs are those in this home directory.
+///
+/// # Errors
+///
+/// What keeps it from being reached, or that this build is without it.
+pub(crate) async fn open(
+    engine: EngineName,
+    home: PathBuf,
+) -> Result<Arc<dyn RunClient>, CliError> {
+    match engine {
+        EngineName::Local => Ok(Arc::new(LocalClient::new(home))),
+        #[cfg(feature = "temporal")]
+        EngineName::Temporal => {
+            let client = neuron_temporal::AgentClient::connect().await?;
+            Ok(Arc::new(client.with_task_queue(task_queue())))
+        }
+        #[cfg(feature = "restate")]
+        EngineName::Restate => {
+            use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
+
+            let names = ServiceNames::new(task_queue());
+            let names = names.map_err(|error| RunClientError::Settings {
+                engine: engine.as_str(),
+                source: error.into(),
+            })?;
+            let address = ServerAddress::from_environment(|name| std::env::var(name).ok());
+            Ok(Arc::new(RestateClient::new(address, names)?))
+        }
+        #[cfg(not(all(feature = "temporal", feature = "restate")))]
+        engine => Err(CliError::NotBuilt { engine }),
+    }
+}
+
+/// The newest runs, the newest first. What is left out is said on standard error.
+///
+/// # Errors
+///
+/// What keeps the engine from being asked.
+pub(crate) async fn newest_runs(
+    client: &dyn RunClient,
+    limit: usize,
+) -> Result<Vec<RunStatus>, RunClientError> {
+    let filter = RunFilter::all();
+    let (mut runs, mut left, mut cursor) = (Vec::new(), limit, None);
+    while left > 0 {
+        let mut page = PageRequest::first(left.min(PAGE));
+        left -= page.limit;
+        page.after = cursor;
+        let listed = client.list(&filter, page).await?;
+        say_incomplete(client, listed.incomplete);
+        runs.extend(listed.runs);
+        cursor = listed.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+/// The open tickets of all runs, the oldest run first: it has waited longest. What is left out is said on standard
+/// error.
+///
+/// # Errors
+///
+/// What keeps the engine from being asked.
+pub(crate) async fn all_tickets(client: &dyn RunClient) -> Result<Vec<OpenTicket>, RunClientError> {
+    let mut tickets: Vec<OpenTicket> = Vec::new();
+    let mut page = PageRequest::first(PAGE);
+    loop {
+        let listed = client.tickets(None, page).await?;
+        say_incomplete(client, listed.incomplete);
+        tickets.extend(listed.tickets);
+        match listed.next {
+            Some(next) => page = PageRequest::first(PAGE).after(next),
+            None => break,
+        }
+    }
+    let of_runs = tickets.chunk_by(|one, next| one.run_id == next.run_id);
+    let oldest_first = of_runs.rev().flatten().cloned();
+    Ok(oldest_first.collect())
+}
+
+fn say_incomplete(client: &dyn RunClient, why: Option<String>) {
+    if let Some(why) = why {
+        note(&advice::of_incomplete(client.engine(), &why));
+    }
+}
+
+/// The task queue on Temporal and the prefix of the services on Restate.
+#[cfg(any(feature = "temporal", feature = "restate"))]
+fn task_queue() -> String {
+    std::env::var(TASK_QUEUE_VARIABLE)
+        .ok()
+        .filter(|name| !name.trim().is_empty())
+        .unwrap_or_else(|| TASK_QUEUE.to_owned())
+}

@@ -1,0 +1,228 @@
+//! What can go wrong with a command.
+
+use std::{error::Error, io, path::PathBuf};
+
+use neuron_config::AgentFileError;
+use neuron_engine::RunClientError;
+use neuron_local::JournalError;
+use neuron_mcp::McpError;
+use neuron_types::{DurableError, InvalidRunId, RunId, causes};
+
+use crate::{
+    Exit,
+    advice::{EngineError, of_journal},
+    args::EngineName,
+};
+
+/// What can go wrong with a command. Each message says what is wrong and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("there is no prompt: give it as an argument, `neuron run \"…\"`, or on standard input")]
+    NoPrompt,
+    #[error("the message is empty: give a text")]
+    EmptyMessage,
+    #[error("standard input cannot be read as text: give the text as an argument")]
+    Stdin(#[source] io::Error),
+    #[error("standard output cannot be written: check where it goes")]
+    Stdout(#[source] io::Error),
+    #[error("the terminal cannot be read: decide with `neuron approve` or `neuron deny`")]
+    Terminal(#[source] io::Error),
+    #[error("the process cannot listen for signals: try again")]
+    Signals(#[source] io::Error),
+    #[error("the threads of the process cannot be started: try again")]
+    Threads(#[source] io::Error),
+    #[error("there is no working directory: change to one that exists")]
+    WorkingDirectory(#[source] io::Error),
+    #[error(
+        "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
+    )]
+    NoAgentFile { path: PathBuf },
+    #[error(transparent)]
+    RunId(#[from] InvalidRunId),
+    #[error(transparent)]
+    AgentFile(AgentFileError),
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    #[error("{}", of_journal(.0))]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[cfg(feature = "temporal")]
+    #[error(
+        "{} cannot be replayed: name a history as `temporal workflow show --output json` prints it", .path.display()
+    )]
+    History {
+        path: PathBuf,
+        source: neuron_temporal::ReplayError,
+    },
+    #[cfg(feature = "temporal")]
+    #[error("nothing can be replayed in this process: try again")]
+    Replayer(#[source] Box<dyn Error + Send + Sync>),
+    #[cfg(not(all(feature = "temporal", feature = "restate")))]
+    #[error(
+        "this build of neuron cannot speak with {engine}: install one that can with \
+         `cargo install --path crates/programs/cli --features {engine}`, or run \
+         `cargo run -p neuron-cli --features {engine} --`"
+    )]
+    NotBuilt { engine: EngineName },
+    #[error(
+        "submit starts a run on an engine: name one with --engine temporal or --engine restate, or use `neuron run`"
+    )]
+    SubmitHere,
+    #[error(
+        "run executes an agent here and not on {engine}: use `neuron submit --wait`, or --engine local"
+    )]
+    RunElsewhere { engine: EngineName },
+    #[error(
+        "{engine} goes on with its runs by itself: follow one with `neuron wait`, or use --engine local"
+    )]
+    ResumeElsewhere { engine: EngineName },
+    #[error(
+        "there is no program {name} here: `{install}` installs it, or set {variable} to its path"
+    )]
+    NoProgram {
+        name: &'static str,
+        install: &'static str,
+        variable: &'static str,
+    },
+    #[error("{variable} is no address ({value}): give a host and a port, or unset it")]
+    Address {
+        variable: &'static str,
+        value: String,
+    },
+    #[error(
+        "{variable} names another machine ({value}), where nothing answers: unset it to start a server here"
+    )]
+    ElsewhereAddress {
+        variable: &'static str,
+        value: String,
+    },
+    #[error("{name} cannot be started: check its program and the directory that NEURON_HOME names")]
+    DevStart {
+        name: &'static str,
+        source: io::Error,
+    },
+    #[error("{name} {what}: see {log}")]
+    DevLost {
+        name: &'static str,
+        what: String,
+        log: String,
+    },
+    #[error("{what} is not JSON: nothing was sent, mind your shell's quotes")]
+    NotJson {
+        what: &'static str,
+        source: serde_json::Error,
+    },
+    #[error("the arguments must be a JSON object, not {found}: nothing was sent")]
+    NotAnObject { found: &'static str },
+    #[error("run {run_id} has no open ticket: `neuron status {run_id}` says where it stands")]
+    NoOpenTicket { run_id: RunId },
+    #[error(
+        "run {run_id} has {} open tickets, {}: name the one that you mean", .tickets.len(), .tickets.join(", ")
+    )]
+    SeveralTickets { run_id: RunId, tickets: Vec<String> },
+    /// Something kept the run from going on; it did not end.
+    #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
+    Stuck {
+        run_id: RunId,
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl From<AgentFileError> for CliError {
+    fn from(error: AgentFileError) -> Self {
+        match error {
+            AgentFileError::NoFile { path } => Self::NoAgentFile { path },
+            other => Self::AgentFile(other),
+        }
+    }
+}
+
+impl CliError {
+    /// Something kept the run from going on.
+    pub(crate) fn stuck(run_id: &RunId, error: DurableError) -> Self {
+        Self::Stuck {
+            run_id: run_id.clone(),
+            source: match error {
+                // That an engine failed says nothing here: there is one, and its error says which part.
+                DurableError::Engine { source } => source,
+                other => Box::new(other),
+            },
+        }
+    }
+
+    /// Whether nobody reads standard output any more, which is not an error.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns what standard error shows: the sentence and the first cause that says more; every cause if
+    /// `verbose`.
+    pub(crate) fn lines(&self, verbose: bool) -> Vec<String> {
+        let causes = causes(self).take(if verbose { usize::MAX } else { 1 });
+        let causes = causes.map(|cause| format!("  because {cause}"));
+        std::iter::once(format!("error: {self}"))
+            .chain(causes)
+            .collect()
+    }
+
+    /// What the process exits with.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.is_broken_pipe() {
+            Exit::Done
+        } else {
+            Exit::Usage
+        }
+    }
+}
+
+impl From<RunClientError> for CliError {
+    fn from(error: RunClientError) -> Self {
+        Self::Engine(EngineError(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stuck() -> CliError {
+        let cause = io::Error::other("no space left");
+        let run_id = RunId::new("r1").unwrap();
+        CliError::stuck(&run_id, DurableError::engine(CliError::Stdout(cause)))
+    }
+
+    #[test]
+    fn tells_the_first_cause() {
+        assert_eq!(
+            stuck().lines(false),
+            [
+                "error: run r1 cannot go on here: `neuron resume r1` when that is mended",
+                "  because standard output cannot be written: check where it goes",
+            ]
+        );
+    }
+
+    #[test]
+    fn tells_every_cause_if_verbose() {
+        assert_eq!(
+            stuck().lines(true).last().unwrap(),
+            "  because no space left"
+        );
+    }
+
+    #[test]
+    fn tells_no_cause_that_the_sentence_holds() {
+        let source = serde_json::from_str::<bool>("x").unwrap_err();
+        let error = CliError::Stuck {
+            run_id: RunId::new("r1").unwrap(),
+            source: source.to_string().into(),
+        };
+        assert_eq!(error.lines(false).len(), 2);
+        let repeated = CliError::AgentFile(AgentFileError::Read {
+            path: "neuron.toml".into(),
+            source: io::Error::other("no such thing"),
+        });
+        assert_eq!(repeated.lines(true).len(), 1, "{:?}", repeated.lines(true));
+    }
+}

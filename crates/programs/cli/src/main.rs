@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use neuron_worker::{LogFormat, start_log};
+
+mod advice;
+mod args;
+mod commands;
+mod dev;
+mod engine;
+mod error;
+mod exit;
+mod questions;
+#[cfg(feature = "temporal")]
+mod replay;
+mod runs;
+mod session;
+mod terminal;
+
+use crate::{args::Cli, error::CliError, exit::Exit, terminal::output::note};
+
+/// What `-v` logs where `RUST_LOG` says nothing. Other crates' debug logs are about connections and bytes.
+const VERBOSE: &str = "warn,neuron=debug";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let verbose = cli.global.verbose;
+    start_log(verbose.then_some(VERBOSE), LogFormat::Text);
+    let exit = run(cli).unwrap_or_else(|error| {
+        if !error.is_broken_pipe() {
+            error.lines(verbose).iter().for_each(|line| note(line));
+        }
+        error.exit()
+    });
+    exit.into()
+}
+
+fn run(cli: Cli) -> Result<Exit, CliError> {
+    // The run itself goes on in this thread. Tools and the journal do blocking work on threads of their
+    // own; one more thread sees to it that a signal is heard whatever the others do.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(CliError::Threads)?;
+    let result = runtime.block_on(commands::dispatch(cli));
+    // Blocking work of a run that was interrupted is not waited for: the journal expects that.
+    runtime.shutdown_background();
+    result
+}

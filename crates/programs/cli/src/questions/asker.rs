@@ -1,0 +1,204 @@
+//! Asks on the spot about the tickets of a run, while the run goes on.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    future::pending,
+    sync::Arc,
+    time::Duration,
+};
+
+use neuron_engine::RunHandle;
+use neuron_types::{ApprovalTicket, Decision, Refusal, RunEvent, RunStatus, Verdict};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::{
+    CliError,
+    questions::question::{self, Answer},
+    terminal::line_reader::LineReader,
+    terminal::output::note,
+    terminal::progress::Progress,
+};
+
+/// How often and how far apart a decision is tried whose ticket is not in the journal yet.
+const EARLY_TRIES: u32 = 40;
+const EARLY_WAIT: Duration = Duration::from_millis(50);
+
+/// Puts each ticket to the person at the terminal. What another process decides meanwhile counts too: its
+/// question is taken back.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    run: RunHandle,
+    progress: Arc<Progress>,
+    events: UnboundedReceiver<RunEvent>,
+    open: VecDeque<ApprovalTicket>,
+    /// The tickets that were open at the start may be told of again.
+    known: BTreeSet<String>,
+    put_off: BTreeSet<String>,
+    /// Nothing goes on but questions.
+    waits: bool,
+}
+
+impl Asker {
+    /// Asks about the run's tickets: those that are open by now, and those that `events` tell of.
+    pub(crate) fn new(
+        run: RunHandle,
+        status: &RunStatus,
+        progress: Arc<Progress>,
+        events: UnboundedReceiver<RunEvent>,
+    ) -> Self {
+        Self {
+            run,
+            progress,
+            events,
+            open: status.approvals.iter().cloned().collect(),
+            known: status
+                .approvals
+                .iter()
+                .map(|open| open.ticket.clone())
+                .collect(),
+            put_off: BTreeSet::new(),
+            waits: status.state.waits_for_person(),
+        }
+    }
+
+    /// Asks until nothing goes on any more because the person put off what is left. Else it never ends.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Terminal`].
+    pub(crate) async fn ask(mut self) -> Result<(), CliError> {
+        loop {
+            if let Some(ticket) = self.open.pop_front() {
+                self.put(ticket).await?;
+            } else if self.waits && !self.put_off.is_empty() {
+                return Ok(());
+            } else {
+                match self.events.recv().await {
+                    Some(event) => self.see(&event),
+                    None => pending().await,
+                }
+            }
+        }
+    }
+
+    async fn put(&mut self, ticket: ApprovalTicket) -> Result<(), CliError> {
+        let (reader, mut question) = LineReader::new().await.map_err(CliError::Terminal)?;
+        self.progress.pause();
+        let mut cursor = Cursor { behind: true };
+        let asked = ticket.clone();
+        let run_id = self.run.id().clone();
+        let mut asking =
+            tokio::task::spawn_blocking(move || question::ask(&reader, &run_id, &asked));
+        let answer = loop {
+            tokio::select! {
+                answer = &mut asking => break answer,
+                Some(event) = self.events.recv() => {
+                    if closes(&event, &ticket.ticket) {
+                        question.take_back();
+                    }
+                    self.see(&event);
+                }
+            }
+        };
+        let answer = answer
+            .map_err(std::io::Error::other)
+            .flatten()
+            .map_err(CliError::Terminal)?;
+        cursor.behind = answer == Answer::TakenBack;
+        drop(cursor);
+        self.progress.resume();
+        self.answered(ticket, answer).await;
+        Ok(())
+    }
+
+    async fn answered(&mut self, ticket: ApprovalTicket, answer: Answer) {
+        let (verdict, args, comment, remember) = match answer {
+            Answer::Approve {
+                args,
+                comment,
+                always,
+            } => (Verdict::Approve, args, comment, always),
+            Answer::Deny { comment } => (Verdict::Deny, None, comment, false),
+            Answer::Later => {
+                self.put_off.insert(ticket.ticket);
+                return;
+            }
+            Answer::TakenBack => return,
+        };
+        let decision = Decision {
+            ticket: ticket.ticket,
+            digest: ticket.digest,
+            verdict,
+            args,
+            comment,
+            approver: None,
+            remember,
+        };
+        match self.decide(&decision).await {
+            // The run takes it up, and tells when it waits again.
+            Ok(()) => self.waits = false,
+            // Somebody was faster, or it lapsed: the run tells what came of it.
+            Err(error) => self.progress.note(&error.to_string()),
+        }
+    }
+
+    /// An event is told a moment before it is journaled, so a quick answer may be early.
+    async fn decide(&self, decision: &Decision) -> Result<(), CliError> {
+        for _ in 0..EARLY_TRIES {
+            match self.run.decide(decision).await {
+                Err(error) if matches!(error.refusal(), Some(Refusal::UnknownTicket { .. })) => {
+                    tokio::time::sleep(EARLY_WAIT).await;
+                }
+                other => return Ok(other?),
+            }
+        }
+        Ok(self.run.decide(decision).await?)
+    }
+
+    fn see(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::ApprovalRefused { .. } | RunEvent::SignalIgnored { .. } => {}
+            RunEvent::Waiting { state } => self.waits = state.waits_for_person(),
+            other => {
+                self.waits = false;
+                match other {
+                    RunEvent::ApprovalRequested { ticket, .. }
+                        if self.known.insert(ticket.ticket.clone()) =>
+                    {
+                        self.open.push_back(ticket.clone());
+                    }
+                    RunEvent::ApprovalDecided { ticket, .. }
+                    | RunEvent::ApprovalExpired { ticket } => {
+                        self.open.retain(|open| open.ticket != *ticket);
+                        self.put_off.remove(ticket);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Leaves the line of a question that nobody answered, also when the asker is dropped.
+struct Cursor {
+    behind: bool,
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        if self.behind {
+            note("");
+        }
+    }
+}
+
+/// Whether nobody need answer any more.
+fn closes(event: &RunEvent, asked: &str) -> bool {
+    match event {
+        RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
+            ticket == asked
+        }
+        RunEvent::RunEnded { .. } => true,
+        _ => false,
+    }
+}

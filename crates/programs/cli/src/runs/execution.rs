@@ -1,0 +1,149 @@
+//! Executing a run in this process, watched and interruptible.
+
+use std::{future::Future, sync::Arc};
+
+use neuron_engine::RunHandle;
+use neuron_executor::Executor;
+use neuron_local::{Interrupt, Journal, JournalError, JournaledContext, LocalClient, ParkPolicy};
+use neuron_types::{AgentSpec, DurableError, Refusal, RunId, RunOutput};
+use neuron_worker::Interruption;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::{
+    CliError, Exit,
+    args::SegmentArgs,
+    questions::asker::Asker,
+    questions::person::{Person, can_ask},
+    runs::outcome,
+    session::Session,
+    terminal::output::note,
+    terminal::progress::{Progress, Watch},
+    terminal::shown,
+};
+
+/// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
+/// whom the run's MCP servers ask.
+///
+/// # Errors
+///
+/// What keeps the run from going on; the run is resumable then.
+pub(crate) async fn execute(
+    session: &Session,
+    journal: &Journal,
+    run_id: &RunId,
+    agent: &AgentSpec,
+    executor: Executor,
+    segment: &SegmentArgs,
+    person: &Person,
+) -> Result<Exit, CliError> {
+    introduce(run_id, agent);
+    let status = journal.status(run_id).await?;
+    let progress = Arc::new(Progress::new(session.global.verbose));
+    person.watches(&progress);
+    let (events, told) = unbounded_channel();
+    let ask = can_ask();
+    let watch = Watch {
+        progress: Arc::clone(&progress),
+        asker: ask.then_some(events),
+        commands: None,
+        tokens: progress.takes_tokens(session.output),
+    };
+    let run = RunHandle::new(Arc::new(LocalClient::from(journal.clone())), run_id.clone());
+    let policy = if ask {
+        ParkPolicy::Wait
+    } else {
+        ParkPolicy::Suspend
+    };
+    let door = match JournaledContext::open(journal, run_id, executor).await {
+        Ok(door) => limited(door, segment)
+            .with_agents([agent.clone()].into_iter().collect())
+            .with_sink(Arc::new(watch))
+            .with_park_policy(policy),
+        Err(JournalError::Refused(Refusal::RunOver { .. })) => {
+            progress.finish();
+            return finished(session, &run).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let interrupt = door.interrupt_handle();
+    let at_signal = interrupt.clone();
+    let interruption =
+        Interruption::listen(move || at_signal.interrupt()).map_err(CliError::Signals)?;
+    let asker = ask.then(|| Asker::new(run, &status, Arc::clone(&progress), told));
+    let result = attend(to_its_end(&door), asker, &interrupt).await;
+    progress.finish();
+    match result? {
+        Ok(output) => outcome::over(session, &output, Some(&progress)),
+        Err(DurableError::Suspended) => {
+            // Whoever looks at the run sees all that happened.
+            door.flush().await?;
+            drop(door);
+            if let Some(signal) = interruption.signal() {
+                note(&format!(
+                    "run {run_id} was interrupted; go on with it: {}",
+                    session.resume_command(run_id)
+                ));
+                return Ok(Exit::Signalled(signal));
+            }
+            outcome::parked(session, &journal.status(run_id).await?)
+        }
+        Err(error) => Err(CliError::stuck(run_id, error)),
+    }
+}
+
+/// Tells again what a run came to that is over.
+///
+/// # Errors
+///
+/// What keeps the engine from saying it, [`CliError::Stdout`].
+pub(crate) async fn finished(session: &Session, run: &RunHandle) -> Result<Exit, CliError> {
+    outcome::over(session, &run.wait_for_end().await?, None)
+}
+
+fn limited(mut door: JournaledContext, segment: &SegmentArgs) -> JournaledContext {
+    if let Some(operations) = segment.segment_events {
+        door = door.continue_as_new_after(operations);
+    }
+    if let Some(bytes) = segment.segment_bytes {
+        door = door.continue_as_new_after_bytes(bytes);
+    }
+    door
+}
+
+async fn to_its_end(door: &JournaledContext) -> Result<RunOutput, DurableError> {
+    let output = neuron_workflows::agent(door, door.run_start().await?).await?;
+    door.finish(&output).await?;
+    Ok(output)
+}
+
+/// Lets the run go on while the person is asked. What they put off parks it.
+async fn attend(
+    run: impl Future<Output = Result<RunOutput, DurableError>>,
+    asker: Option<Asker>,
+    interrupt: &Interrupt,
+) -> Result<Result<RunOutput, DurableError>, CliError> {
+    let mut run = std::pin::pin!(run);
+    let Some(asker) = asker else {
+        return Ok(run.await);
+    };
+    tokio::select! {
+        biased;
+        result = &mut run => Ok(result),
+        asked = asker.ask() => {
+            interrupt.interrupt();
+            let result = run.await;
+            asked.map(|()| result)
+        }
+    }
+}
+
+/// Says which run it is that is shown from here on.
+fn introduce(run_id: &RunId, agent: &AgentSpec) {
+    let provider = agent.head.provider.as_deref().unwrap_or_default();
+    note(&format!(
+        "run {run_id}: agent {}, model {}/{}",
+        shown::line(&agent.name),
+        shown::line(provider),
+        shown::line(&agent.head.model)
+    ));
+}

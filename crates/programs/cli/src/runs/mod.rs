@@ -1,0 +1,9 @@
+//! Starting, executing, following and showing runs.
+
+pub(crate) mod execution;
+pub(crate) mod follow;
+pub(crate) mod input;
+pub(crate) mod order;
+pub(crate) mod outcome;
+pub(crate) mod table;
+pub(crate) mod tickets;

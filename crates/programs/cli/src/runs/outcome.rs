@@ -1,0 +1,128 @@
+//! What a command says of a run that it followed, and what it exits with.
+
+use neuron_types::{ExitReason, RunOutput, RunPhase, RunStatus};
+
+use crate::{
+    CliError, Exit, runs::tickets, session::Session, terminal::describe, terminal::output::note,
+    terminal::progress::Progress, terminal::shown,
+};
+
+/// The run is over: its answer goes to standard output, the rest to standard error. An answer that `progress`
+/// showed while it came is not written again.
+///
+/// # Errors
+///
+/// [`CliError::Stdout`], unless the reader is gone: then the run's end still decides the exit.
+pub(crate) fn over(
+    session: &Session,
+    output: &RunOutput,
+    progress: Option<&Progress>,
+) -> Result<Exit, CliError> {
+    note(&summary(output));
+    let told = if session.output.is_json() {
+        session.output.value(output)
+    } else {
+        let ended_by_itself = matches!(output.state, RunPhase::Completed | RunPhase::LimitReached);
+        match &output.output {
+            Some(text) if progress.is_some_and(|progress| progress.has_shown(text)) => Ok(()),
+            Some(text) if ended_by_itself => session.output.text(text),
+            _ => Ok(()),
+        }
+    };
+    match told {
+        Err(error) if !error.is_broken_pipe() => Err(error),
+        _ => Ok(Exit::of_phase(output.state)),
+    }
+}
+
+/// The run waits for a person, who does not decide here and now.
+///
+/// # Errors
+///
+/// As [`over`].
+pub(crate) fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
+    note(&tickets::parked(session, status));
+    unfinished(session, status)
+}
+
+/// The run was cut off, and nobody executes it.
+///
+/// # Errors
+///
+/// As [`over`].
+pub(crate) fn cut_off(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
+    let run_id = &status.run_id;
+    note(&format!(
+        "run {run_id} was interrupted and nobody executes it; go on with it: {}",
+        session.resume_command(run_id)
+    ));
+    unfinished(session, status)
+}
+
+fn unfinished(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
+    if session.output.is_json() {
+        match session.output.value(&status.output(None)) {
+            Err(error) if !error.is_broken_pipe() => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(Exit::Waits)
+}
+
+fn summary(output: &RunOutput) -> String {
+    let run_id = &output.run_id;
+    let turns = match output.turns {
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
+    };
+    let cost = output
+        .cost_usd
+        .map(|cost| format!(", {}", describe::cost(cost)))
+        .unwrap_or_default();
+    let spent = format!("{turns}, {}{cost}", describe::tokens(&output.usage));
+    match output.state {
+        RunPhase::Completed => format!("run {run_id} completed: {spent}"),
+        RunPhase::LimitReached => {
+            let limit = limit(output.exit_reason);
+            format!("error: run {run_id} ended at {limit} ({spent})")
+        }
+        RunPhase::Cancelled => {
+            // Without a reason the message says no more than the state.
+            let reason = output.error.as_ref().map(|error| error.message.as_str());
+            let reason = reason
+                .filter(|reason| *reason != "the run was cancelled")
+                .map(|reason| format!(": {}", shown::line(reason)))
+                .unwrap_or_default();
+            format!("error: run {run_id} was cancelled{reason} ({spent})")
+        }
+        _ => {
+            let why = output
+                .error
+                .as_ref()
+                .map(|error| format!(": {}: {}", error.kind, shown::line(&error.message)))
+                .unwrap_or_default();
+            format!("error: run {run_id} failed{why} ({spent})")
+        }
+    }
+}
+
+fn limit(reason: Option<ExitReason>) -> &'static str {
+    match reason {
+        Some(ExitReason::MaxTurns) => {
+            "its limit of turns: raise `turns` in the agent's limits and run it again"
+        }
+        Some(ExitReason::MaxToolCalls) => {
+            "its limit of tool calls: raise `tool_calls` in the agent's limits and run it again"
+        }
+        Some(ExitReason::MaxTokens) => {
+            "a limit of tokens: raise `tokens` in the agent's limits, or `max_tokens` if an answer was cut"
+        }
+        Some(ExitReason::MaxCost) => {
+            "its limit of cost: raise `cost_usd` in the agent's limits and run it again"
+        }
+        Some(ExitReason::MaxDuration) => {
+            "its limit of time: raise `duration` in the agent's limits and run it again"
+        }
+        _ => "a limit: see the agent's limits",
+    }
+}

@@ -1,0 +1,138 @@
+//! What the commands share: options, standard output, the agent file, the journal.
+
+use std::{env, path::PathBuf, sync::Arc};
+
+use neuron_config::{AgentFile, OpenOptions, ProcessEnvironment};
+use neuron_engine::{RunClient, RunHandle};
+use neuron_local::Journal;
+use neuron_types::RunId;
+
+use crate::{
+    CliError,
+    args::{EngineName, Global},
+    engine,
+    terminal::output::Output,
+    terminal::shown,
+};
+
+/// The home directory unless `NEURON_HOME` names another.
+const HOME: &str = ".neuron";
+
+/// One call of the command.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) global: Global,
+    pub(crate) output: Output,
+}
+
+impl Session {
+    pub(crate) fn new(global: Global) -> Self {
+        let output = Output::new(global.json);
+        Self { global, output }
+    }
+
+    /// The agents: those of the agent file, or what there is without one.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::NoAgentFile`] where one is named that does not exist, [`CliError::AgentFile`].
+    pub(crate) fn agent_file(&self) -> Result<AgentFile, CliError> {
+        let named = self.global.config.as_deref();
+        Ok(AgentFile::find(named, &ProcessEnvironment)?)
+    }
+
+    /// What the agent file is opened with: its agents work in the working directory.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::WorkingDirectory`].
+    pub(crate) fn open_options(&self) -> Result<OpenOptions, CliError> {
+        let cwd = env::current_dir().map_err(CliError::WorkingDirectory)?;
+        Ok(OpenOptions::new(cwd))
+    }
+
+    /// The journal, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`].
+    pub(crate) async fn journal(&self) -> Result<Journal, CliError> {
+        Ok(Journal::open(home()).await?)
+    }
+
+    /// The journal if there is one: looking for runs makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`].
+    pub(crate) async fn journal_if_any(&self) -> Result<Option<Journal>, CliError> {
+        // What cannot be looked at is there: opening it says what is wrong.
+        let database = home().join("neuron.db");
+        if database.try_exists().unwrap_or(true) {
+            self.journal().await.map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// What runs the agents.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the engine from being reached.
+    pub(crate) async fn engine(&self) -> Result<Arc<dyn RunClient>, CliError> {
+        engine::open(self.global.engine, home()).await
+    }
+
+    /// A run of the engine, whether there is such a run or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`engine`](Self::engine).
+    pub(crate) async fn run(&self, run_id: &RunId) -> Result<RunHandle, CliError> {
+        Ok(RunHandle::new(self.engine().await?, run_id.clone()))
+    }
+
+    /// Whether the runs are executed by processes of this machine's person.
+    pub(crate) fn is_local(&self) -> bool {
+        self.global.engine == EngineName::Local
+    }
+
+    /// What to type to go on with a run, or to go on watching one on an engine: with the agent file of this
+    /// command, if it names one.
+    pub(crate) fn resume_command(&self, run_id: &RunId) -> String {
+        if self.global.engine != EngineName::Local {
+            return self.typed(&format!("wait {run_id}"));
+        }
+        let mut command = self.typed(&format!("resume {run_id}"));
+        let named = self.global.config.as_ref();
+        let from_environment = env::var_os("NEURON_CONFIG").map(PathBuf::from);
+        if let Some(path) = named.filter(|path| Some(*path) != from_environment.as_ref()) {
+            let path = path.to_string_lossy();
+            command.push_str(&format!(" --config {}", shown::shell_word(&path)));
+        }
+        command
+    }
+
+    /// What to type for a command about a run of the same engine.
+    pub(crate) fn typed(&self, words: &str) -> String {
+        let engine = self.global.engine;
+        let named_anyway = env::var("NEURON_ENGINE").unwrap_or_default();
+        let named_anyway = match named_anyway.as_str() {
+            "" => EngineName::Local.as_str(),
+            name => name,
+        };
+        if engine.as_str() == named_anyway {
+            format!("neuron {words}")
+        } else {
+            format!("neuron {words} --engine {engine}")
+        }
+    }
+}
+
+/// Where local runs are kept.
+pub(crate) fn home() -> PathBuf {
+    env::var_os("NEURON_HOME")
+        .filter(|home| !home.is_empty())
+        .map_or_else(|| PathBuf::from(HOME), PathBuf::from)
+}

@@ -1,0 +1,323 @@
+//! What happened, in a line for people.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use neuron_executor::{ProgressReport, RetryNotice};
+use neuron_types::{
+    ApprovalTicket, FailureKind, RunEvent, RunPhase, StepId, StopReason, TokenUsage, Verdict,
+};
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use crate::terminal::shown;
+
+/// The longest text of a model or person on a line of progress, in characters.
+const SHORT: usize = 120;
+
+/// What stands for an event of a newer version.
+const UNKNOWN: &str = "an event that this version of neuron does not know";
+
+/// A time as people and programs read it.
+pub(crate) fn time(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// The event as a line of progress. `None` where the lines around it say enough.
+pub(crate) fn progress(event: &RunEvent) -> Option<String> {
+    match event {
+        RunEvent::RunStarted { .. } | RunEvent::TurnEnded { .. } | RunEvent::RunEnded { .. } => {
+            None
+        }
+        RunEvent::ModelResponded {
+            stop_reason, text, ..
+        } => remark(stop_reason, text.as_deref()).map(|line| format!("  {line}")),
+        RunEvent::TurnStarted { .. } | RunEvent::Waiting { .. } => Some(sentence(event)),
+        event => Some(format!("  {}", sentence(event))),
+    }
+}
+
+/// What is worth telling of an answer besides the calls that it asks for. The last answer is the run's output
+/// and is not told twice.
+fn remark(stop_reason: &StopReason, text: Option<&str>) -> Option<String> {
+    match stop_reason {
+        StopReason::ToolUse => {
+            text.map(|text| format!("model: {}", shown::short_line(text, SHORT)))
+        }
+        StopReason::EndTurn | StopReason::StopSequence => None,
+        reason => Some(format!("model stopped: {}", stop(reason))),
+    }
+}
+
+/// The event as a line of `neuron events`.
+pub(crate) fn sentence(event: &RunEvent) -> String {
+    match event {
+        RunEvent::RunStarted {
+            agent,
+            model,
+            prompt,
+            ..
+        } if model.is_empty() => format!(
+            "run started: workflow {}: {}",
+            shown::line(agent),
+            shown::short_line(prompt, SHORT)
+        ),
+        RunEvent::RunStarted {
+            agent,
+            model,
+            prompt,
+            ..
+        } => format!(
+            "run started: agent {}, model {}: {}",
+            shown::line(agent),
+            shown::line(model),
+            shown::short_line(prompt, SHORT)
+        ),
+        RunEvent::AgentAsked { agent, prompt, .. } => {
+            let (agent, prompt) = (shown::line(agent), shown::short_line(prompt, SHORT));
+            format!("{agent} is asked: {prompt}")
+        }
+        RunEvent::TurnStarted { turn } => format!("turn {turn}"),
+        RunEvent::ModelResponded {
+            stop_reason,
+            text,
+            usage,
+            ..
+        } => {
+            let said = text
+                .as_ref()
+                .map(|text| format!(": {}", shown::short_line(text, SHORT)))
+                .unwrap_or_default();
+            format!(
+                "model answered ({}, {}){said}",
+                stop(stop_reason),
+                tokens(usage)
+            )
+        }
+        RunEvent::AnswerRejected { reason, .. } => {
+            format!("answer rejected: {}", shown::line(reason))
+        }
+        RunEvent::ModelFailed { failure, .. } => {
+            format!("model failed: {}", shown::line(&failure.to_string()))
+        }
+        RunEvent::ToolCalled { tool, args, .. } => shown::call(tool, args),
+        RunEvent::ToolFinished {
+            tool,
+            is_error,
+            failure,
+            ..
+        } => finished(tool, *is_error, *failure),
+        RunEvent::TurnEnded { turn } => format!("turn {turn} ended"),
+        RunEvent::ApprovalRequested { ticket, .. } => asked(ticket),
+        RunEvent::ApprovalDecided {
+            ticket,
+            verdict,
+            approver,
+            comment,
+            args,
+        } => decided(
+            ticket,
+            *verdict,
+            approver.as_deref(),
+            comment.as_deref(),
+            args.as_ref(),
+        ),
+        RunEvent::DecisionRepeated {
+            tool,
+            verdict,
+            approver,
+            ..
+        } => repeated(tool, *verdict, approver.as_deref()),
+        RunEvent::ApprovalRefused { ticket, reason } => format!(
+            "a decision about ticket {} was refused: {}",
+            shown::line(ticket),
+            shown::line(reason)
+        ),
+        RunEvent::ApprovalExpired { ticket } => {
+            format!(
+                "ticket {} lapsed: nobody decided in time",
+                shown::line(ticket)
+            )
+        }
+        RunEvent::MessageReceived { text } => {
+            format!("message: {}", shown::short_line(text, SHORT))
+        }
+        RunEvent::SignalIgnored { name, reason } => format!(
+            "signal {} was ignored: {}",
+            shown::line(name),
+            shown::line(reason)
+        ),
+        RunEvent::ContextCompacted {
+            old_tokens,
+            new_tokens,
+            ..
+        } => format!("conversation compacted from about {old_tokens} to {new_tokens} tokens"),
+        RunEvent::CompactionFailed { reason, .. } => {
+            format!(
+                "conversation could not be compacted: {}",
+                shown::line(reason)
+            )
+        }
+        RunEvent::Waiting { state } => waiting(*state).to_owned(),
+        RunEvent::RunEnded {
+            exit_reason, error, ..
+        } => {
+            let why = error
+                .as_ref()
+                .map(|error| format!(": {}", shown::line(&error.message)))
+                .unwrap_or_default();
+            format!("run {}{why}", exit_reason.phase())
+        }
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// A tool call that was answered.
+pub(crate) fn finished(tool: &str, is_error: bool, failure: Option<FailureKind>) -> String {
+    let tool = shown::line(tool);
+    match (is_error, failure) {
+        (false, _) => format!("{tool} ok"),
+        (true, None) => format!("{tool} failed"),
+        (true, Some(kind)) => format!("{tool} failed ({kind})"),
+    }
+}
+
+fn asked(ticket: &ApprovalTicket) -> String {
+    format!(
+        "ticket {}: {} ({})",
+        shown::line(&ticket.ticket),
+        shown::call(&ticket.tool, &ticket.args),
+        shown::line(&ticket.reason)
+    )
+}
+
+fn decided(
+    ticket: &str,
+    verdict: Verdict,
+    approver: Option<&str>,
+    comment: Option<&str>,
+    args: Option<&Value>,
+) -> String {
+    let mut line = format!("ticket {} {}", shown::line(ticket), decision(verdict));
+    if let Some(name) = approver {
+        line.push_str(&format!(" by {}", shown::line(name)));
+    }
+    if let Some(args) = args {
+        let args = shown::short_line(&args.to_string(), SHORT);
+        line.push_str(&format!(" with {args}"));
+    }
+    if let Some(comment) = comment {
+        line.push_str(&format!(": {}", shown::short_line(comment, SHORT)));
+    }
+    line
+}
+
+/// A decision that answers a question before it is asked.
+fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> String {
+    let line = format!("{} {} as before", shown::line(tool), decision(verdict));
+    match approver {
+        Some(name) => format!("{line}: {} decided so", shown::line(name)),
+        None => line,
+    }
+}
+
+const fn decision(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approve => "approved",
+        Verdict::Deny => "denied",
+    }
+}
+
+/// What a run in this phase does.
+pub(crate) const fn waiting(state: RunPhase) -> &'static str {
+    match state {
+        RunPhase::WaitingForApproval => "waiting for approval",
+        RunPhase::WaitingForInput => "waiting for a message",
+        RunPhase::Sleeping => "sleeping",
+        _ => "waiting",
+    }
+}
+
+/// How far a tool says that its call is.
+pub(crate) fn report(report: &ProgressReport) -> String {
+    let far = match report.total {
+        Some(total) if total > 0.0 => format!("{} of {total}", report.progress),
+        _ => report.progress.to_string(),
+    };
+    match &report.message {
+        Some(message) => format!("{far}  {}", shown::short_line(message, SHORT)),
+        None => far,
+    }
+}
+
+/// A failed attempt that is followed by another.
+pub(crate) fn retry(notice: &RetryNotice) -> String {
+    format!(
+        "{}: attempt {} failed ({}), again in {}",
+        step(notice.step),
+        notice.attempt,
+        shown::short_line(&notice.failure.to_string(), SHORT),
+        duration(notice.delay)
+    )
+}
+
+fn step(step: StepId) -> String {
+    match step.position {
+        0 => "model call".to_owned(),
+        // Positions are counted up for tool calls and down from the top for summaries.
+        position if position > StepId::SUMMARY / 2 => "summary".to_owned(),
+        position => format!("tool call {position}"),
+    }
+}
+
+/// A short time, rounded to what matters.
+pub(crate) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => format!("{} ms", duration.as_millis()),
+        1..=9 => format!("{:.1} s", duration.as_secs_f64()),
+        10..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    }
+}
+
+/// Tokens of one or more calls.
+pub(crate) fn tokens(usage: &TokenUsage) -> String {
+    format!(
+        "{} tokens in, {} out",
+        usage.input_tokens, usage.output_tokens
+    )
+}
+
+/// A known cost in dollars.
+pub(crate) fn cost(cost_usd: Decimal) -> String {
+    format!("${}", cost_usd.normalize())
+}
+
+fn stop(reason: &StopReason) -> String {
+    match serde_json::to_value(reason) {
+        Ok(Value::String(text)) => shown::line(&text).into_owned(),
+        Ok(other) => shown::short_line(&other.to_string(), SHORT),
+        Err(_) => "unknown reason".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each event there is, at least once: a test of neuron-types sees to that.
+    const EVENTS: &str = include_str!("../../../../core/types/tests/it/snapshots/event.snap");
+
+    #[test]
+    fn every_event_has_its_sentence() {
+        let (_, samples) = EVENTS.split_once("\n---\n").unwrap();
+        let mut samples: Value = serde_json::from_str(samples).unwrap();
+        let events: Vec<RunEvent> = serde_json::from_value(samples["events"].take()).unwrap();
+        assert!(!events.is_empty());
+        for event in events {
+            assert_ne!(sentence(&event), UNKNOWN, "{event:?}");
+        }
+    }
+}

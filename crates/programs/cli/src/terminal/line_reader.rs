@@ -1,0 +1,131 @@
+//! Reading a person's answers so that a question can be taken back.
+
+use std::io::{self, PipeReader, PipeWriter, Write as _, stderr, stdin};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::{Errno, read},
+    termios::{QueueSelector, tcflush},
+};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::terminal::output::note;
+
+/// One question at a time: there is one terminal.
+static FLOOR: Mutex<()> = Mutex::const_new(());
+
+/// A line of standard input, or why there is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// What was typed, without the line break.
+    Text(String),
+    /// Nothing more will be typed.
+    Ended,
+    /// The question was taken back.
+    TakenBack,
+}
+
+/// Reads lines from the terminal until the other half is dropped.
+#[derive(Debug)]
+pub(crate) struct LineReader {
+    taken_back: PipeReader,
+}
+
+/// A question that stands. It is taken back when this is dropped, and then others may ask.
+#[derive(Debug)]
+pub(crate) struct Question {
+    open: Option<PipeWriter>,
+    _floor: MutexGuard<'static, ()>,
+}
+
+impl Question {
+    /// Nobody need answer any more.
+    pub(crate) fn take_back(&mut self) {
+        self.open.take();
+    }
+}
+
+impl LineReader {
+    /// A reader and what ends it, as soon as no other question stands.
+    ///
+    /// # Errors
+    ///
+    /// The system's, where it has no more files.
+    pub(crate) async fn new() -> io::Result<(Self, Question)> {
+        let floor = FLOOR.lock().await;
+        let (taken_back, open) = io::pipe()?;
+        let question = Question {
+            open: Some(open),
+            _floor: floor,
+        };
+        Ok((Self { taken_back }, question))
+    }
+
+    /// Puts a question at the beginning of a line and waits for what is typed.
+    ///
+    /// # Errors
+    ///
+    /// The terminal's.
+    pub(crate) fn answer(&self, question: &str) -> io::Result<Line> {
+        let mut terminal = stderr().lock();
+        terminal.write_all(question.as_bytes())?;
+        terminal.flush()?;
+        drop(terminal);
+        let line = self.line()?;
+        if line == Line::Ended {
+            // Nobody typed the line break.
+            note("");
+        }
+        Ok(line)
+    }
+
+    /// Forgets what was typed before the question could be read: it is no answer.
+    pub(crate) fn forget_typed(&self) {
+        // Standard input is a terminal, or there is nothing to forget.
+        tcflush(stdin(), QueueSelector::IFlush).ok();
+    }
+
+    /// Waits for a line.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    fn line(&self) -> io::Result<Line> {
+        let stdin = stdin();
+        let mut typed = Vec::new();
+        let mut buffer = [0; 1024];
+        loop {
+            let mut ready = [
+                PollFd::new(&stdin, PollFlags::IN),
+                PollFd::new(&self.taken_back, PollFlags::IN),
+            ];
+            match poll(&mut ready, None) {
+                Err(Errno::INTR) => continue,
+                result => result?,
+            };
+            let [input, taken_back] = &ready;
+            if !taken_back.revents().is_empty() {
+                return Ok(Line::TakenBack);
+            }
+            if input.revents().is_empty() {
+                continue;
+            }
+            let count = match read(&stdin, &mut buffer) {
+                Err(Errno::INTR) => continue,
+                result => result?,
+            };
+            let (read, _) = buffer.split_at(count);
+            typed.extend_from_slice(read);
+            let ended = count == 0;
+            if ended && typed.is_empty() {
+                return Ok(Line::Ended);
+            }
+            // A terminal hands over a line at a time.
+            if ended || typed.contains(&b'\n') {
+                let text = String::from_utf8_lossy(&typed);
+                let line = text.lines().next().unwrap_or_default();
+                return Ok(Line::Text(line.to_owned()));
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a person sees and types.
+
+pub(crate) mod describe;
+pub(crate) mod line_reader;
+pub(crate) mod live;
+pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod shown;
+pub(crate) mod streamed;

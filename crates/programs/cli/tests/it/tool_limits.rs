@@ -1,0 +1,128 @@
+//! `concurrency` and `rate_limit` of a tool: calls wait for each other, in one run and in all runs of a worker.
+
+use std::time::{Duration, Instant};
+
+use neuron_testing::Engine;
+use serde_json::{Value, json};
+
+use crate::{
+    engine_place::Place,
+    support::{Home, one_command},
+};
+
+/// A command that notes if another like it goes on at the same time, or if it was alone for so many looks
+/// around.
+fn meet(looks: u32) -> String {
+    format!(
+        "mine=$(mktemp going-XXXXXX); for look in $(seq {looks}); do \
+         if [ $(ls going-* | wc -l) -gt 1 ]; then echo together >> seen; exit; fi; sleep 0.02; done; \
+         rm $mine; echo alone >> seen"
+    )
+}
+
+/// More looks than any test takes.
+const UNTIL_ANOTHER_COMES: u32 = 5_000;
+/// Long enough for another to come, if nothing keeps it.
+const FOR_A_WHILE: u32 = 75;
+
+fn calls(count: usize, command: &str) -> Value {
+    let call = json!({"name": "bash", "input": {"command": command}});
+    json!([{"tool_calls": vec![call; count]}, {"text": "Done."}])
+}
+
+fn bash_with(limit: &str) -> String {
+    format!("tools = [\"bash\"]\n[agents.default.tool.bash]\n{limit}")
+}
+
+#[test]
+fn calls_of_one_turn_go_on_together_unless_the_tool_has_a_limit() {
+    let free = Home::with_script(&calls(2, &meet(UNTIL_ANOTHER_COMES)), "tools = [\"bash\"]");
+    free.neuron(&["run", "go"]).exits(0);
+    assert_eq!(free.read("seen"), "together\ntogether\n");
+
+    let limited = Home::with_script(&calls(2, &meet(FOR_A_WHILE)), &bash_with("concurrency = 1"));
+    limited.neuron(&["run", "go"]).exits(0);
+    assert_eq!(limited.read("seen"), "alone\nalone\n");
+}
+
+#[test]
+fn calls_of_one_turn_begin_no_faster_than_the_tool_lets_them() {
+    let rate = "rate_limit = { calls = 1, per = \"1500ms\" }";
+    let home = Home::with_script(&calls(3, "echo made >> made"), &bash_with(rate));
+    let start = Instant::now();
+    home.neuron(&["run", "go"]).exits(0);
+    assert!(start.elapsed() >= Duration::from_secs(3));
+    assert_eq!(home.read("made").lines().count(), 3);
+}
+
+#[test]
+fn a_write_that_waits_too_long_is_not_made_and_the_run_goes_on() {
+    let limits = "timeout = \"10s\"\nrate_limit = { calls = 1, per = \"1h\" }";
+    let home = Home::with_script(&calls(2, "echo made >> made"), &bash_with(limits));
+    home.neuron(&["run", "--id", "r1", "go"]).exits(0);
+    assert_eq!(home.read("made"), "made\n");
+    let events = home.neuron(&["events", "r1", "--json"]).exits(0);
+    let events = events.json_lines();
+    let count = |key: &str, value: &str| events.iter().filter(|event| event[key] == value).count();
+    assert_eq!(count("type", "tool_finished"), 2);
+    assert_eq!(count("failure", "unavailable"), 1);
+}
+
+#[test]
+fn a_limit_that_is_none_is_refused_before_anything_runs() {
+    let home = Home::with_script(&one_command("true"), &bash_with("rate_limit = \"10/m\""));
+    home.neuron(&["run", "go"]).exits(2).prints("").says(
+        "rate_limit in [agents.default.tool.bash] is no table: write { calls = 10, per = \"1m\" }",
+    );
+}
+
+/// Starts two runs of an agent, and says how long it takes until both are over.
+fn two_runs(home: &Home, agent: &str) -> Duration {
+    let start = Instant::now();
+    let ids = [1, 2].map(|run| format!("{agent}-{run}"));
+    for id in &ids {
+        let args = ["submit", "--id", id, "--agent", agent, "go"];
+        home.neuron(&args).exits(0);
+    }
+    for id in &ids {
+        home.neuron(&["wait", id]).exits(0).prints("Done.\n");
+    }
+    start.elapsed()
+}
+
+fn all_runs_of_a_worker_share_the_limits(engine: Engine) {
+    let other = |name: &str, limit: &str| {
+        format!(
+            "\n[providers.{name}]\nkind = \"script\"\nfile = \"{name}.json\"\n\
+             [agents.{name}]\nmodel = \"{name}/test\"\ntools = [\"bash\"]\n{limit}\n"
+        )
+    };
+    let mut agents = bash_with("concurrency = 1");
+    agents += &other("free", "");
+    let rate = "[agents.slow.tool.bash]\nrate_limit = { calls = 1, per = \"5s\" }";
+    agents += &other("slow", rate);
+    let place = Place::new(engine, &one_command(&meet(FOR_A_WHILE)), &agents);
+    let (home, script) = (&place.home, |command: &str| {
+        json!({"turns": one_command(command)}).to_string()
+    });
+    home.write("free.json", &script(&meet(UNTIL_ANOTHER_COMES)));
+    home.write("slow.json", &script("echo made >> made"));
+    let _worker = place.worker();
+
+    two_runs(home, "default");
+    assert_eq!(home.read("seen"), "alone\nalone\n");
+    two_runs(home, "free");
+    assert_eq!(home.read("seen"), "alone\nalone\ntogether\ntogether\n");
+    assert!(two_runs(home, "slow") >= Duration::from_secs(5));
+    assert_eq!(home.read("made"), "made\nmade\n");
+}
+
+#[test]
+fn on_temporal_all_runs_of_a_worker_share_the_limits() {
+    all_runs_of_a_worker_share_the_limits(Engine::Temporal);
+}
+
+#[test]
+fn on_restate_all_runs_of_a_worker_share_the_limits() {
+    all_runs_of_a_worker_share_the_limits(Engine::Restate);
+}

@@ -1,0 +1,152 @@
+//! What an agent file defines.
+
+use std::{collections::BTreeMap, path::Path};
+
+use neuron_executor::Prices;
+use neuron_tool::READ_ONLY_TOOLS;
+use neuron_types::{AgentSpec, RequestHead, SystemPrompt};
+
+use crate::DEMO_MODEL;
+use crate::agent_file::{
+    document::{
+        include, {self, Part},
+    },
+    environment::Environment,
+    error::AgentFileError,
+    providers::{self, Kind, ProviderSettings},
+    tables::{
+        agents::{self, Agent},
+        mcp_settings::{self, McpSettings},
+        models::{self, Known},
+        tools::{self, Workplace},
+    },
+    text::{problem::Problems, table::Table},
+};
+
+/// The name of the agent that is meant where none is named.
+pub const DEFAULT_AGENT: &str = "default";
+
+const OPENAI_MODEL: &str = "gpt-6.1-terra";
+const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
+const INSTRUCTIONS: &str = "You are a careful assistant. You can look at the files of the user's working \
+    directory with your tools. Look before you answer, and say so when you do not know.";
+
+/// Everything that an agent file defines.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Definitions {
+    pub(crate) providers: BTreeMap<String, ProviderSettings>,
+    pub(crate) agents: BTreeMap<String, Agent>,
+    pub(crate) prices: Prices,
+    pub(crate) mcp: BTreeMap<String, McpSettings>,
+}
+
+impl Definitions {
+    /// Reads the text of the file at `path`, and the files that it includes.
+    pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, AgentFileError> {
+        let mut problems = Problems::default();
+        let file = Part::parse(text, path, &mut problems);
+        let included = match &file {
+            Some(file) => include::read(file, path, &problems),
+            None => Vec::new(),
+        };
+        let parts: Vec<_> = included
+            .iter()
+            .map(|part| Part::parse(&part.text, &part.path, &mut problems))
+            .collect();
+        let parts: Option<Vec<_>> = parts.into_iter().collect();
+        let read = match (file, parts) {
+            (Some(file), Some(parts)) => {
+                let document = document::assemble(file, parts, &mut problems);
+                Some(Self::read(&Table::root(&document, &problems)))
+            }
+            _ => None,
+        };
+        let problems = problems.into_vec();
+        match read {
+            Some(file) if problems.is_empty() => Ok(file),
+            _ => Err(AgentFileError::Invalid {
+                path: path.to_owned(),
+                problems,
+            }),
+        }
+    }
+
+    fn read(root: &Table<'_>) -> Self {
+        let providers = providers::read(root);
+        let prices = models::read_prices(root, &providers);
+        let known = Known {
+            providers: &providers,
+            prices: &prices,
+        };
+        let mut mcp = mcp_settings::read(root, &known);
+        let servers: Vec<&str> = mcp.keys().map(String::as_str).collect();
+        let agents = agents::read(root, &known, &servers);
+        mcp_settings::settle_sampling(root, &mut mcp, &agents);
+        Self {
+            providers,
+            agents,
+            prices,
+            mcp,
+        }
+    }
+
+    /// What there is without a file.
+    pub(crate) fn builtin(environment: &dyn Environment) -> Self {
+        let providers = providers::defaults();
+        let has_key = |name: &str| {
+            providers
+                .get(name)
+                .is_some_and(|settings| settings.key(environment).is_some())
+        };
+        let (provider, model) = if has_key("openai") {
+            ("openai", OPENAI_MODEL)
+        } else if has_key("anthropic") {
+            ("anthropic", ANTHROPIC_MODEL)
+        } else {
+            ("demo", DEMO_MODEL)
+        };
+        let mut spec = AgentSpec {
+            name: DEFAULT_AGENT.to_owned(),
+            head: RequestHead {
+                provider: Some(provider.to_owned()),
+                model: model.to_owned(),
+                system: Some(SystemPrompt::Text(INSTRUCTIONS.to_owned())),
+                ..RequestHead::default()
+            }
+            .into(),
+            ..AgentSpec::default()
+        };
+        let workplace = Workplace::default();
+        let options = tools::options(&spec, &workplace);
+        spec.head_mut().tools = tools::registry(READ_ONLY_TOOLS, &options).definitions();
+        let agent = Agent {
+            spec: spec.clone(),
+            workplace,
+            mcp: Vec::new(),
+        };
+        Self {
+            prices: models::listed_prices(&providers),
+            providers,
+            agents: BTreeMap::from([(spec.name, agent)]),
+            mcp: BTreeMap::new(),
+        }
+    }
+
+    /// An agent of this name.
+    pub(crate) fn agent(&self, name: &str) -> Result<&Agent, AgentFileError> {
+        self.agents
+            .get(name)
+            .ok_or_else(|| AgentFileError::UnknownAgent {
+                name: name.to_owned(),
+                known: self.agents.keys().cloned().collect(),
+            })
+    }
+
+    /// Whether the demo model answers for this agent.
+    pub(crate) fn is_demo(&self, agent: &AgentSpec) -> bool {
+        let provider = agent.head.provider.as_deref().unwrap_or_default();
+        self.providers
+            .get(provider)
+            .is_some_and(|settings| settings.kind == Kind::Demo)
+    }
+}

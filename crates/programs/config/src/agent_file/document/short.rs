@@ -1,0 +1,139 @@
+//! What an agent's table may say in a short form, put where its long form stands: settings of tools in the list
+//! `tools`, and the table `temporal`.
+
+use std::borrow::Cow;
+
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use crate::agent_file::{
+    tables::{activity, mcp_names},
+    text::{
+        problem::Problems,
+        table::{Table, dotted},
+    },
+};
+
+type Entry<'t> = (Spanned<Cow<'t, str>>, Spanned<DeValue<'t>>);
+
+/// The table of an agent's tools, by name.
+const TOOL: &str = "tool";
+
+/// Writes the table of an agent, or `[defaults]`, in its long form. What does not fit either form is left as it is.
+pub(crate) fn expand<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
+    expand_tools(agent, path, problems);
+    expand_temporal(agent, path, problems);
+    if let Some(DeValue::Table(tools)) = agent.get_mut(TOOL).map(Spanned::get_mut) {
+        for (name, tool) in tools.iter_mut() {
+            if let DeValue::Table(tool) = tool.get_mut() {
+                expand_temporal(tool, &[path, &[TOOL, name.get_ref()]].concat(), problems);
+            }
+        }
+    }
+}
+
+/// `tools = [{ name = "bash", timeout = "30m" }]` is `tools = ["bash"]` and `tool.bash.timeout = "30m"`.
+fn expand_tools<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
+    for (name, settings) in settings_of_tools(agent) {
+        if mcp_names::server_name(name.get_ref()).is_some() {
+            for (key, _) in settings {
+                let message = format!(
+                    "{} in tools of [{}] is for one tool, and {:?} stands for those of a server: write it under \
+                     [{}.SERVER__TOOL]",
+                    key.get_ref(),
+                    dotted(path),
+                    name.get_ref(),
+                    dotted(&[path, &[TOOL]].concat()),
+                );
+                problems.add(key.span().start, message);
+            }
+            continue;
+        }
+        let path = [path, &[TOOL, name.get_ref()]].concat();
+        let place = format!("[{}]", dotted(&path));
+        let Some(tools) = table_of(agent, &Spanned::new(name.span(), TOOL.into())) else {
+            return;
+        };
+        let Some(tool) = table_of(tools, &name) else {
+            continue;
+        };
+        for (key, value) in settings {
+            if tool.contains_key(key.get_ref().as_ref()) {
+                let message = format!(
+                    "{} of {} stands in {place} too: keep one of them",
+                    key.get_ref(),
+                    name.get_ref()
+                );
+                problems.add(key.span().start, message);
+            } else {
+                tool.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Takes what tables in the list `tools` hold beside the names, which stay.
+fn settings_of_tools<'t>(agent: &mut DeTable<'t>) -> Vec<(Spanned<Cow<'t, str>>, Vec<Entry<'t>>)> {
+    let Some(DeValue::Array(items)) = agent.get_mut("tools").map(Spanned::get_mut) else {
+        return Vec::new();
+    };
+    let mut settings = Vec::new();
+    for item in items.iter_mut() {
+        let DeValue::Table(item) = item.get_mut() else {
+            continue;
+        };
+        let Some((key, name)) = item.remove_entry("name") else {
+            continue;
+        };
+        if let DeValue::String(text) = name.get_ref() {
+            let named = Spanned::new(name.span(), text.clone());
+            let others = std::mem::take(item).into_iter().collect();
+            settings.push((named, others));
+        }
+        item.insert(key, name);
+    }
+    settings.retain(|(_, keys): &(_, Vec<_>)| !keys.is_empty());
+    settings
+}
+
+/// The table of this name in another, which is made if there is nothing.
+fn table_of<'d, 't>(
+    within: &'d mut DeTable<'t>,
+    name: &Spanned<Cow<'t, str>>,
+) -> Option<&'d mut DeTable<'t>> {
+    if !within.contains_key(name.get_ref().as_ref()) {
+        let empty = Spanned::new(name.span(), DeValue::Table(DeTable::new()));
+        within.insert(name.clone(), empty);
+    }
+    match within.get_mut(name.get_ref().as_ref())?.get_mut() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// `temporal = { priority = 1 }` is `priority = 1`.
+fn expand_temporal<'t>(steps: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
+    let is_table = |value: &Spanned<DeValue<'_>>| value.get_ref().is_table();
+    if !steps.get(activity::TEMPORAL).is_some_and(is_table) {
+        return;
+    }
+    let Some((name, value)) = steps.remove_entry(activity::TEMPORAL) else {
+        return;
+    };
+    let DeValue::Table(temporal) = value.into_inner() else {
+        return;
+    };
+    let inner = [path, &[activity::TEMPORAL]].concat();
+    let table = Table::at(inner, name.span().start, &temporal, problems);
+    table.expect_keys(&activity::KEYS);
+    for (key, value) in temporal.iter() {
+        if steps.contains_key(key.get_ref().as_ref()) {
+            let message = format!("stands in [{}] too: keep one of them", dotted(path));
+            table.problem(key.get_ref(), key.span().start, &message);
+        } else if activity::KEYS.contains(&key.get_ref().as_ref()) {
+            steps.insert(key.clone(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What can be wrong with an agent file and its use.
+
+use std::{error::Error, fmt, path::PathBuf};
+
+use neuron_mcp::McpError;
+
+use crate::{
+    agent_file::text::problem::{Meant, Problem},
+    script::ScriptError,
+};
+
+/// An agent file, or something that an agent of it needs, cannot be used. Its text is for people: what is
+/// wrong, then what to do. It never holds a key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentFileError {
+    /// There is no such file.
+    #[error("there is no agent file {}", .path.display())]
+    NoFile {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The file could not be read.
+    #[error("the agent file {} cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is wrong.
+    #[error("{}", Lines { problems })]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Everything that is wrong with it and with the files that it includes, by file and line.
+        problems: Vec<Problem>,
+    },
+    /// There is no such agent.
+    #[error("{}", unknown("agent", name, known))]
+    UnknownAgent {
+        /// The name that was asked for.
+        name: String,
+        /// The agents that there are.
+        known: Vec<String>,
+    },
+    /// The agent names a provider that is not there.
+    #[error(
+        "the agent {agent} cannot be used here: {}",
+        unknown("provider", name, known)
+    )]
+    UnknownProvider {
+        /// The agent.
+        agent: String,
+        /// The provider that it names.
+        name: String,
+        /// The providers that there are.
+        known: Vec<String>,
+    },
+    /// The agent has a tool that is not there.
+    #[error(
+        "the agent {agent} cannot be used here: {}",
+        unknown("tool", name, known)
+    )]
+    UnknownTool {
+        /// The agent.
+        agent: String,
+        /// The tool that it has.
+        name: String,
+        /// The tools that there are.
+        known: Vec<String>,
+    },
+    /// The provider needs a key and has none.
+    #[error("the provider {provider} has no key: set the variable {}", .variables.join(" or "))]
+    MissingKey {
+        /// The provider.
+        provider: String,
+        /// The variables that may hold it.
+        variables: Vec<String>,
+    },
+    /// An MCP server cannot be used.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// There is no such MCP server.
+    #[error("{}", unknown("MCP server", name, known))]
+    UnknownMcpServer {
+        /// The name that was asked for.
+        name: String,
+        /// The servers that there are.
+        known: Vec<String>,
+    },
+    /// An MCP server is to get a variable that is not set.
+    #[error("the MCP server {server} needs the variable {variable}: set it")]
+    McpVariable {
+        /// The server.
+        server: String,
+        /// The variable.
+        variable: String,
+    },
+    /// An MCP server of the agent was not started, as the agent was not opened.
+    #[error(
+        "the agent {agent} uses the MCP server {server}, which was not started: open the agent too"
+    )]
+    McpNotStarted {
+        /// The agent.
+        agent: String,
+        /// The server.
+        server: String,
+    },
+    /// An MCP server does not offer a tool any more that a run was started with.
+    #[error(
+        "the agent {agent} was started with the tool {tool}, which the MCP server {server} does not offer any more: bring the tool back, or start a new run"
+    )]
+    McpToolGone {
+        /// The agent.
+        agent: String,
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+    },
+    /// The provider replays a script that cannot be used.
+    #[error("the provider {provider} cannot be used: {source}")]
+    Script {
+        /// The provider.
+        provider: String,
+        /// Why.
+        source: ScriptError,
+    },
+    /// The provider's client could not be made.
+    #[error("the provider {provider} cannot be used: {source}")]
+    Client {
+        /// The provider.
+        provider: String,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+fn unknown(what: &str, name: &str, known: &[String]) -> String {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let meant = Meant {
+        name,
+        known: &known,
+    };
+    format!("unknown {what} {name:?}: {meant}")
+}
+
+struct Lines<'a> {
+    problems: &'a [Problem],
+}
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let newline = if index > 0 { "\n" } else { "" };
+            let path = problem.path.display();
+            write!(f, "{newline}{path}:{}: {}", problem.line, problem.message)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Agents that can be run.
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use neuron_executor::Executor;
+use neuron_mcp::McpServers;
+use neuron_types::AgentSpec;
+
+use crate::agent_file::{
+    definitions::Definitions, error::AgentFileError, open::options::OpenOptions,
+    tables::agents::Agent,
+};
+
+pub(crate) mod connect;
+pub(crate) mod mcp;
+pub(crate) mod mcp_answers;
+pub(crate) mod options;
+pub(crate) mod provider;
+
+/// The agents of a file with the MCP servers that they use, which were started for them. Cheap to clone; clones share
+/// the servers.
+///
+/// The tools of an agent do not change as long as this lives, whatever the servers do: a run carries those that its
+/// agent had at its start. [`OpenAgents::stop`] ends the servers; dropping the last clone does so in the background.
+#[derive(Clone)]
+pub struct OpenAgents {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    /// With the tools of the servers.
+    definitions: Definitions,
+    servers: McpServers,
+    options: OpenOptions,
+}
+
+impl OpenAgents {
+    /// Boxed, so that it is compiled here once, and not in every program that opens an agent file.
+    pub(crate) fn open(
+        mut definitions: Definitions,
+        options: OpenOptions,
+    ) -> Pin<Box<dyn Future<Output = Result<Self, AgentFileError>> + Send>> {
+        Box::pin(async move {
+            let servers = mcp::start(&mut definitions, &options).await?;
+            Ok(Self {
+                inner: Arc::new(Inner {
+                    definitions,
+                    servers,
+                    options,
+                }),
+            })
+        })
+    }
+
+    /// Returns the names of the agents that are open, sorted: those whose MCP servers were started.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let agents = self.inner.definitions.agents.iter();
+        let open = agents.filter(|(_, agent)| self.missing(agent).is_none());
+        open.map(|(name, _)| name.as_str())
+    }
+
+    /// Returns an agent as a run of it carries it.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFileError::UnknownAgent`], which names the agents that there are, and
+    /// [`AgentFileError::McpNotStarted`] for an agent that is not open.
+    pub fn agent(&self, name: &str) -> Result<AgentSpec, AgentFileError> {
+        let agent = self.inner.definitions.agent(name)?;
+        match self.missing(agent) {
+            None => Ok(agent.spec.clone()),
+            Some(server) => Err(AgentFileError::McpNotStarted {
+                agent: name.to_owned(),
+                server: server.clone(),
+            }),
+        }
+    }
+
+    /// Makes the executor of an agent. The definition may be one that an earlier version of the file held, as a run
+    /// keeps its definition. Where all agents of the file are open, the executor has every provider of the file that can
+    /// be used here: a run of the agent may have begun with another model.
+    ///
+    /// # Errors
+    ///
+    /// A provider or tool of the definition is not there any more, its key is not set, its script cannot be read, or
+    /// an MCP server of one of its tools was not started.
+    pub fn executor(&self, agent: &AgentSpec) -> Result<Executor, AgentFileError> {
+        let Inner {
+            definitions,
+            servers,
+            options,
+        } = &*self.inner;
+        connect::executor(definitions, Some(servers), agent, options)
+    }
+
+    /// Whether the demo model answers for this agent.
+    #[must_use]
+    pub fn is_demo(&self, agent: &AgentSpec) -> bool {
+        self.inner.definitions.is_demo(agent)
+    }
+
+    /// Stops the MCP servers. Those that were started here have ended when this returns, and calls of their tools fail.
+    pub async fn stop(&self) {
+        self.inner.servers.stop().await;
+    }
+
+    /// A server of the agent that does not run.
+    fn missing<'a>(&self, agent: &'a Agent) -> Option<&'a String> {
+        let mut servers = agent.mcp.iter();
+        servers.find(|server| self.inner.servers.client(server).is_none())
+    }
+}
+
+impl fmt::Debug for OpenAgents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAgents")
+            .field("names", &self.names().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! From a definition to what acts: clients with their keys, tools in their directory.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use neuron_executor::Executor;
+use neuron_mcp::McpServers;
+use neuron_tool::BUILTIN_TOOLS;
+use neuron_types::{AgentSpec, ToolDyn};
+
+use crate::agent_file::{
+    definitions::Definitions,
+    error::AgentFileError,
+    open::{
+        mcp,
+        options::{OpenOptions, Wanted},
+        provider::{base_url, provider},
+    },
+    tables::{
+        context, models,
+        tools::{self, Workplace},
+    },
+};
+
+pub(crate) fn executor(
+    file: &Definitions,
+    servers: Option<&McpServers>,
+    agent: &AgentSpec,
+    options: &OpenOptions,
+) -> Result<Executor, AgentFileError> {
+    let environment = &*options.environment;
+    let workplace = file
+        .agents
+        .get(&agent.name)
+        .map_or_else(Workplace::default, |known| known.workplace.clone());
+    let mut builtin = tools::options(agent, &workplace);
+    // The keys of this file's providers are none of a command's business, whatever they are called.
+    builtin.hidden_environment = file
+        .providers
+        .values()
+        .flat_map(|settings| settings.key_variables.clone())
+        .collect();
+    let mut prices = file.prices.clone();
+    let mut registry = tools::registry(&builtin_names(agent), &builtin);
+    registry.extend(other_tools(file, servers, agent)?);
+    for (tool, limits) in &workplace.limits {
+        limits.add_to(&mut registry, tool, agent.timeout_of(tool));
+    }
+    let mut builder = Executor::builder().tools(registry).cwd(&options.cwd);
+    if let Some(bytes) = workplace.tool_output_bytes {
+        builder = builder.max_result_bytes(bytes);
+    }
+    let own = provider_names(agent);
+    if let Some(name) = own.iter().find(|name| !file.providers.contains_key(**name)) {
+        return Err(AgentFileError::UnknownProvider {
+            agent: agent.name.clone(),
+            name: (*name).to_owned(),
+            known: file.providers.keys().cloned().collect(),
+        });
+    }
+    for (name, settings) in &file.providers {
+        let is_own = own.contains(name.as_str());
+        if !is_own && options.wanted != Wanted::All {
+            continue;
+        }
+        let base_url = base_url(settings, environment);
+        // The environment may lead to a server that is not the vendor.
+        if settings.price_list(base_url.as_deref()).is_none() {
+            prices.drop_list(name);
+        }
+        let timeout = agent.model_timeout;
+        match provider(name, settings, base_url, timeout, environment) {
+            Ok(provider) => builder = builder.shared_provider(name, provider),
+            Err(error) if is_own => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(builder.prices(prices).build())
+}
+
+fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
+    let names = agent.head.tools.iter().map(|tool| tool.name.as_str());
+    names.filter(|name| BUILTIN_TOOLS.contains(name)).collect()
+}
+
+/// The tools of MCP servers.
+fn other_tools(
+    file: &Definitions,
+    servers: Option<&McpServers>,
+    agent: &AgentSpec,
+) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
+    let mut tools = Vec::new();
+    for tool in &agent.head.tools {
+        if BUILTIN_TOOLS.contains(&tool.name.as_str()) {
+            continue;
+        }
+        let found = mcp::tool(file, servers, agent, &tool.name)?;
+        tools.push(found.ok_or_else(|| {
+            AgentFileError::UnknownTool {
+                agent: agent.name.clone(),
+                name: tool.name.clone(),
+                known: BUILTIN_TOOLS
+                    .iter()
+                    .map(|name| (*name).to_owned())
+                    .collect(),
+            }
+        })?);
+    }
+    Ok(tools)
+}
+
+/// The agent's own provider and those that summarise for it.
+fn provider_names(agent: &AgentSpec) -> BTreeSet<&str> {
+    let own = agent.head.provider.as_deref();
+    let summaries = context::summary_models(&agent.context)
+        .filter_map(models::split)
+        .map(|model| model.provider);
+    own.into_iter().chain(summaries).collect()
+}

@@ -1,0 +1,213 @@
+//! The MCP servers of the file: starting them, and the tools that they give to agents.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpServers, McpTransport};
+use neuron_types::{AgentSpec, ToolDyn};
+
+use crate::agent_file::{
+    definitions::Definitions,
+    environment::{Environment, set},
+    error::AgentFileError,
+    open::{
+        mcp_answers::{Answers, Sampler},
+        options::{OpenOptions, Wanted},
+        provider::provider_of,
+    },
+    tables::{
+        mcp_names::{server_name, server_of},
+        mcp_settings::{McpSettings, Sampling},
+    },
+};
+
+/// The most tokens of an answer that a model gives to a server.
+const SAMPLING_MAX_TOKENS: u64 = 4096;
+
+/// Starts the servers that are wanted, and gives their tools to the agents that have all of theirs.
+pub(crate) async fn start(
+    file: &mut Definitions,
+    options: &OpenOptions,
+) -> Result<McpServers, AgentFileError> {
+    let wanted = wanted(file, &options.wanted)?;
+    let specs = file
+        .mcp
+        .keys()
+        .filter(|name| wanted.contains(name.as_str()));
+    let specs: Vec<_> = specs
+        .map(|name| one(file, name, options))
+        .collect::<Result<_, _>>()?;
+    let servers = McpServers::start(specs).await?;
+    for agent in file.agents.values_mut() {
+        let running: Vec<&str> = servers.names().collect();
+        if agent
+            .mcp
+            .iter()
+            .all(|name| running.contains(&name.as_str()))
+        {
+            let found = agent.mcp.iter().flat_map(|name| servers.definitions(name));
+            let tools = &mut agent.spec.head_mut().tools;
+            tools.extend(found);
+            tools.sort_by(|one, other| one.name.cmp(&other.name));
+            spell_out(&mut agent.spec.approvals.allow, &servers);
+            spell_out(&mut agent.spec.approvals.approve, &servers);
+            spell_out(&mut agent.spec.approvals.deny, &servers);
+        }
+    }
+    Ok(servers)
+}
+
+/// The names of servers that are to be started. Some may be none of the file.
+fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, AgentFileError> {
+    Ok(match wanted {
+        Wanted::All => {
+            let servers = file.agents.values().flat_map(|agent| &agent.mcp);
+            servers.cloned().collect()
+        }
+        Wanted::Agents(names) => {
+            let mut servers = BTreeSet::new();
+            for name in names {
+                servers.extend(file.agent(name)?.mcp.iter().cloned());
+            }
+            servers
+        }
+        Wanted::Tools(names) => {
+            let servers = names.iter().filter_map(|tool| server_of(tool));
+            servers.map(ToOwned::to_owned).collect()
+        }
+    })
+}
+
+/// Puts the tools of a server in the place of `mcp:SERVER`: a run's rules hold for the tools that it has.
+fn spell_out(rules: &mut Vec<String>, servers: &McpServers) {
+    *rules = rules
+        .iter()
+        .flat_map(|rule| {
+            let (except, name) = match rule.strip_prefix('!') {
+                Some(name) => ("!", name),
+                None => ("", rule.as_str()),
+            };
+            match server_name(name) {
+                Some(server) => servers
+                    .definitions(server)
+                    .into_iter()
+                    .map(|tool| format!("{except}{}", tool.name))
+                    .collect(),
+                None => vec![rule.clone()],
+            }
+        })
+        .collect();
+}
+
+/// What it takes to start one server.
+pub(crate) fn one(
+    file: &Definitions,
+    name: &str,
+    options: &OpenOptions,
+) -> Result<(McpServerSpec, Arc<dyn McpClientHandler>), AgentFileError> {
+    match file.mcp.get(name) {
+        Some(settings) => {
+            let spec = spec(name, settings, &hidden(file), &*options.environment)?;
+            Ok((spec, answers(file, settings, options)))
+        }
+        None => Err(AgentFileError::UnknownMcpServer {
+            name: name.to_owned(),
+            known: file.mcp.keys().cloned().collect(),
+        }),
+    }
+}
+
+/// What a server is answered when it asks.
+fn answers(
+    file: &Definitions,
+    settings: &McpSettings,
+    options: &OpenOptions,
+) -> Arc<dyn McpClientHandler> {
+    let sampler = match &settings.sampling {
+        Sampling::Nobody | Sampling::Agents => None,
+        Sampling::Model { provider, model } => Some(Sampler {
+            provider: provider_of(file, provider, &*options.environment),
+            model: model.clone(),
+            max_tokens: settings.sampling_max_tokens.unwrap_or(SAMPLING_MAX_TOKENS),
+        }),
+    };
+    Arc::new(Answers {
+        roots: vec![McpRoot::folder(&options.cwd)],
+        elicitation: settings.elicitation,
+        person: options.person.clone(),
+        sampler,
+    })
+}
+
+/// The variables that no server gets unless it is named for it.
+fn hidden(file: &Definitions) -> Vec<String> {
+    let settings = file.providers.values();
+    settings
+        .flat_map(|settings| settings.key_variables.clone())
+        .collect()
+}
+
+fn spec(
+    name: &str,
+    settings: &McpSettings,
+    hidden: &[String],
+    environment: &dyn Environment,
+) -> Result<McpServerSpec, AgentFileError> {
+    let value_of = |variable: &String| {
+        set(environment, variable).ok_or_else(|| AgentFileError::McpVariable {
+            server: name.to_owned(),
+            variable: variable.clone(),
+        })
+    };
+    let mut spec = match &settings.url {
+        Some(url) => McpServerSpec::http(name, url.as_str()),
+        None => {
+            let mut words = settings.command.iter().cloned();
+            McpServerSpec::stdio(name, words.next().unwrap_or_default(), words)
+        }
+    };
+    match &mut spec.transport {
+        McpTransport::Stdio {
+            environment,
+            hidden_environment,
+            ..
+        } => {
+            hidden_environment.extend_from_slice(hidden);
+            for variable in &settings.env {
+                environment.insert(variable.clone(), value_of(variable)?);
+            }
+        }
+        McpTransport::Http { token, .. } => {
+            *token = settings.token_env.as_ref().map(value_of).transpose()?;
+        }
+    }
+    Ok(match settings.timeout {
+        Some(timeout) => spec.timeout(timeout),
+        None => spec,
+    })
+}
+
+/// A tool of an agent that is no built-in one.
+pub(crate) fn tool(
+    file: &Definitions,
+    servers: Option<&McpServers>,
+    agent: &AgentSpec,
+    name: &str,
+) -> Result<Option<Arc<dyn ToolDyn>>, AgentFileError> {
+    let Some(server) = server_of(name).filter(|server| file.mcp.contains_key(*server)) else {
+        return Ok(None);
+    };
+    let Some(servers) = servers.filter(|servers| servers.client(server).is_some()) else {
+        return Err(AgentFileError::McpNotStarted {
+            agent: agent.name.clone(),
+            server: server.to_owned(),
+        });
+    };
+    match servers.tool(name) {
+        Some(tool) => Ok(Some(tool)),
+        None => Err(AgentFileError::McpToolGone {
+            agent: agent.name.clone(),
+            server: server.to_owned(),
+            tool: name.to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,79 @@
+//! What an agent file is opened with.
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use neuron_mcp::McpClientHandler;
+use neuron_types::AgentSpec;
+
+use crate::agent_file::environment::{Environment, ProcessEnvironment};
+
+/// What an agent file is opened with: where its agents work, where variables come from, whom MCP servers may ask, and
+/// which of the agents are wanted.
+#[derive(Clone)]
+#[must_use]
+pub struct OpenOptions {
+    pub(crate) cwd: PathBuf,
+    pub(crate) environment: Arc<dyn Environment + Send + Sync>,
+    pub(crate) person: Option<Arc<dyn McpClientHandler>>,
+    pub(crate) wanted: Wanted,
+}
+
+/// What is to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// All agents of the file.
+    All,
+    /// The agents of these names.
+    Agents(Vec<String>),
+    /// What a definition needs that has these tools.
+    Tools(Vec<String>),
+}
+
+impl OpenOptions {
+    /// Returns options for all agents of a file. Their tools and MCP servers work in `cwd`.
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            environment: Arc::new(ProcessEnvironment),
+            person: None,
+            wanted: Wanted::All,
+        }
+    }
+
+    /// Sets where variables come from. Default is [`ProcessEnvironment`].
+    pub fn environment(mut self, environment: impl Environment + Send + Sync + 'static) -> Self {
+        self.environment = Arc::new(environment);
+        self
+    }
+
+    /// Sets who answers what MCP servers with `elicitation = true` ask of a person. Default is nobody: they hear that
+    /// the person declines.
+    pub fn person(mut self, person: Arc<dyn McpClientHandler>) -> Self {
+        self.person = Some(person);
+        self
+    }
+
+    /// Opens the agents of these names alone. Default is all.
+    pub fn agents(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.wanted = Wanted::Agents(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Opens what a run of this definition needs, which an earlier version of the file may have held: a run keeps its
+    /// definition.
+    pub fn definition(mut self, agent: &AgentSpec) -> Self {
+        let tools = agent.head.tools.iter();
+        self.wanted = Wanted::Tools(tools.map(|tool| tool.name.clone()).collect());
+        self
+    }
+}
+
+impl fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOptions")
+            .field("cwd", &self.cwd)
+            .field("person", &self.person.is_some())
+            .field("wanted", &self.wanted)
+            .finish_non_exhaustive()
+    }
+}

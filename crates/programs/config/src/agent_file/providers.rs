@@ -1,0 +1,261 @@
+//! The `[providers.NAME]` tables, and the providers that are there without any.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use neuron_executor::PriceList;
+
+use crate::agent_file::{
+    environment::{Environment, set},
+    providers::{anthropic::AnthropicSettings, ollama::OllamaSettings, openai::OpenAiSettings},
+    text::{
+        problem::looks_like_a_key,
+        table::{Table, Text},
+    },
+};
+
+pub(crate) mod anthropic;
+pub(crate) mod ollama;
+pub(crate) mod openai;
+
+/// How a provider is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    OpenAiResponses,
+    OpenAiChat,
+    Anthropic,
+    Ollama,
+    Script,
+    Demo,
+}
+
+/// A key and the variable that it comes from.
+pub(crate) struct Key<'a> {
+    pub(crate) variable: &'a str,
+    pub(crate) value: String,
+}
+
+/// The variable whose value is sent as a bearer token, where Anthropic's key has a header of its own.
+pub(crate) const BEARER_VARIABLE: &str = "ANTHROPIC_AUTH_TOKEN";
+
+const KINDS: [(&str, Kind); 6] = [
+    ("openai-responses", Kind::OpenAiResponses),
+    ("openai-chat", Kind::OpenAiChat),
+    ("anthropic", Kind::Anthropic),
+    ("ollama", Kind::Ollama),
+    ("script", Kind::Script),
+    ("demo", Kind::Demo),
+];
+
+/// A provider as the file describes it. Nothing is looked up before it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProviderSettings {
+    pub(crate) kind: Kind,
+    pub(crate) base_url: Option<String>,
+    /// The variables that may hold the key; the first that is set is taken. Empty where no key is sent.
+    pub(crate) key_variables: Vec<String>,
+    /// A key is sent if there is one, and none is needed.
+    pub(crate) key_optional: bool,
+    pub(crate) anthropic: AnthropicSettings,
+    pub(crate) ollama: OllamaSettings,
+    pub(crate) openai: OpenAiSettings,
+    /// The script, where that is the kind.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl ProviderSettings {
+    fn of_kind(kind: Kind) -> Self {
+        let variables: &[&str] = match kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => &["OPENAI_API_KEY"],
+            Kind::Anthropic => &["ANTHROPIC_API_KEY", BEARER_VARIABLE],
+            Kind::Ollama => &["OLLAMA_API_KEY"],
+            Kind::Script | Kind::Demo => &[],
+        };
+        Self {
+            kind,
+            key_optional: kind == Kind::Ollama,
+            anthropic: AnthropicSettings::default(),
+            ollama: OllamaSettings::default(),
+            openai: OpenAiSettings::default(),
+            base_url: None,
+            key_variables: variables.iter().map(|name| (*name).to_owned()).collect(),
+            file: None,
+        }
+    }
+
+    /// The provider's key, if one of its variables is set.
+    pub(crate) fn key(&self, environment: &dyn Environment) -> Option<Key<'_>> {
+        self.key_variables.iter().find_map(|variable| {
+            let value = set(environment, variable)?;
+            Some(Key { variable, value })
+        })
+    }
+
+    /// The price list that holds for the API at this address, `None` being the vendor's own.
+    pub(crate) fn price_list(&self, base_url: Option<&str>) -> Option<PriceList> {
+        let (list, home) = match self.kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => (PriceList::OpenAi, "api.openai.com"),
+            Kind::Anthropic if self.anthropic.caches_for_an_hour() => return None,
+            Kind::Anthropic => (PriceList::Anthropic, "api.anthropic.com"),
+            Kind::Ollama | Kind::Script | Kind::Demo => return None,
+        };
+        let is_home = base_url.is_none_or(|url| {
+            let rest = url.trim().strip_prefix("https://").unwrap_or_default();
+            rest.split(['/', ':']).next() == Some(home)
+        });
+        is_home.then_some(list)
+    }
+
+    /// Where the environment may name the address, unless the file does.
+    pub(crate) const fn base_url_variable(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::OpenAiResponses | Kind::OpenAiChat => Some("OPENAI_BASE_URL"),
+            Kind::Anthropic => Some("ANTHROPIC_BASE_URL"),
+            Kind::Ollama => Some("OLLAMA_HOST"),
+            Kind::Script | Kind::Demo => None,
+        }
+    }
+}
+
+/// The providers that need no table.
+pub(crate) fn defaults() -> BTreeMap<String, ProviderSettings> {
+    [
+        ("openai", Kind::OpenAiResponses),
+        ("anthropic", Kind::Anthropic),
+        ("ollama", Kind::Ollama),
+        ("demo", Kind::Demo),
+    ]
+    .map(|(name, kind)| (name.to_owned(), ProviderSettings::of_kind(kind)))
+    .into()
+}
+
+/// Reads the tables into the defaults.
+pub(crate) fn read(root: &Table<'_>) -> BTreeMap<String, ProviderSettings> {
+    let mut providers = defaults();
+    for (name, table) in root.named_tables("providers") {
+        if name.is_empty() || name.contains('/') {
+            table.problems.add(
+                table.offset,
+                format!("{} has a name with \"/\" or none: rename it", table.place()),
+            );
+        }
+        let default = providers.get(name).map(|settings| settings.kind);
+        if let Some(settings) = read_one(&table, default) {
+            providers.insert(name.to_owned(), settings);
+        } else {
+            // Known, so that an agent that names it is not a second problem.
+            providers
+                .entry(name.to_owned())
+                .or_insert_with(|| ProviderSettings::of_kind(Kind::Demo));
+        }
+    }
+    providers
+}
+
+fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings> {
+    if refuse_keys(table) {
+        return None;
+    }
+    let kind = match table.text("kind") {
+        Some(text) => table.choose("kind", text, &KINDS)?,
+        None if table.has("kind") => return None,
+        None => default.or_else(|| {
+            table.missing("kind = \"openai-chat\", or another of the kinds");
+            None
+        })?,
+    };
+    const API: [&str; 3] = ["kind", "base_url", "api_key_env"];
+    match kind {
+        Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
+        Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
+        Kind::Anthropic => table.expect_keys(&[&API[..], &anthropic::KEYS].concat()),
+        Kind::Ollama => table.expect_keys(&[API, ollama::KEYS].concat()),
+        Kind::Script => table.expect_keys(&["kind", "file"]),
+        Kind::Demo => table.expect_keys(&["kind"]),
+    }
+
+    let mut settings = ProviderSettings::of_kind(kind);
+    settings.base_url = table.text("base_url").and_then(|url| base_url(table, url));
+    if let Some(name) = table.text("api_key_env") {
+        settings.key_variables = variable(table, name).into_iter().collect();
+        settings.key_optional = false;
+    } else if default.is_none() && settings.base_url.is_some() {
+        // A key for the vendor is not for whoever else answers at this address.
+        settings.key_variables.clear();
+    }
+    match kind {
+        Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),
+        Kind::OpenAiResponses | Kind::OpenAiChat => settings.openai = OpenAiSettings::read(table),
+        Kind::Ollama => settings.ollama = OllamaSettings::read(table),
+        _ => {}
+    }
+    if kind == Kind::Script {
+        settings.file = table.text("file").map(|file| {
+            let folder = table.problems.folder(file.offset);
+            folder.join(file.value)
+        });
+        if !table.has("file") {
+            table.missing("file = \"script.json\"");
+        }
+    }
+    Some(settings)
+}
+
+/// Notes keys that would hold a secret. Their values appear in no message.
+fn refuse_keys(table: &Table<'_>) -> bool {
+    let mut found = false;
+    for key in [
+        "api_key",
+        "apikey",
+        "key",
+        "token",
+        "auth_token",
+        "secret",
+        "password",
+    ] {
+        if table.has(key) {
+            found = true;
+            let message = "would put a key into this file: set an environment variable instead and \
+                           name it with api_key_env";
+            table.problem(key, table.offset_of(key), message);
+        }
+    }
+    found
+}
+
+fn variable(table: &Table<'_>, name: Text<'_>) -> Option<String> {
+    let fits = name
+        .value
+        .starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name
+            .value
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if fits && !looks_like_a_key(name.value) {
+        return Some(name.value.to_owned());
+    }
+    let message = "is not the name of a variable: write a name of capitals, digits and \"_\", as in \
+                   \"OPENAI_API_KEY\", and never the key itself";
+    table.problem("api_key_env", name.offset, message);
+    None
+}
+
+fn base_url(table: &Table<'_>, url: Text<'_>) -> Option<String> {
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| url.value.strip_prefix(scheme));
+    let host = rest
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or_default();
+    if host.contains('@') {
+        let message = "holds a user name or password: leave it out and name a key's variable with \
+                       api_key_env";
+        table.problem("base_url", url.offset, message);
+        None
+    } else if host.is_empty() {
+        let message = "is not an address: write one as in \"https://api.openai.com/v1\"";
+        table.problem("base_url", url.offset, message);
+        None
+    } else {
+        Some(url.value.to_owned())
+    }
+}

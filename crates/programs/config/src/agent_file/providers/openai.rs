@@ -1,0 +1,127 @@
+//! What is set for a provider of the kinds `openai-responses` and `openai-chat` alone.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_provider_openai::{
+    OpenAiBuilder, OpenAiChat, OpenAiResponses, SystemRole, TokenLimitField,
+};
+use neuron_types::{DynProvider, ProviderError};
+
+use crate::agent_file::text::table::Table;
+
+/// The keys of both kinds beside those of every API.
+const KEYS: [&str; 3] = ["organization", "project", "check_models"];
+
+/// The further keys of the kind `openai-responses`.
+pub(crate) const RESPONSES_KEYS: [&str; 4] = [KEYS[0], KEYS[1], KEYS[2], "encrypted_reasoning"];
+
+/// The further keys of the kind `openai-chat`.
+pub(crate) const CHAT_KEYS: [&str; 8] = [
+    KEYS[0],
+    KEYS[1],
+    KEYS[2],
+    "token_limit_field",
+    "system_role",
+    "reasoning_field",
+    "stream_usage",
+    "done_suffices",
+];
+
+const TOKEN_LIMITS: [(&str, TokenLimitField); 2] = [
+    ("max_tokens", TokenLimitField::MaxTokens),
+    (
+        "max_completion_tokens",
+        TokenLimitField::MaxCompletionTokens,
+    ),
+];
+
+const SYSTEM_ROLES: [(&str, SystemRole); 2] = [
+    ("system", SystemRole::System),
+    ("developer", SystemRole::Developer),
+];
+
+/// A key that is `None` is left to the client's default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OpenAiSettings {
+    organization: Option<String>,
+    project: Option<String>,
+    check_models: Option<bool>,
+    encrypted_reasoning: Option<bool>,
+    token_limit: Option<TokenLimitField>,
+    system_role: Option<SystemRole>,
+    reasoning_field: Option<String>,
+    stream_usage: Option<bool>,
+    done_suffices: Option<bool>,
+}
+
+/// How to reach the server.
+pub(crate) struct Access {
+    pub(crate) key: Option<String>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
+impl OpenAiSettings {
+    pub(crate) fn read(table: &Table<'_>) -> Self {
+        let text = |key| table.text(key).map(|text| text.value.to_owned());
+        Self {
+            organization: text("organization"),
+            project: text("project"),
+            check_models: table.boolean("check_models"),
+            encrypted_reasoning: table.boolean("encrypted_reasoning"),
+            token_limit: table.choice("token_limit_field", &TOKEN_LIMITS),
+            system_role: table.choice("system_role", &SYSTEM_ROLES),
+            reasoning_field: text("reasoning_field"),
+            stream_usage: table.boolean("stream_usage"),
+            done_suffices: table.boolean("done_suffices"),
+        }
+    }
+
+    pub(crate) fn responses(&self, access: Access) -> Result<Arc<dyn DynProvider>, ProviderError> {
+        let mut builder = self.common(OpenAiResponses::builder(), access);
+        if let Some(encrypted) = self.encrypted_reasoning {
+            builder = builder.encrypted_reasoning(encrypted);
+        }
+        Ok(Arc::new(builder.build()?))
+    }
+
+    pub(crate) fn chat(&self, access: Access) -> Result<Arc<dyn DynProvider>, ProviderError> {
+        let mut builder = self.common(OpenAiChat::builder(), access);
+        if let Some(field) = self.token_limit {
+            builder = builder.token_limit_field(field);
+        }
+        if let Some(role) = self.system_role {
+            builder = builder.system_role(role);
+        }
+        if let Some(field) = &self.reasoning_field {
+            builder = builder.reasoning_field(field);
+        }
+        if let Some(ask) = self.stream_usage {
+            builder = builder.stream_usage(ask);
+        }
+        if let Some(suffices) = self.done_suffices {
+            builder = builder.done_suffices(suffices);
+        }
+        Ok(Arc::new(builder.build()?))
+    }
+
+    fn common<S>(&self, mut builder: OpenAiBuilder<S>, access: Access) -> OpenAiBuilder<S> {
+        builder = builder.timeout(access.timeout).idle_timeout(access.timeout);
+        if let Some(key) = access.key {
+            builder = builder.api_key(key);
+        }
+        if let Some(url) = access.base_url {
+            builder = builder.base_url(url);
+        }
+        if let Some(organization) = &self.organization {
+            builder = builder.organization(organization);
+        }
+        if let Some(project) = &self.project {
+            builder = builder.project(project);
+        }
+        if let Some(check) = self.check_models {
+            builder = builder.check_models(check);
+        }
+        builder
+    }
+}

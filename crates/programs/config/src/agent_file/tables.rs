@@ -1,0 +1,11 @@
+//! The tables of an agent file, and what each of them means.
+
+pub(crate) mod activity;
+pub(crate) mod agents;
+pub(crate) mod context;
+pub(crate) mod mcp_names;
+pub(crate) mod mcp_settings;
+pub(crate) mod models;
+pub(crate) mod steps;
+pub(crate) mod tool_limits;
+pub(crate) mod tools;

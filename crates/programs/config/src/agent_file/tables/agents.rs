@@ -1,0 +1,189 @@
+//! The `[agents.NAME]` tables.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use neuron_types::{
+    AgentSpec, ApprovalRules, Limits, OnExpiry, OnUnknownOutcome, RequestHead, SystemPrompt,
+};
+
+use crate::agent_file::{
+    tables::{
+        activity, context, mcp_names,
+        models::{self, Known},
+        steps::{self, AgentTools},
+        tools::{self, Workplace},
+    },
+    text::table::{DEFAULTS, Table},
+};
+
+/// An agent as the file defines it: what a run carries, and what only the executor needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Agent {
+    pub(crate) spec: AgentSpec,
+    pub(crate) workplace: Workplace,
+    /// The MCP servers whose tools it has.
+    pub(crate) mcp: Vec<String>,
+}
+
+const KEYS: [&str; 28] = [
+    "model",
+    "instructions",
+    "tools",
+    "allow",
+    "ask",
+    "deny",
+    "approval_timeout",
+    "on_expiry",
+    "on_unknown_outcome",
+    "parallel_tools",
+    "limits",
+    "context",
+    "retry",
+    "tool",
+    "max_tokens",
+    "temperature",
+    "thinking",
+    "effort",
+    "model_timeout",
+    "tool_timeout",
+    "heartbeat_timeout",
+    "task_queue",
+    "priority",
+    "placement",
+    "temporal",
+    "tool_output_bytes",
+    "allow_outside_cwd",
+    "extra",
+];
+
+const REFUSED: [(&str, &str); 1] = [("approve", "is called ask: rename it")];
+
+const EXPIRIES: [(&str, OnExpiry); 2] = [("deny", OnExpiry::Deny), ("fail", OnExpiry::Fail)];
+
+const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
+    ("tell_model", OnUnknownOutcome::TellModel),
+    ("ask_person", OnUnknownOutcome::AskPerson),
+];
+
+/// Reads the tables. `servers` are the MCP servers of the file.
+pub(crate) fn read(
+    root: &Table<'_>,
+    known: &Known<'_>,
+    servers: &[&str],
+) -> BTreeMap<String, Agent> {
+    const MISSING: &str =
+        "the agent file defines no agent: add [agents.default] with model = \"provider/model\"";
+    let agents = root.named_tables("agents");
+    if agents.is_empty() && !root.holds_other_than_table("agents") {
+        root.problems.add(root.offset_of("agents"), MISSING);
+    }
+    if let Some(defaults) = root.table(DEFAULTS) {
+        // What they say is wrong or right whoever has it.
+        read_one("", &defaults, known, servers);
+    }
+    agents
+        .into_iter()
+        .map(|(name, table)| (name.to_owned(), read_one(name, &table, known, servers)))
+        .collect()
+}
+
+fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) -> Agent {
+    table.expect_keys_but(&KEYS, &REFUSED);
+    let default = AgentSpec::default();
+    let mut model = models::read(table, "model", known);
+    if table.is_defaults() {
+        // What depends on the model depends on the agent.
+        model = None;
+    } else if !table.has("model") {
+        table.missing("model = \"provider/model\"");
+    }
+    let tool_names = tools::read_names(table, servers);
+    let retry = steps::read_retry(table);
+    let timeout = |key| table.duration(key);
+    let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
+    let tool_timeout = timeout("tool_timeout").unwrap_or(default.tool_timeout);
+    let context = context::read(table, model, known);
+    // Nothing is too long for [defaults]: the timeouts are the agents'.
+    let longest = match table.is_defaults() {
+        true => Duration::MAX,
+        false => tool_timeout,
+    };
+    let tools = AgentTools {
+        names: &tool_names,
+        servers,
+        timeout: longest,
+    };
+    let tool_tables = steps::read_tools(table, &tools, &retry);
+    let mut spec = AgentSpec {
+        name: name.to_owned(),
+        head: RequestHead {
+            provider: model.map(|model| model.provider.to_owned()),
+            model: model.map(|model| model.name.to_owned()).unwrap_or_default(),
+            system: table.text_or_file("instructions").map(SystemPrompt::Text),
+            max_tokens: table.count("max_tokens"),
+            temperature: models::read_temperature(table),
+            thinking: models::read_thinking(table),
+            reasoning_effort: models::read_effort(table),
+            extra: table.json("extra"),
+            context_management: context.management,
+            ..RequestHead::default()
+        }
+        .into(),
+        approvals: ApprovalRules {
+            allow: tools::read_rules(table, "allow", servers),
+            approve: tools::read_rules(table, "ask", servers),
+            deny: tools::read_rules(table, "deny", servers),
+            ..ApprovalRules::default()
+        },
+        approval_timeout: table.duration("approval_timeout"),
+        on_expiry: table.choice("on_expiry", &EXPIRIES).unwrap_or_default(),
+        on_unknown_outcome: table
+            .choice("on_unknown_outcome", &UNKNOWN_OUTCOMES)
+            .unwrap_or_default(),
+        parallel_tools: table
+            .boolean("parallel_tools")
+            .unwrap_or(default.parallel_tools),
+        limits: read_limits(table),
+        context: context.policy,
+        tool_settings: tool_tables.settings,
+        team: None,
+        retry,
+        model_timeout,
+        tool_timeout,
+        activity: activity::read(table, model_timeout.max(longest)),
+    };
+    if spec.limits.cost_usd.is_some() {
+        models::require_price(table, model, known);
+        for model in context::summary_models(&spec.context) {
+            models::require_price(table, models::split(model), known);
+        }
+    }
+    context.persistent.add_to(spec.head_mut());
+    let workplace = tools::read_workplace(table, tool_tables.limits);
+    let definitions = tools::definitions(&tool_names, &spec, &workplace);
+    spec.head_mut().tools = definitions;
+    let names = tool_names.iter();
+    let servers = names.filter_map(|name| mcp_names::server_name(name.value));
+    let mcp: BTreeSet<String> = servers.map(ToOwned::to_owned).collect();
+    Agent {
+        spec,
+        workplace,
+        mcp: mcp.into_iter().collect(),
+    }
+}
+
+fn read_limits(agent: &Table<'_>) -> Limits {
+    let mut limits = Limits::default();
+    if let Some(table) = agent.table("limits") {
+        table.expect_keys(&["turns", "tool_calls", "tokens", "cost_usd", "duration"]);
+        limits.turns = table.count("turns").or(limits.turns);
+        limits.tool_calls = table.count("tool_calls").or(limits.tool_calls);
+        limits.tokens = table.count("tokens");
+        limits.cost_usd = table.decimal("cost_usd");
+        limits.duration = table.duration("duration");
+    }
+    limits
+}

@@ -1,0 +1,206 @@
+//! The `[mcp.NAME]` tables.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use crate::agent_file::{
+    tables::{
+        agents::Agent,
+        mcp_names::SEPARATOR,
+        models::{self, Known},
+    },
+    text::{
+        problem::looks_like_a_key,
+        table::{Table, Text},
+    },
+};
+
+/// The longest name of a server: tools' names begin with it.
+const MAX_NAME: usize = 32;
+const KEYS: [&str; 8] = [
+    "command",
+    "url",
+    "env",
+    "token_env",
+    "timeout",
+    "elicitation",
+    "sampling",
+    "sampling_max_tokens",
+];
+
+/// A server as the file names it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct McpSettings {
+    pub(crate) command: Vec<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) env: Vec<String>,
+    pub(crate) token_env: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    /// Whether it may ask the person.
+    pub(crate) elicitation: bool,
+    pub(crate) sampling: Sampling,
+    pub(crate) sampling_max_tokens: Option<u64>,
+}
+
+/// Which model a server may ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    #[default]
+    Nobody,
+    /// That of the agents that use the server.
+    Agents,
+    Model {
+        provider: String,
+        model: String,
+    },
+}
+
+/// Reads the tables.
+pub(crate) fn read(root: &Table<'_>, known: &Known<'_>) -> BTreeMap<String, McpSettings> {
+    root.named_tables("mcp")
+        .into_iter()
+        .map(|(name, table)| {
+            check_name(name, &table);
+            (name.to_owned(), read_one(&table, known))
+        })
+        .collect()
+}
+
+/// Finds the model for servers that ask that of their agents.
+pub(crate) fn settle_sampling(
+    root: &Table<'_>,
+    servers: &mut BTreeMap<String, McpSettings>,
+    agents: &BTreeMap<String, Agent>,
+) {
+    for (name, table) in root.named_tables("mcp") {
+        let Some(settings) = servers.get_mut(name) else {
+            continue;
+        };
+        if settings.sampling != Sampling::Agents {
+            continue;
+        }
+        let models: BTreeSet<(&str, &str)> = agents
+            .values()
+            .filter(|agent| agent.mcp.iter().any(|server| server == name))
+            .filter_map(|agent| {
+                let head = &agent.spec.head;
+                Some((head.provider.as_deref()?, head.model.as_str()))
+            })
+            .collect();
+        if models.len() > 1 {
+            let message = "is true, and the agents that use this server have different models: \
+                           write the model, as in \"openai/gpt-6.1-terra\"";
+            table.problem("sampling", table.offset_of("sampling"), message);
+        }
+        if let Some((provider, model)) = models.first() {
+            settings.sampling = Sampling::Model {
+                provider: (*provider).to_owned(),
+                model: (*model).to_owned(),
+            };
+        }
+    }
+}
+
+fn read_sampling(table: &Table<'_>, known: &Known<'_>) -> Sampling {
+    if table.has("sampling_max_tokens") && !table.has("sampling") {
+        let offset = table.offset_of("sampling_max_tokens");
+        table.problem("sampling_max_tokens", offset, "has no use without sampling");
+    }
+    if table.is_boolean("sampling") {
+        return match table.boolean("sampling") {
+            Some(true) => Sampling::Agents,
+            _ => Sampling::Nobody,
+        };
+    }
+    match models::read(table, "sampling", known) {
+        Some(model) => Sampling::Model {
+            provider: model.provider.to_owned(),
+            model: model.name.to_owned(),
+        },
+        None => Sampling::Nobody,
+    }
+}
+
+fn check_name(name: &str, table: &Table<'_>) {
+    let fits = !name.is_empty()
+        && name.len() <= MAX_NAME
+        && !name.contains(SEPARATOR)
+        && !name.ends_with('_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if !fits {
+        table.problems.add(
+            table.offset,
+            format!(
+                "{} names no MCP server: use at most {MAX_NAME} letters, digits, - and single _",
+                table.place()
+            ),
+        );
+    }
+}
+
+fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
+    table.expect_keys(&KEYS);
+    let command = table.texts("command");
+    let url = table.text("url");
+    match (table.has("command"), table.has("url")) {
+        (false, false) => table.missing("command = [\"program\", \"argument\"] or url = \"…\""),
+        (true, true) => table.problem(
+            "url",
+            table.offset_of("url"),
+            "stands beside command: keep one of them",
+        ),
+        (true, false) if command.is_empty() => table.problem(
+            "command",
+            table.offset_of("command"),
+            "names no program: write [\"program\", \"argument\"]",
+        ),
+        _ => {}
+    }
+    for text in command.iter().chain(&url) {
+        if looks_like_a_key(text.value) {
+            let key = if table.has("url") { "url" } else { "command" };
+            let message =
+                "holds what looks like a key: pass it in a variable, with env or token_env";
+            table.problem(key, text.offset, message);
+        }
+    }
+    if let Some(url) = &url
+        && !(url.value.starts_with("http://") || url.value.starts_with("https://"))
+    {
+        let message = "is no address: write one that begins with http:// or https://";
+        table.problem("url", url.offset, message);
+    }
+    for (key, other) in [("env", "url"), ("token_env", "command")] {
+        if table.has(key) && table.has(other) {
+            let message = format!("has no use beside {other}: remove it");
+            table.problem(key, table.offset_of(key), &message);
+        }
+    }
+    let variables = table.texts("env");
+    let token = table.text("token_env");
+    for (key, text) in variables
+        .iter()
+        .map(|text| ("env", text))
+        .chain(token.iter().map(|text| ("token_env", text)))
+    {
+        if looks_like_a_key(text.value) || text.value.contains('=') || text.value.is_empty() {
+            let message = "holds what is no name of a variable: write the name, not the value";
+            table.problem(key, text.offset, message);
+        }
+    }
+    let own = |text: &Text<'_>| text.value.to_owned();
+    McpSettings {
+        command: command.iter().map(own).collect(),
+        url: url.as_ref().map(own),
+        env: variables.iter().map(own).collect(),
+        token_env: token.as_ref().map(own),
+        timeout: table.duration("timeout"),
+        elicitation: table.boolean("elicitation").unwrap_or_default(),
+        sampling: read_sampling(table, known),
+        sampling_max_tokens: table.count("sampling_max_tokens"),
+    }
+}

@@ -1,0 +1,197 @@
+//! Naming a model, what is asked of it, and what it costs.
+
+use std::collections::BTreeMap;
+
+use neuron_executor::{LongPrompt, ModelPrice, Prices};
+use neuron_types::{ReasoningEffort, ThinkingConfig};
+
+use crate::agent_file::{
+    providers::{Kind, ProviderSettings},
+    text::table::{Table, Text},
+};
+
+/// What the tables of agents refer to.
+pub(crate) struct Known<'a> {
+    pub(crate) providers: &'a BTreeMap<String, ProviderSettings>,
+    pub(crate) prices: &'a Prices,
+}
+
+impl Known<'_> {
+    pub(crate) fn provider_names(&self) -> Vec<&str> {
+        self.providers.keys().map(String::as_str).collect()
+    }
+}
+
+/// A model of a provider, written `provider/model`.
+#[derive(Clone, Copy)]
+pub(crate) struct ModelName<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) name: &'a str,
+}
+
+/// The parts of `provider/model`. The model's own name may hold slashes.
+pub(crate) fn split(text: &str) -> Option<ModelName<'_>> {
+    let (provider, name) = text.split_once('/')?;
+    (!provider.is_empty() && !name.is_empty()).then_some(ModelName { provider, name })
+}
+
+/// Reads a key that names a model.
+pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Option<ModelName<'a>> {
+    let text = table.text(key)?;
+    let Some(model) = split(text.value) else {
+        let message = "names no provider: write provider/model, as in \"openai/gpt-6.1-terra\"";
+        table.problem(key, text.offset, message);
+        return None;
+    };
+    if !known.providers.contains_key(model.provider) {
+        let name = Text {
+            value: model.provider,
+            ..text
+        };
+        table.unknown_value("provider", key, name, &known.provider_names());
+        return None;
+    }
+    Some(model)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a temperature has few digits"
+)]
+pub(crate) fn read_temperature(agent: &Table<'_>) -> Option<f32> {
+    agent.number("temperature", 0.0).map(|number| number as f32)
+}
+
+pub(crate) fn read_thinking(agent: &Table<'_>) -> Option<ThinkingConfig> {
+    const WORDS: [(&str, ThinkingConfig); 3] = [
+        ("adaptive", ThinkingConfig::Adaptive),
+        ("disabled", ThinkingConfig::Disabled),
+        ("between_tools", ThinkingConfig::BetweenTools),
+    ];
+    if agent.is_integer("thinking") {
+        let budget_tokens = agent.count("thinking")?;
+        return Some(ThinkingConfig::Enabled { budget_tokens });
+    }
+    agent.choice("thinking", &WORDS)
+}
+
+pub(crate) fn read_effort(agent: &Table<'_>) -> Option<ReasoningEffort> {
+    agent.choice(
+        "effort",
+        &[
+            ("none", ReasoningEffort::None),
+            ("minimal", ReasoningEffort::Minimal),
+            ("low", ReasoningEffort::Low),
+            ("medium", ReasoningEffort::Medium),
+            ("high", ReasoningEffort::High),
+            ("xhigh", ReasoningEffort::XHigh),
+            ("max", ReasoningEffort::Max),
+        ],
+    )
+}
+
+/// Reads the `[prices."provider/model"]` tables.
+pub(crate) fn read_prices(
+    root: &Table<'_>,
+    providers: &BTreeMap<String, ProviderSettings>,
+) -> Prices {
+    let mut prices = listed_prices(providers);
+    for (name, table) in root.named_tables("prices") {
+        let price = read_price(&table, &["long_prompt"]);
+        let long_prompt = read_long_prompt(&table);
+        let model = split(name);
+        match model {
+            None => table.problems.add(
+                table.offset,
+                format!(
+                    "{} names no model: write [prices.\"provider/model\"]",
+                    table.place()
+                ),
+            ),
+            Some(model) if !providers.contains_key(model.provider) => {
+                let provider = Text {
+                    value: model.provider,
+                    offset: table.offset,
+                };
+                let known: Vec<&str> = providers.keys().map(String::as_str).collect();
+                table.unknown("provider", &table.place(), provider, &known);
+            }
+            Some(_) => {}
+        }
+        if let (Some(model), Some(price)) = (model, price) {
+            let price = ModelPrice {
+                long_prompt,
+                ..price
+            };
+            prices.insert(model.provider, model.name, price);
+        }
+    }
+    prices
+}
+
+/// The published prices of the providers that are vendors themselves.
+pub(crate) fn listed_prices(providers: &BTreeMap<String, ProviderSettings>) -> Prices {
+    let mut prices = Prices::default();
+    for (name, settings) in providers {
+        if let Some(list) = settings.price_list(settings.base_url.as_deref()) {
+            prices.use_list(name.as_str(), list);
+        }
+    }
+    prices
+}
+
+/// Reads a price without one for long prompts. The table may have `further` keys.
+fn read_price(table: &Table<'_>, further: &[&str]) -> Option<ModelPrice> {
+    let keys = ["input", "output", "cache_read", "cache_write"];
+    table.expect_keys(&[&keys, further].concat());
+    for key in ["input", "output"] {
+        if !table.has(key) {
+            table.missing(&format!(
+                "{key} = \"…\", the price of a million tokens in US dollars"
+            ));
+        }
+    }
+    let (input, output) = (table.decimal("input"), table.decimal("output"));
+    let cache_read = table.decimal("cache_read");
+    let cache_write = table.decimal("cache_write");
+    Some(ModelPrice {
+        input: input?,
+        output: output?,
+        cache_read,
+        cache_write,
+        long_prompt: None,
+    })
+}
+
+fn read_long_prompt(price: &Table<'_>) -> Option<LongPrompt> {
+    let table = price.table("long_prompt")?;
+    if !table.has("above") {
+        table.missing("above = 200_000, the tokens of a prompt above which it holds");
+    }
+    let long = read_price(&table, &["above"]);
+    Some(LongPrompt {
+        above: table.count("above")?,
+        price: Box::new(long?),
+    })
+}
+
+/// Notes that a cost limit cannot be kept for a model without a price. A script states its own costs.
+pub(crate) fn require_price(agent: &Table<'_>, model: Option<ModelName<'_>>, known: &Known<'_>) {
+    let Some(ModelName { provider, name }) = model else {
+        return;
+    };
+    let scripted = known
+        .providers
+        .get(provider)
+        .is_some_and(|settings| settings.kind == Kind::Script);
+    if scripted || known.prices.get(provider, name).is_some() {
+        return;
+    }
+    if let Some(limits) = agent.table("limits") {
+        let message = format!(
+            "cannot be kept, because the price of {provider}/{name} is not known: add \
+             [prices.\"{provider}/{name}\"] with input and output in US dollars for a million tokens"
+        );
+        limits.problem("cost_usd", limits.offset_of("cost_usd"), &message);
+    }
+}

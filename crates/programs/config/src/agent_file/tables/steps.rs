@@ -1,0 +1,141 @@
+//! How steps are retried and how long they may take: `[agents.NAME.retry]` and `[agents.NAME.tool.TOOL]`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use neuron_tool::BUILTIN_TOOLS;
+use neuron_types::{RetryPolicy, ToolSettings};
+
+use crate::agent_file::{
+    tables::{activity, mcp_names, tool_limits::ToolLimits},
+    text::table::{Table, Text},
+};
+
+const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
+const TOOL_KEYS: [&str; 12] = [
+    "attempts",
+    "initial",
+    "factor",
+    "max",
+    "timeout",
+    "heartbeat_timeout",
+    "task_queue",
+    "priority",
+    "placement",
+    "temporal",
+    "concurrency",
+    "rate_limit",
+];
+
+/// What the `[agents.NAME.tool.TOOL]` tables say, by tool.
+#[derive(Default)]
+pub(crate) struct ToolTables {
+    /// What a run carries.
+    pub(crate) settings: BTreeMap<String, ToolSettings>,
+    /// What only the executor needs.
+    pub(crate) limits: BTreeMap<String, ToolLimits>,
+}
+
+/// The agent's policy for its steps.
+pub(crate) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
+    let default = RetryPolicy::default();
+    let Some(table) = agent.table("retry") else {
+        return default;
+    };
+    table.expect_keys(&RETRY_KEYS);
+    read_policy(&table, default)
+}
+
+/// The tools that an agent has, for what is said about single ones.
+pub(crate) struct AgentTools<'a> {
+    pub(crate) names: &'a [Text<'a>],
+    /// The MCP servers of the file.
+    pub(crate) servers: &'a [&'a str],
+    /// How long a call may take.
+    pub(crate) timeout: Duration,
+}
+
+impl AgentTools<'_> {
+    /// Whether the agent has this tool. Which tools an MCP server has is not known here.
+    fn have(&self, name: &str) -> bool {
+        let server = mcp_names::server_of(name);
+        let is_of = |entry| server.is_some() && mcp_names::server_name(entry) == server;
+        let mut names = self.names.iter();
+        names.any(|tool| tool.value == name || is_of(tool.value))
+    }
+
+    /// Notes what is wrong with a table for a tool that the agent does not have.
+    fn refuse(&self, agent: &Table<'_>, table: &Table<'_>, name: &str) {
+        let server = mcp_names::server_of(name).filter(|server| self.servers.contains(server));
+        let entry = match server {
+            Some(server) => format!("mcp:{server}"),
+            None => name.to_owned(),
+        };
+        if server.is_some() || BUILTIN_TOOLS.contains(&name) {
+            // The agents that lack a tool do without what [defaults] say of it.
+            if !table.is_inherited() {
+                let place = table.place();
+                let message = format!(
+                    "{place} is for a tool that the agent does not have: add {entry:?} to its tools"
+                );
+                table.problems.add(table.offset, message);
+            }
+        } else if !agent.names("tools").iter().any(|tool| tool.value == name) {
+            // One that the list names was found there.
+            let tool = Text {
+                value: name,
+                offset: table.offset,
+            };
+            table.unknown("tool", &table.place(), tool, BUILTIN_TOOLS);
+        }
+    }
+}
+
+/// What single tools do differently. Retry keys that a tool does not have are the agent's; its calls take no
+/// longer than the agent's where it does not say it.
+pub(crate) fn read_tools(
+    agent: &Table<'_>,
+    tools: &AgentTools<'_>,
+    retry: &RetryPolicy,
+) -> ToolTables {
+    let timeout = tools.timeout;
+    let mut read = ToolTables::default();
+    for (name, table) in agent.named_tables("tool") {
+        table.expect_keys(&TOOL_KEYS);
+        let has = tools.have(name);
+        if !has {
+            tools.refuse(agent, &table, name);
+            if table.is_inherited() && !agent.is_defaults() {
+                continue;
+            }
+        }
+        let own_retry = RETRY_KEYS.iter().any(|key| table.has(key));
+        let own_timeout = table.duration("timeout");
+        // Whose timeouts are the agents'.
+        let by_itself = activity::own_timeout(name).filter(|_| !agent.is_defaults());
+        let by_itself = by_itself.map_or(timeout, |own| own.min(timeout));
+        let tool = ToolSettings {
+            retry: own_retry.then(|| read_policy(&table, retry.clone())),
+            timeout: own_timeout,
+            activity: activity::read_tool(&table, name, own_timeout.unwrap_or(by_itself)),
+        };
+        read.settings.insert(name.to_owned(), tool);
+        if let Some(limits) = ToolLimits::read(&table) {
+            read.limits.insert(name.to_owned(), limits);
+        }
+    }
+    read
+}
+
+fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {
+    RetryPolicy {
+        maximum_attempts: table.count("attempts").unwrap_or(default.maximum_attempts),
+        initial_interval: table
+            .duration("initial")
+            .unwrap_or(default.initial_interval),
+        backoff_coefficient: table
+            .number("factor", 1.0)
+            .unwrap_or(default.backoff_coefficient),
+        maximum_interval: table.duration("max").unwrap_or(default.maximum_interval),
+        non_retryable: default.non_retryable,
+    }
+}

@@ -1,0 +1,99 @@
+//! How many calls of a tool one process makes at once and how fast: `concurrency` and `rate_limit` of
+//! `[agents.NAME.tool.TOOL]`.
+
+use std::time::Duration;
+
+use neuron_tool::{
+    ToolRegistry,
+    builtin::{ConcurrencyLimit, RateLimit},
+};
+
+use crate::agent_file::text::table::Table;
+
+const CONCURRENCY: &str = "concurrency";
+const RATE: &str = "rate_limit";
+
+/// The limits of one tool of one agent. Clones count together, so that all executors that are made from one
+/// file share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ToolLimits {
+    concurrency: Option<(usize, ConcurrencyLimit)>,
+    rate: Option<(Rate, RateLimit)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rate {
+    calls: usize,
+    per: Duration,
+}
+
+impl ToolLimits {
+    /// Reads the keys of a tool's table, if it has any of them.
+    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+        let concurrency = table.count(CONCURRENCY);
+        let rate = read_rate(table);
+        (concurrency.is_some() || rate.is_some()).then(|| Self {
+            concurrency: concurrency.map(|calls| (calls, ConcurrencyLimit::new(calls))),
+            rate: rate.map(|rate| (rate, RateLimit::new(rate.calls, rate.per))),
+        })
+    }
+
+    /// How long a call waits at most, if its attempt may take so long. A write whose time was up before it
+    /// was made would count as one that may have happened, and one that is made late needs time too.
+    pub(crate) fn max_wait(attempt: Duration) -> Duration {
+        attempt / 2
+    }
+
+    /// Puts the layers around the tool whose attempts may take so long.
+    pub(crate) fn add_to(&self, registry: &mut ToolRegistry, tool: &str, attempt: Duration) {
+        let max_wait = Self::max_wait(attempt);
+        let (concurrency, rate) = (self.concurrency.clone(), self.rate.clone());
+        let max_wait = match (&concurrency, &rate) {
+            (Some(_), Some(_)) => max_wait / 2,
+            _ => max_wait,
+        };
+        // In this order: a call that waits for a place has not begun.
+        if let Some((_, limit)) = concurrency {
+            registry.add_tool_middleware(tool, limit.max_wait(max_wait));
+        }
+        if let Some((_, limit)) = rate {
+            registry.add_tool_middleware(tool, limit.max_wait(max_wait));
+        }
+    }
+
+    fn settings(&self) -> (Option<usize>, Option<Rate>) {
+        (
+            self.concurrency.as_ref().map(|(calls, _)| *calls),
+            self.rate.as_ref().map(|(rate, _)| *rate),
+        )
+    }
+}
+
+/// By what the file says, not by the calls that go on.
+impl PartialEq for ToolLimits {
+    fn eq(&self, other: &Self) -> bool {
+        self.settings() == other.settings()
+    }
+}
+
+impl Eq for ToolLimits {}
+
+fn read_rate(table: &Table<'_>) -> Option<Rate> {
+    if table.holds_other_than_table(RATE) {
+        let message = "is no table: write { calls = 10, per = \"1m\" }";
+        table.problem(RATE, table.offset_of(RATE), message);
+        return None;
+    }
+    let rate = table.table(RATE)?;
+    rate.expect_keys(&["calls", "per"]);
+    for (key, example) in [("calls", "calls = 10"), ("per", "per = \"1m\"")] {
+        if !rate.has(key) {
+            rate.missing(example);
+        }
+    }
+    let (calls, per) = (rate.count("calls"), rate.duration("per"));
+    Some(Rate {
+        calls: calls?,
+        per: per?,
+    })
+}

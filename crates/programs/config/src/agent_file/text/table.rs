@@ -1,0 +1,486 @@
+//! Reading typed values out of a TOML table, noting what does not fit.
+
+use std::{str::FromStr, time::Duration};
+
+use rust_decimal::Decimal;
+use serde_json::Value;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use crate::agent_file::text::{
+    json,
+    problem::{Meant, Problems, shown},
+};
+
+/// What all agents have in common.
+pub(crate) const DEFAULTS: &str = "defaults";
+
+/// One table of the file. A value that does not fit is noted as a problem and read as absent.
+pub(crate) struct Table<'a> {
+    /// The names between the brackets; none for the whole file.
+    path: Vec<&'a str>,
+    /// Where it begins.
+    pub(crate) offset: usize,
+    entries: &'a DeTable<'a>,
+    pub(crate) problems: &'a Problems<'a>,
+}
+
+/// A text of the file and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    pub(crate) value: &'a str,
+    pub(crate) offset: usize,
+}
+
+impl<'a> Table<'a> {
+    pub(crate) const fn root(entries: &'a DeTable<'a>, problems: &'a Problems<'a>) -> Self {
+        Self::file(entries, problems, 0)
+    }
+
+    /// All of one file, whose first byte is at this offset.
+    pub(crate) const fn file(
+        entries: &'a DeTable<'a>,
+        problems: &'a Problems<'a>,
+        offset: usize,
+    ) -> Self {
+        Self::at(Vec::new(), offset, entries, problems)
+    }
+
+    /// A table by its names between the brackets.
+    pub(crate) const fn at(
+        path: Vec<&'a str>,
+        offset: usize,
+        entries: &'a DeTable<'a>,
+        problems: &'a Problems<'a>,
+    ) -> Self {
+        Self {
+            path,
+            offset,
+            entries,
+            problems,
+        }
+    }
+
+    /// Notes every key that is not one of these.
+    pub(crate) fn expect_keys(&self, known: &[&str]) {
+        self.expect_keys_but(known, &[]);
+    }
+
+    /// As [`expect_keys`](Self::expect_keys), with what is said about some keys that are not among them.
+    pub(crate) fn expect_keys_but(&self, known: &[&str], refused: &[(&str, &str)]) {
+        for key in self.entries.keys() {
+            let name = key.get_ref().as_ref();
+            let offset = key.span().start;
+            if known.contains(&name) {
+                continue;
+            }
+            match refused.iter().find(|(refused, _)| *refused == name) {
+                Some((_, message)) => self.problem(name, offset, message),
+                None => {
+                    let text = Text {
+                        value: name,
+                        offset,
+                    };
+                    self.unknown("key", &self.place_at(offset), text, known);
+                }
+            }
+        }
+    }
+
+    /// How messages name this table.
+    pub(crate) fn place(&self) -> String {
+        self.place_at(self.offset)
+    }
+
+    /// How messages name the table that holds what stands at an offset: this one, or its part of `[defaults]`.
+    fn place_at(&self, offset: usize) -> String {
+        match self.path.as_slice() {
+            [] => "the agent file".to_owned(),
+            ["agents", _, path @ ..] if self.problems.is_default(offset) => {
+                format!("[{}]", dotted(&[&[DEFAULTS], path].concat()))
+            }
+            path => format!("[{}]", dotted(path)),
+        }
+    }
+
+    /// Whether this is `[defaults]` itself or a part of it, and not of an agent.
+    pub(crate) fn is_defaults(&self) -> bool {
+        self.path.first() == Some(&DEFAULTS)
+    }
+
+    /// Whether the agent's own table has the key, and not only `[defaults]`.
+    pub(crate) fn says(&self, key: &str) -> bool {
+        self.has(key) && !self.problems.is_default(self.offset_of(key))
+    }
+
+    /// Whether the agent has this table from `[defaults]` alone.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.problems.is_default(self.offset)
+    }
+
+    /// Notes a problem with a key's value.
+    pub(crate) fn problem(&self, key: &str, offset: usize, message: &str) {
+        let place = self.place_at(offset);
+        self.problems
+            .add(offset, format!("{key} in {place} {message}"));
+    }
+
+    /// Notes that a key is missing.
+    pub(crate) fn missing(&self, example: &str) {
+        self.problems.add(
+            self.offset,
+            format!("{} lacks a key: add {example}", self.place()),
+        );
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// Whether the key's value is what [`table`](Self::table) notes a problem about.
+    pub(crate) fn holds_other_than_table(&self, key: &str) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|value| !value.get_ref().is_table())
+    }
+
+    /// Whether the key is absent or this number. Else it is noted what is `wanted`.
+    pub(crate) fn is_or_has_no(&self, key: &str, number: u64, wanted: &str) -> bool {
+        let Some(value) = self.entries.get(key) else {
+            return true;
+        };
+        let found = value.get_ref().as_integer();
+        let fits = found
+            .is_some_and(|found| u64::from_str_radix(found.as_str(), found.radix()) == Ok(number));
+        if !fits {
+            self.mismatch::<()>(key, value, wanted);
+        }
+        fits
+    }
+
+    pub(crate) fn is_integer(&self, key: &str) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|value| value.get_ref().is_integer())
+    }
+
+    pub(crate) fn is_boolean(&self, key: &str) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|value| value.get_ref().is_bool())
+    }
+
+    /// Where the value of a key stands; the table itself where there is none.
+    pub(crate) fn offset_of(&self, key: &str) -> usize {
+        self.entries
+            .get(key)
+            .map_or(self.offset, |value| value.span().start)
+    }
+
+    pub(crate) fn table(&self, key: &str) -> Option<Self> {
+        let (name, value) = self.entries.get_key_value(key)?;
+        match value.get_ref() {
+            DeValue::Table(entries) => Some(Self {
+                path: [self.path.as_slice(), &[name.get_ref().as_ref()]].concat(),
+                offset: name.span().start,
+                entries,
+                problems: self.problems,
+            }),
+            _ => self.mismatch(key, value, "a table"),
+        }
+    }
+
+    /// The tables under this key, by name: `[agents.NAME]`.
+    pub(crate) fn named_tables(&self, key: &str) -> Vec<(&'a str, Self)> {
+        let Some(table) = self.table(key) else {
+            return Vec::new();
+        };
+        table
+            .entries
+            .keys()
+            .filter_map(|name| {
+                let name = name.get_ref().as_ref();
+                Some((name, table.table(name)?))
+            })
+            .collect()
+    }
+
+    /// A table whose keys are another's business, as JSON.
+    pub(crate) fn json(&self, key: &str) -> Option<Value> {
+        let table = self.table(key)?;
+        match json::object(table.entries) {
+            Ok(object) => Some(object),
+            Err(offset) => {
+                let message = "holds a value that JSON has none for: write a text, a number, true, \
+                               false, a list or a table";
+                self.problem(key, offset, message);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<Text<'a>> {
+        let value = self.entries.get(key)?;
+        match as_text(value) {
+            Some(text) => Some(text),
+            None => self.mismatch(key, value, "a text in quotes"),
+        }
+    }
+
+    pub(crate) fn texts(&self, key: &str) -> Vec<Text<'a>> {
+        let Some(value) = self.entries.get(key) else {
+            return Vec::new();
+        };
+        const WANTED: &str = "a list of texts in quotes";
+        let Some(items) = value.get_ref().as_array() else {
+            self.mismatch::<()>(key, value, WANTED);
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            match as_text(item) {
+                Some(text) => texts.push(text),
+                None => self.problem(
+                    key,
+                    item.span().start,
+                    &format!("holds what is no text: write {WANTED}"),
+                ),
+            }
+        }
+        texts
+    }
+
+    /// The names of a list of things: of each its name, or a table with `name`.
+    pub(crate) fn names(&self, key: &str) -> Vec<Text<'a>> {
+        let Some(value) = self.entries.get(key) else {
+            return Vec::new();
+        };
+        const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\" }";
+        let Some(items) = value.get_ref().as_array() else {
+            self.mismatch::<()>(key, value, WANTED);
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for item in items {
+            let named = item
+                .get_ref()
+                .as_table()
+                .and_then(|table| table.get("name"));
+            match as_text(named.unwrap_or(item)) {
+                Some(text) => names.push(text),
+                None => self.problem(
+                    key,
+                    item.span().start,
+                    &format!("holds what has no name: write {WANTED}"),
+                ),
+            }
+        }
+        names
+    }
+
+    /// A text, or the content of the file that a table names as `{ file = "…" }`, without the line breaks at its
+    /// end. Its path starts from the folder of the file that names it.
+    pub(crate) fn text_or_file(&self, key: &str) -> Option<String> {
+        let value = self.entries.get(key)?;
+        if !value.get_ref().is_table() {
+            let Some(text) = as_text(value) else {
+                return self.mismatch(key, value, "a text in quotes, or { file = \"…\" }");
+            };
+            return Some(text.value.to_owned());
+        }
+        let table = self.table(key)?;
+        table.expect_keys(&["file"]);
+        if !table.has("file") {
+            table.missing("file = \"…\"");
+        }
+        let file = table.text("file")?;
+        let path = self.problems.folder(file.offset).join(file.value);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(error) => {
+                let message = format!("names {}, which cannot be read: {error}", path.display());
+                table.problem("file", file.offset, &message);
+                None
+            }
+        }
+    }
+
+    /// A text or a list of them.
+    pub(crate) fn text_or_texts(&self, key: &str) -> Vec<Text<'a>> {
+        match self.entries.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Array(_)) => self.texts(key),
+            _ => self.text(key).into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn boolean(&self, key: &str) -> Option<bool> {
+        let value = self.entries.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(value) => Some(*value),
+            _ => self.mismatch(key, value, "true or false"),
+        }
+    }
+
+    /// A whole number of at least 1.
+    pub(crate) fn count<T: TryFrom<u64>>(&self, key: &str) -> Option<T> {
+        let value = self.entries.get(key)?;
+        let number = value
+            .get_ref()
+            .as_integer()
+            .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
+            .filter(|number| *number > 0);
+        match number.map(T::try_from) {
+            Some(Ok(number)) => Some(number),
+            Some(Err(_)) => self.mismatch(key, value, "a smaller number"),
+            None => self.mismatch(key, value, "a whole number of at least 1"),
+        }
+    }
+
+    /// A number of bytes of at least 1: a whole number, or a text with its unit.
+    pub(crate) fn size(&self, key: &str) -> Option<usize> {
+        let value = self.entries.get(key)?;
+        let Some(text) = value.get_ref().as_str() else {
+            return self.count(key);
+        };
+        bytes(text).or_else(|| self.mismatch(key, value, "a size with its unit, as in \"256KiB\""))
+    }
+
+    /// A number from `least` on.
+    pub(crate) fn number(&self, key: &str, least: f64) -> Option<f64> {
+        let value = self.entries.get(key)?;
+        let number = match value.get_ref() {
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            _ => None,
+        };
+        number
+            .filter(|number: &f64| number.is_finite() && *number >= least)
+            .or_else(|| self.mismatch(key, value, &format!("a number of at least {least}")))
+    }
+
+    /// An amount of money: read as it is written, never as a binary fraction.
+    pub(crate) fn decimal(&self, key: &str) -> Option<Decimal> {
+        let value = self.entries.get(key)?;
+        let written = match value.get_ref() {
+            DeValue::String(text) => Some(text.as_ref()),
+            DeValue::Float(number) => Some(number.as_str()),
+            DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str()),
+            _ => None,
+        };
+        written
+            .and_then(|text| Decimal::from_str(text).ok())
+            .filter(|amount| !amount.is_sign_negative())
+            .or_else(|| self.mismatch(key, value, "an amount of US dollars, as in \"5.00\""))
+    }
+
+    pub(crate) fn duration(&self, key: &str) -> Option<Duration> {
+        let value = self.entries.get(key)?;
+        value
+            .get_ref()
+            .as_str()
+            .and_then(|text| humantime::parse_duration(text).ok())
+            .filter(|duration| *duration >= Duration::from_millis(1))
+            .or_else(|| self.mismatch(key, value, "a duration with its unit, as in \"30m\""))
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<T> {
+        let text = self.text(key)?;
+        self.choose(key, text, choices)
+    }
+
+    /// The meaning of a text that must be one of a few words.
+    pub(crate) fn choose<T: Copy>(
+        &self,
+        key: &str,
+        text: Text<'_>,
+        choices: &[(&str, T)],
+    ) -> Option<T> {
+        let chosen = choices.iter().find(|(word, _)| *word == text.value);
+        if chosen.is_none() {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            let meant = Meant {
+                name: text.value,
+                known: &words,
+            };
+            let message = format!("is {}: {meant}", shown(text.value));
+            self.problem(key, text.offset, &message);
+        }
+        chosen.map(|(_, meaning)| *meaning)
+    }
+
+    /// Notes that a text names something that is not there.
+    pub(crate) fn unknown(&self, what: &str, place: &str, text: Text<'_>, known: &[&str]) {
+        let name = shown(text.value);
+        let meant = Meant {
+            name: text.value,
+            known,
+        };
+        self.problems.add(
+            text.offset,
+            format!("unknown {what} {name} in {place}: {meant}"),
+        );
+    }
+
+    /// As [`unknown`](Self::unknown), for the value of a key.
+    pub(crate) fn unknown_value(&self, what: &str, key: &str, text: Text<'_>, known: &[&str]) {
+        let place = self.place_at(text.offset);
+        self.unknown(what, &format!("{key} of {place}"), text, known);
+    }
+
+    fn mismatch<T>(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) -> Option<T> {
+        let found = match value.get_ref() {
+            DeValue::String(text) => shown(text),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(value) => value.to_string(),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        let message = format!("is {found}: write {wanted}");
+        self.problem(key, value.span().start, &message);
+        None
+    }
+}
+
+fn as_text<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<Text<'a>> {
+    Some(Text {
+        value: value.get_ref().as_str()?,
+        offset: value.span().start,
+    })
+}
+
+/// The bytes of a text such as `256KiB`.
+fn bytes(text: &str) -> Option<usize> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = match text.strip_prefix(digits)?.trim_start() {
+        "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    let number: usize = digits.parse().ok()?;
+    number.checked_mul(unit).filter(|bytes| *bytes > 0)
+}
+
+/// The path of a table as it is written between brackets.
+pub(crate) fn dotted(path: &[&str]) -> String {
+    let keys: Vec<String> = path.iter().map(|key| quoted(key)).collect();
+    keys.join(".")
+}
+
+fn quoted(key: &str) -> String {
+    let is_bare = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if is_bare {
+        key.to_owned()
+    } else {
+        format!("{key:?}")
+    }
+}

@@ -1,0 +1,54 @@
+mod activity;
+mod anthropic;
+mod builtin;
+mod cost_limit;
+mod defaults;
+mod executor;
+mod files;
+mod find;
+mod mcp;
+mod openai;
+mod problems;
+mod spec;
+mod tool_limits;
+
+use std::path::PathBuf;
+
+use neuron_config::{AgentFile, AgentFileError, Environment, OpenAgents, OpenOptions};
+use neuron_types::AgentSpec;
+
+fn parse(text: &str) -> Result<AgentFile, AgentFileError> {
+    AgentFile::parse(text, "neuron.toml")
+}
+
+/// The definition of an agent.
+fn definition(text: &str, name: &str) -> AgentSpec {
+    parse(text).unwrap().definition(name).unwrap().clone()
+}
+
+/// The agents of a file, at work in a folder with an environment. No MCP server is started.
+fn open(
+    text: &str,
+    cwd: impl Into<PathBuf>,
+    environment: impl Environment + Send + Sync + 'static,
+) -> OpenAgents {
+    opened(parse(text).unwrap(), cwd, environment)
+}
+
+fn opened(
+    file: AgentFile,
+    cwd: impl Into<PathBuf>,
+    environment: impl Environment + Send + Sync + 'static,
+) -> OpenAgents {
+    let options = OpenOptions::new(cwd).environment(environment);
+    futures::executor::block_on(file.open(options)).unwrap()
+}
+
+/// An environment with these variables and no others.
+fn variables(set: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
+    move |name| {
+        set.iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
+    }
+}

@@ -1,0 +1,148 @@
+//! Agents with the tools of MCP servers.
+
+use neuron_config::{AgentFile, AgentFileError, OpenOptions};
+use neuron_testing::HOSTILE_SERVER;
+use neuron_types::ToolDefinition;
+
+fn file() -> AgentFile {
+    let text = format!(
+        "[mcp.h]\ncommand = [\"node\", {HOSTILE_SERVER:?}, \"refuses\"]\n\n\
+         [mcp.unused]\ncommand = [\"no-such-program\"]\n\n\
+         [agents.default]\nmodel = \"demo/demo\"\ntools = [\"read_file\", \"mcp:h\"]\n\
+         ask = [\"mcp:h\", \"!h__fine\"]\ndeny = [\"!mcp:h\"]\n\n\
+         [agents.default.tool.h__fine]\ntimeout = \"1s\"\n\n\
+         [agents.plain]\nmodel = \"demo/demo\"\n"
+    );
+    AgentFile::parse(&text, "neuron.toml").unwrap()
+}
+
+fn names(tools: &[ToolDefinition]) -> Vec<&str> {
+    tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_run_carries_the_tools_that_its_servers_have_when_it_starts() {
+    let options = OpenOptions::new(".");
+    let agents = file().open(options.clone().agents(["default"])).await;
+    let agents = agents.expect("only what the agent uses is started");
+    let mut agent = agents.agent("default").unwrap();
+    assert_eq!(
+        names(&agent.head.tools),
+        ["h__evil", "h__fine", "read_file"]
+    );
+    assert_eq!(agent.approvals.approve, ["h__fine", "h__evil", "!h__fine"]);
+    assert_eq!(agent.approvals.deny, ["!h__fine", "!h__evil"]);
+    let executor = agents.executor(&agent).unwrap();
+    assert!(
+        executor
+            .tools()
+            .names()
+            .eq(["h__evil", "h__fine", "read_file"])
+    );
+    agents.stop().await;
+
+    // The same agent later, with a tool that the server has lost since.
+    let later = file().open(options.definition(&agent)).await.unwrap();
+    later.executor(&agent).unwrap();
+    agent.head_mut().tools[0].name = "h__gone".into();
+    let error = later.executor(&agent).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the agent default was started with the tool h__gone, which the MCP server h does not offer any \
+         more: bring the tool back, or start a new run"
+    );
+    later.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_was_not_opened_is_of_no_use() {
+    let definition = file().definition("default").unwrap().clone();
+    let opened = file().open(OpenOptions::new(".").agents(["plain"])).await;
+    let agents = opened.unwrap();
+    assert!(agents.names().eq(["plain"]));
+    assert!(agents.agent("plain").is_ok());
+    let error = agents.agent("default").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the agent default uses the MCP server h, which was not started: open the agent too"
+    );
+    let mut with_tool = definition;
+    with_tool.head_mut().tools[0].name = "h__fine".into();
+    let error = agents.executor(&with_tool).unwrap_err();
+    assert!(
+        matches!(error, AgentFileError::McpNotStarted { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn no_server_is_started_for_an_agent_that_there_is_not() {
+    let opened = file().open(OpenOptions::new(".").agents(["defualt"])).await;
+    assert_eq!(
+        opened.unwrap_err().to_string(),
+        "unknown agent \"defualt\": did you mean \"default\"?"
+    );
+}
+
+#[tokio::test]
+async fn one_server_that_does_not_start_keeps_all_closed() {
+    let text = "[mcp.gone]\ncommand = [\"no-such-program\"]\n\
+                [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:gone\"]\n\
+                [agents.plain]\nmodel = \"demo/demo\"";
+    let file = AgentFile::parse(text, "neuron.toml").unwrap();
+    let options = OpenOptions::new(".");
+    let opened = file.clone().open(options.clone()).await;
+    assert!(matches!(opened.unwrap_err(), AgentFileError::Mcp(_)));
+    let plain = file.open(options.agents(["plain"])).await.unwrap();
+    assert!(plain.names().eq(["plain"]));
+}
+
+#[tokio::test]
+async fn a_server_that_needs_a_variable_says_so() {
+    let text = "[mcp.h]\ncommand = [\"node\"]\nenv = [\"NEURON_NO_SUCH_VARIABLE\"]\n\
+                [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:h\"]";
+    let file = AgentFile::parse(text, "neuron.toml").unwrap();
+    let opened = file.open(OpenOptions::new(".")).await;
+    assert_eq!(
+        opened.unwrap_err().to_string(),
+        "the MCP server h needs the variable NEURON_NO_SUCH_VARIABLE: set it"
+    );
+}
+
+fn problems(lines: &str) -> String {
+    let text = format!(
+        "[mcp.h]\ncommand = [\"node\"]\n{lines}\n\n\
+         [agents.default]\nmodel = \"openai/small\"\ntools = [\"mcp:h\"]\n\n\
+         [agents.other]\nmodel = \"openai/large\"\ntools = [\"mcp:h\"]\n\n\
+         [agents.third]\nmodel = \"demo/demo\"\n"
+    );
+    match AgentFile::parse(&text, "neuron.toml") {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_server_may_ask_one_model_that_is_plain_to_see() {
+    assert_eq!(problems("elicitation = true"), "");
+    assert_eq!(
+        problems("sampling = \"openai/small\"\nsampling_max_tokens = 9"),
+        ""
+    );
+    assert_eq!(
+        problems("sampling = true"),
+        "neuron.toml:3: sampling in [mcp.h] is true, and the agents that use this server have different \
+         models: write the model, as in \"openai/gpt-6.1-terra\""
+    );
+    assert_eq!(
+        problems("sampling_max_tokens = 9"),
+        "neuron.toml:3: sampling_max_tokens in [mcp.h] has no use without sampling"
+    );
+    let unknown = problems("sampling = \"nobody/small\"");
+    assert!(
+        unknown.contains("unknown provider \"nobody\" in sampling of [mcp.h]"),
+        "{unknown}"
+    );
+    let nonsense = problems("sampling = 3");
+    assert!(nonsense.contains("sampling in [mcp.h] is 3"), "{nonsense}");
+}

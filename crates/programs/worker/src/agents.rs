@@ -1,0 +1,85 @@
+//! The agents that a worker serves.
+
+use std::env;
+
+use neuron_config::{AgentFile, AgentFileError, OpenAgents, OpenOptions, ProcessEnvironment};
+use neuron_executor::{Agents, Executors};
+
+use crate::{Settings, WorkerError};
+
+/// The agents of an agent file, each with what its calls are made with in the working directory. Clones
+/// share the MCP servers.
+#[derive(Debug, Clone)]
+pub struct ServedAgents {
+    open: OpenAgents,
+    executors: Executors,
+    definitions: Agents,
+}
+
+impl ServedAgents {
+    /// All agents of the file; without a file the one that neuron comes with. Starts the MCP servers that they
+    /// use, once for all their runs: see [`ServedAgents::stop`].
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError`] if there is no such file or an agent of it cannot run here: its runs would come here
+    /// and fail.
+    pub async fn load(settings: &Settings) -> Result<Self, WorkerError> {
+        let file = AgentFile::find(settings.config.as_deref(), &ProcessEnvironment)?;
+        let cwd = env::current_dir().map_err(WorkerError::WorkingDirectory)?;
+        let open = file.open(OpenOptions::new(cwd)).await?;
+        match executors(&open) {
+            Ok((executors, definitions)) => Ok(Self {
+                open,
+                executors,
+                definitions,
+            }),
+            Err(error) => {
+                open.stop().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Stops the MCP servers. Those that were started here have ended when this returns.
+    pub async fn stop(&self) {
+        self.open.stop().await;
+    }
+
+    /// Returns the names of the agents, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.open.names().collect()
+    }
+
+    /// Returns the executors of the agents. Each acts for every run of its agent, whatever
+    /// definition the run began with.
+    #[must_use]
+    pub fn executors(&self) -> Executors {
+        self.executors.clone()
+    }
+
+    /// Returns the definitions of the agents, for runs that name them.
+    #[must_use]
+    pub fn definitions(&self) -> Agents {
+        self.definitions.clone()
+    }
+}
+
+fn executors(open: &OpenAgents) -> Result<(Executors, Agents), AgentFileError> {
+    let (mut executors, mut definitions) = (Vec::new(), Vec::new());
+    for name in open.names() {
+        let agent = open.agent(name)?;
+        let executor = open.executor(&agent)?;
+        if open.is_demo(&agent) {
+            tracing::warn!(
+                agent = agent.name,
+                "the demo model answers: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write an agent file"
+            );
+        }
+        executors.push((agent.name.clone(), executor));
+        definitions.push(agent);
+    }
+    let definitions = definitions.into_iter().collect();
+    Ok((Executors::by_agent(executors), definitions))
+}

@@ -1,0 +1,88 @@
+//! What keeps a worker from serving.
+
+use std::{
+    error::Error,
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use neuron_config::AgentFileError;
+use neuron_types::with_causes;
+
+/// What keeps a worker from serving.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// The agent file that is named is not there.
+    #[error(
+        "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
+    )]
+    NoAgentFile {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The agent file cannot be used.
+    #[error(transparent)]
+    AgentFile(AgentFileError),
+    /// The working directory is gone.
+    #[error("there is no working directory: change to one that exists")]
+    WorkingDirectory(#[source] io::Error),
+    /// The operating system does not tell of signals.
+    #[error("the process cannot listen for signals: try again")]
+    Signals(#[source] io::Error),
+    /// The operating system gives no threads.
+    #[error("the threads of the process cannot be started: try again")]
+    Threads(#[source] io::Error),
+    /// An address is in use, or not this machine's.
+    #[error("cannot listen at {address}: choose another address")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The engine's own settings cannot be used, or the engine cannot be reached.
+    #[error(transparent)]
+    Engine(Box<dyn Error + Send + Sync>),
+    /// The worker served, and broke.
+    #[error(transparent)]
+    Broken(Box<dyn Error + Send + Sync>),
+}
+
+impl From<AgentFileError> for WorkerError {
+    fn from(error: AgentFileError) -> Self {
+        match error {
+            AgentFileError::NoFile { path } => Self::NoAgentFile { path },
+            other => Self::AgentFile(other),
+        }
+    }
+}
+
+impl WorkerError {
+    /// An error of the engine's settings or of the connection to it.
+    pub fn engine(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Engine(error.into())
+    }
+
+    /// An error of a worker that has served.
+    pub fn broken(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Broken(error.into())
+    }
+
+    /// Reports it on standard error, with every cause that says more.
+    pub(crate) fn report(&self) {
+        let text = with_causes(self);
+        // If nobody reads it, there is nobody to report that to either.
+        drop(writeln!(io::stderr(), "error: {text}"));
+    }
+
+    /// 1 if the worker broke, 2 if it did not get to serve.
+    pub(crate) fn exit(&self) -> ExitCode {
+        match self {
+            Self::Broken(_) => ExitCode::from(1),
+            _ => ExitCode::from(2),
+        }
+    }
+}

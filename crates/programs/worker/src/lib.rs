@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod agents;
+mod error;
+mod health;
+mod interruption;
+mod logging;
+mod program;
+mod settings;
+
+pub use agents::ServedAgents;
+pub use error::WorkerError;
+pub use health::{Health, serve_health};
+pub use interruption::Interruption;
+pub use logging::start_log;
+pub use program::{Stop, listen, run, say};
+pub use settings::{LogFormat, Settings};

@@ -1,0 +1,16 @@
+//! The programs run as their documentation says.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod analyst;
+#[cfg(feature = "engines")]
+mod invoices;
+#[cfg(feature = "engines")]
+mod review;
+mod survive;

@@ -1,0 +1,103 @@
+//! `kill -9` at every change of the journal.
+
+use std::{fs, hint, path::PathBuf, time::Instant};
+
+use neuron_e2e::Running;
+use neuron_patience::patience;
+
+use crate::long_run::{CALLS, LAST_TURN, LongRun, RUN, Tool};
+
+/// SQLite's write-ahead log: it only grows while the run is under way, by each change that is committed.
+fn journal_size(run: &LongRun) -> u64 {
+    let log: PathBuf = run.world.home().join("neuron.db-wal");
+    fs::metadata(log).map_or(0, |log| log.len())
+}
+
+/// Looks at the size without a pause until `done` or the end of the process.
+fn watch(run: &LongRun, process: &mut Running, mut done: impl FnMut(u64) -> bool) {
+    let (start, time) = (Instant::now(), patience());
+    while !done(journal_size(run)) && process.is_running() {
+        assert!(start.elapsed() < time, "the run does not end");
+        hint::spin_loop();
+    }
+}
+
+/// Two pages: less than any step adds to the journal.
+const APART: u64 = 8 * 1024;
+
+/// How large the journal gets in a run that nobody kills.
+fn full_size() -> u64 {
+    let run = LongRun::new("", |_| None);
+    let mut process = run.start();
+    let mut largest = 0;
+    watch(&run, &mut process, |size| {
+        largest = largest.max(size);
+        false
+    });
+    drop(process.finish().exits(0));
+    largest
+}
+
+/// Kills the run as soon as the journal has this size, and goes on.
+fn killed_at(size: u64) {
+    let run = LongRun::new("", |_| None);
+    let mut process = run.start();
+    watch(&run, &mut process, |found| found >= size);
+    drop(process.kill());
+    let before = run.requests();
+
+    let status = run.world.neuron(&["status", RUN]);
+    if status.code != Some(0) {
+        // Killed before there was a run.
+        status.exits(2).says(&["no run"]);
+        assert!(before.is_empty());
+        drop(run.start().finish().exits(0));
+    }
+    run.resume();
+
+    let after = run.requests();
+    assert_eq!(after.len(), LAST_TURN);
+    // One call at most was in flight, and none that was journaled is made again.
+    let repeated: Vec<_> = after.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(repeated.len() <= 1, "killed at {size}: {after:?}");
+    assert!(
+        after.values().all(|count| *count <= 2),
+        "killed at {size}: {after:?}"
+    );
+    if let Some((turn, _)) = repeated.first() {
+        // It may have been on its way when the others were counted.
+        let last = before.keys().last().copied().unwrap_or_default();
+        assert!(
+            (last..=last + 1).contains(turn),
+            "killed at {size}: {before:?}, {after:?}"
+        );
+    }
+    for (number, _, tool) in CALLS {
+        assert!(run.commands(number) <= usize::from(tool == Tool::Bash));
+    }
+}
+
+/// The parts of all kills, which run side by side.
+const PARTS: usize = 2;
+
+fn killed_at_part(part: usize) {
+    let full = full_size();
+    assert!(full > 20 * APART, "every step is journaled: {full} bytes");
+    for size in (0..full)
+        .step_by(usize::try_from(APART).unwrap())
+        .skip(part)
+        .step_by(PARTS)
+    {
+        killed_at(size);
+    }
+}
+
+#[test]
+fn killed_at_even_changes_of_the_journal_the_run_ends_as_without_kills() {
+    killed_at_part(0);
+}
+
+#[test]
+fn killed_at_odd_changes_of_the_journal_the_run_ends_as_without_kills() {
+    killed_at_part(1);
+}

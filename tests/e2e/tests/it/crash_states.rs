@@ -1,0 +1,95 @@
+//! `kill -9` while a run waits for another attempt, makes an approved call, or is half through a batch.
+
+use std::time::Duration;
+
+use neuron_e2e::{FakeModel, PipeGate, Reply, World, chat, eventually};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
+
+use crate::long_run::{LongRun, RUN, is_unknown};
+
+#[test]
+fn killed_between_two_attempts_the_run_goes_on_with_the_attempts_that_are_left() {
+    let model = FakeModel::start(|_| Reply::status(500, chat::error("server_error", "Broken.")));
+    let world = World::new();
+    let retry =
+        "tools = []\n\n[agents.default.retry]\nattempts = 4\ninitial = \"800ms\"\nfactor = 1.0\n";
+    world.write("neuron.toml", &model.agent_file(retry));
+    let run = world.start(&["run", "Go.", "--id", "again"]);
+    model.reached(2);
+    // The second attempt is noted when it is told.
+    eventually("notice of the second attempt", || {
+        run.stderr().contains("attempt 2 failed").then_some(())
+    });
+
+    drop(run.kill());
+    let output = world.neuron(&["resume", "again", "--json"]).exits(1).json();
+
+    assert_eq!(output["error"]["kind"], "unavailable");
+    let requests = model.requests();
+    assert_eq!(requests.len(), 4, "attempts are counted across the crash");
+    let gap = requests[2].at - requests[1].at;
+    assert!(
+        gap >= Duration::from_millis(800),
+        "the delay is kept across the crash: {gap:?}"
+    );
+}
+
+#[test]
+fn killed_in_an_approved_write_the_run_does_not_call_it_again() {
+    let model = FakeModel::start(|request| {
+        let command = "echo made >> made; while [ -e hold ]; do sleep 0.02; done";
+        Reply::ok(match chat::turn(&request.body) {
+            1 => chat::calls(&[("call_1", "bash", json!({"command": command}))]),
+            _ => chat::text("Done."),
+        })
+    });
+    let world = World::new();
+    let keys = "tools = [\"bash\"]\nask = [\"bash\"]\n";
+    world.write("neuron.toml", &model.agent_file(keys));
+    world.write("hold", "");
+    world.does(3, &["run", "Go.", "--id", "asked"]);
+    world.does(0, &["approve", "asked"]);
+    let resume = world.start(&["resume", "asked"]);
+    eventually("call of the command", || {
+        (world.read("made") == "made\n").then_some(())
+    });
+
+    drop(resume.kill());
+    world.does(0, &["resume", "asked"]);
+
+    assert_eq!(world.read("made"), "made\n");
+    let results = chat::tool_results(&model.bodies()[1]);
+    assert!(is_unknown(&results[0].1), "{results:?}");
+    assert_eq!(world.events_of("asked", "approval_requested").len(), 1);
+}
+
+/// How many steps the journal has the results of.
+fn journaled(world: &World) -> i64 {
+    let path = world.home().join("neuron.db");
+    let journal = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let count = "SELECT count(*) FROM steps WHERE result IS NOT NULL AND kind IN ('model', 'tool')";
+    journal.query_row(count, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn killed_in_one_of_two_parallel_calls_the_run_does_not_repeat_the_other() {
+    let run = LongRun::new("", |_| None);
+    run.hold(5);
+    let process = run.start();
+    // Five model calls, and all tool calls up to the sixth but the fifth.
+    eventually("result of the call beside it", || {
+        (run.commands(5) == 1 && journaled(&run.world) == 10).then_some(())
+    });
+
+    drop(process.kill());
+    // Whoever searches there again is held for ever.
+    let _gate: PipeGate = run.hold_grep(6);
+    run.resume();
+
+    assert_eq!(run.commands(5), 1);
+    let results = chat::tool_results(&run.model.bodies()[5]);
+    assert!(is_unknown(&results[4].1), "{results:?}");
+    assert!(results[5].1.contains("needle 6"), "{results:?}");
+    assert_eq!(run.world.status(RUN)["state"], "completed");
+}

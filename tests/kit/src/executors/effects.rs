@@ -1,0 +1,168 @@
+//! For tests of an executor: scopes, and tools and hooks made of closures.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use neuron_executor::StepScope;
+use neuron_patience::patience;
+use neuron_types::{
+    Hook, HookAction, HookError, HookEvent, RunId, StepId, ToolCall, ToolContext, ToolDefinition,
+    ToolDyn, ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// The first attempt of the second turn's first tool call, a write, with a minute for it.
+#[must_use]
+pub fn scope() -> StepScope {
+    StepScope {
+        progress: neuron_executor::LatestProgress::default(),
+        run_id: RunId::new("run-1").unwrap(),
+        step: StepId::new(2, 1),
+        agent: None,
+        attempt: 1,
+        timeout: Duration::from_secs(60),
+        effects: ToolEffects::Write,
+        cancellation: CancellationToken::new(),
+    }
+}
+
+/// A call of this tool.
+#[must_use]
+pub fn call(name: &str, input: Value) -> ToolCall {
+    ToolCall {
+        id: "call-1".into(),
+        name: name.into(),
+        input,
+    }
+}
+
+/// The first text of an output; empty if it begins with something else.
+#[must_use]
+pub fn text_of(output: &ToolOutput) -> String {
+    serde_json::to_value(&output.content).unwrap()[0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+type Body =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+
+/// A tool made of a closure that sees the context of its calls. Its one argument, `text`, must be a string.
+#[derive(Clone)]
+pub struct TestTool {
+    name: &'static str,
+    body: Arc<Body>,
+    inputs: Arc<Mutex<Vec<Value>>>,
+}
+
+impl TestTool {
+    /// A tool that answers what the closure makes of the arguments and of where it is called.
+    pub fn new<F, Fut>(name: &'static str, body: F) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        Self {
+            name,
+            body: Arc::new(move |input, context| Box::pin(body(input, context))),
+            inputs: Arc::default(),
+        }
+    }
+
+    /// A tool `echo` that answers with its `text`.
+    #[must_use]
+    pub fn echo() -> Self {
+        Self::new("echo", |input, _| async move {
+            Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
+        })
+    }
+
+    /// The inputs that it was called with.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Value> {
+        self.inputs.lock().unwrap().clone()
+    }
+}
+
+impl ToolDyn for TestTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            name: self.name.into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": { "text": { "type": "string" } },
+            }),
+            ..ToolDefinition::default()
+        }
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        self.inputs.lock().unwrap().push(input.clone());
+        (self.body)(input, ctx.clone())
+    }
+}
+
+impl fmt::Debug for TestTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestTool")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A hook made of a closure.
+#[derive(Debug, Clone, Copy)]
+pub struct TestHook<F>(pub F);
+
+impl<F> Hook for TestHook<F>
+where
+    F: Fn(&HookEvent<'_>) -> Result<HookAction, HookError> + Send + Sync,
+{
+    fn on_event<'a>(
+        &'a self,
+        event: &'a HookEvent<'a>,
+    ) -> WasmBoxedFuture<'a, Result<HookAction, HookError>> {
+        Box::pin(async move { (self.0)(event) })
+    }
+}
+
+/// A hook that never answers.
+#[derive(Debug, Clone, Copy)]
+pub struct SilentHook;
+
+impl Hook for SilentHook {
+    fn on_event<'a>(
+        &'a self,
+        _: &'a HookEvent<'a>,
+    ) -> WasmBoxedFuture<'a, Result<HookAction, HookError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// Waits until it is so, without tokio's clock, which a test may have stopped.
+///
+/// # Panics
+///
+/// If it is not within [`patience`].
+pub async fn eventually(mut is_so: impl FnMut() -> bool) {
+    let deadline = std::time::Instant::now() + patience();
+    while !is_so() {
+        assert!(std::time::Instant::now() < deadline, "it never came to be");
+        tokio::task::yield_now().await;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,4 @@
+//! What an executor itself is tested with.
+
+pub mod effects;
+pub mod tokens;

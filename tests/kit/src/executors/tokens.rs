@@ -1,0 +1,178 @@
+//! For tests of answers that come in pieces: a model that streams what it is told, and a sink that reads along.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use futures::{StreamExt, stream};
+use neuron_executor::{Delta, EventSink, Executor, RetryNotice, TokenDelta};
+use neuron_types::{
+    CompletionRequest, CompletionResponse, ContentBlock, FailureKind, Message, Provider,
+    ProviderError, RecordedEvent, Role, StopReason, StreamEvent, StreamHandle, TokenUsage,
+};
+
+/// What one attempt comes to.
+#[derive(Debug)]
+pub enum Says {
+    /// These texts, and then the whole answer.
+    All(&'static [&'static str]),
+    /// These texts, and then this failure.
+    Fails(&'static [&'static str], FailureKind),
+    /// These texts, and then nothing.
+    Hangs(&'static [&'static str]),
+    /// These events, and then the end of the stream.
+    Events(Vec<StreamEvent>),
+}
+
+/// A model that streams. In one piece it answers "in one piece".
+#[derive(Debug, Clone, Default)]
+pub struct Streaming {
+    attempts: Arc<Mutex<VecDeque<Says>>>,
+    open: Arc<AtomicUsize>,
+}
+
+impl Streaming {
+    /// A model of these attempts.
+    pub fn new(attempts: impl IntoIterator<Item = Says>) -> Self {
+        Self {
+            attempts: Arc::new(Mutex::new(attempts.into_iter().collect())),
+            ..Self::default()
+        }
+    }
+
+    /// An executor with this model as its only provider.
+    #[must_use]
+    pub fn executor(&self) -> Executor {
+        Executor::builder().provider("m", self.clone()).build()
+    }
+
+    /// How many streams are there that nobody dropped.
+    #[must_use]
+    pub fn streams(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
+}
+
+/// The whole answer of this text.
+#[must_use]
+pub fn answer(text: &str) -> CompletionResponse {
+    CompletionResponse {
+        id: "a1".into(),
+        model: "m".into(),
+        message: Message {
+            role: Role::Assistant,
+            content: vec![ContentBlock::Text(text.into())],
+        },
+        usage: TokenUsage {
+            output_tokens: 7,
+            ..TokenUsage::default()
+        },
+        stop_reason: StopReason::EndTurn,
+        cost_usd: None,
+        extra: None,
+        mismatch: None,
+    }
+}
+
+/// Counts a stream for as long as it is there.
+struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Provider for Streaming {
+    async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
+        Ok(answer("in one piece"))
+    }
+
+    async fn complete_stream(&self, _: &CompletionRequest) -> Result<StreamHandle, ProviderError> {
+        let says = self.attempts.lock().unwrap().pop_front().unwrap();
+        self.open.fetch_add(1, Ordering::SeqCst);
+        let open = Open(Arc::clone(&self.open));
+        let texts = |texts: &[&str]| -> Vec<StreamEvent> {
+            let delta = |text: &&str| StreamEvent::TextDelta((*text).to_owned());
+            texts.iter().map(delta).collect()
+        };
+        let (mut events, hangs) = match &says {
+            Says::All(all) | Says::Fails(all, _) => (texts(all), false),
+            Says::Hangs(all) => (texts(all), true),
+            Says::Events(_) => (Vec::new(), false),
+        };
+        match says {
+            Says::All(all) => {
+                let whole = Box::new(answer(&all.concat()));
+                events.push(StreamEvent::MessageComplete(whole));
+            }
+            Says::Fails(_, kind) => {
+                events.push(StreamEvent::Error(ProviderError::new(kind, "as told")));
+            }
+            Says::Hangs(_) => {}
+            Says::Events(all) => events = all,
+        }
+        let end = if hangs {
+            stream::pending().boxed()
+        } else {
+            stream::empty().boxed()
+        };
+        let events = stream::iter(events).chain(end).map(move |event| {
+            let _ = &open;
+            event
+        });
+        Ok(StreamHandle {
+            receiver: events.boxed(),
+        })
+    }
+}
+
+/// Remembers the tokens that it was told.
+#[derive(Debug, Default)]
+pub struct Reader {
+    tokens: Mutex<Vec<TokenDelta>>,
+}
+
+impl Reader {
+    /// What [`stamped`] makes of each piece, in the order in which they were told.
+    #[must_use]
+    pub fn told(&self) -> Vec<String> {
+        let tokens = self.tokens.lock().unwrap();
+        tokens.iter().map(stamped).collect()
+    }
+}
+
+/// `turn.attempt.seq text` of a piece.
+#[must_use]
+pub fn stamped(token: &TokenDelta) -> String {
+    let TokenDelta {
+        turn, attempt, seq, ..
+    } = token;
+    let said = match &token.delta {
+        Delta::Text(text) => text.clone(),
+        Delta::Thinking(text) => format!("({text})"),
+        Delta::ToolUseStart { id, name } => format!("{name} {id}"),
+        Delta::ToolUseInput { json, .. } => json.clone(),
+        Delta::ToolUseEnd { id } => format!("end of {id}"),
+        other => format!("{other:?}"),
+    };
+    format!("{turn}.{attempt}.{seq} {said}")
+}
+
+impl EventSink for Reader {
+    fn event(&self, _: &RecordedEvent) {}
+
+    fn retry(&self, _: &RetryNotice) {}
+
+    fn wants_tokens(&self) -> bool {
+        true
+    }
+
+    fn token(&self, token: &TokenDelta) {
+        self.tokens.lock().unwrap().push(token.clone());
+    }
+}

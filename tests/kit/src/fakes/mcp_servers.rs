@@ -1,0 +1,129 @@
+//! MCP servers for tests: the programs of the protocol's own makers, and one of ours.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+};
+
+use serde_json::Value;
+
+use crate::free_address;
+
+/// Names the program beside which the others are.
+const VARIABLE: &str = "NEURON_MCP_SERVERS";
+
+/// A server of our own with the tools `fine` and `evil`, which does what its argument says. It is run by `node`.
+pub const HOSTILE_SERVER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/blocks/mcp/tests/it/hostile.mjs"
+);
+
+/// A program of the protocol's own, by its name, to be run by `node`: `mcp-server-everything`,
+/// `mcp-server-filesystem` or `mcp-inspector`. It is looked for beside what `NEURON_MCP_SERVERS` names, which
+/// `cargo xtask test` sets, else where `cargo xtask engines` puts it.
+///
+/// # Panics
+///
+/// If there is none.
+#[must_use]
+pub fn mcp_program(name: &str) -> String {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let one = env::var_os(VARIABLE).map_or_else(fetch, PathBuf::from);
+        one.parent().unwrap().to_owned()
+    });
+    let path = folder.join(name);
+    assert!(path.exists(), "{} is missing", path.display());
+    path.to_str().unwrap().to_owned()
+}
+
+fn fetch() -> PathBuf {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let found = Command::new(cargo)
+        .args(["xtask", "engines", "mcp-servers", "--json"])
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&found.stderr);
+    assert!(found.status.success(), "{complaint}");
+    let paths: Value = serde_json::from_slice(&found.stdout).unwrap();
+    PathBuf::from(paths["mcp-servers"].as_str().unwrap())
+}
+
+/// The server `mcp-server-everything` over HTTP, at an address that stays the same when it is killed and started
+/// again. Dropping it kills it.
+#[derive(Debug)]
+pub struct EverythingServer {
+    address: String,
+    process: Option<Child>,
+}
+
+impl EverythingServer {
+    /// Returns when it listens.
+    ///
+    /// # Panics
+    ///
+    /// If it ends at once.
+    #[must_use]
+    pub fn start() -> Self {
+        let mut server = Self {
+            address: free_address(),
+            process: None,
+        };
+        server.start_again();
+        server
+    }
+
+    /// Its URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Kills it and returns when it is gone.
+    ///
+    /// # Panics
+    ///
+    /// If that fails.
+    pub fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// Starts it anew, and returns when it listens.
+    ///
+    /// # Panics
+    ///
+    /// If it ends at once.
+    pub fn start_again(&mut self) {
+        self.kill();
+        let (_, port) = self.address.rsplit_once(':').unwrap();
+        let mut process = Command::new("node")
+            .args([
+                mcp_program("mcp-server-everything").as_str(),
+                "streamableHttp",
+            ])
+            .env("PORT", port)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let listens = lines.any(|line| line.unwrap().contains("listening"));
+        assert!(listens, "the everything server ended at once");
+        // Somebody has to read what it goes on writing.
+        std::thread::spawn(move || lines.for_each(drop));
+        self.process = Some(process);
+    }
+}
+
+impl Drop for EverythingServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

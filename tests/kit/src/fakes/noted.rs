@@ -1,0 +1,58 @@
+//! Agents of noted models and tools, on any door of this process, and what they do without an engine.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_executor::{EventSink, Executor};
+use neuron_local::LocalDurableContext;
+use neuron_tool::ToolRegistry;
+use neuron_types::{AgentSpec, Message, RequestHead, RunEvent, RunId, RunInput, RunOutput};
+
+use crate::{NotedModel, NotedTool, hosts::local_host::Events};
+
+/// An agent that calls the model with these tools, and the executor that makes its calls. Its tool calls may
+/// take so long that no door takes them for quick ones.
+#[must_use]
+pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Executor) {
+    let mut registry = ToolRegistry::new();
+    for tool in tools {
+        registry.register_dyn(Arc::new(tool.clone()));
+    }
+    let spec = AgentSpec {
+        head: RequestHead {
+            provider: Some("script".into()),
+            model: "script".into(),
+            tools: registry.definitions(),
+            ..RequestHead::default()
+        }
+        .into(),
+        tool_timeout: Duration::from_secs(60),
+        ..AgentSpec::default()
+    };
+    let executor = Executor::builder()
+        .provider("script", model.clone())
+        .tools(registry)
+        .build();
+    (spec, executor)
+}
+
+/// The input of a run of this agent.
+#[must_use]
+pub fn input_of(agent: &AgentSpec) -> RunInput {
+    RunInput::new(agent.clone(), Message::user("Go."))
+}
+
+/// The output and the events of a run `local` of this agent, without an engine.
+///
+/// # Panics
+///
+/// If the run cannot go on.
+pub async fn run_locally(spec: &AgentSpec, executor: &Executor) -> (RunOutput, Vec<RunEvent>) {
+    let sink = Arc::new(Events::default());
+    let door = LocalDurableContext::new(executor.clone(), RunId::new("local").unwrap())
+        .with_sink(Arc::clone(&sink) as Arc<dyn EventSink>);
+    let output = neuron_workflows::agent(&door, input_of(spec))
+        .await
+        .unwrap();
+    let events = sink.all().into_iter().map(|event| event.event);
+    (output, events.collect())
+}

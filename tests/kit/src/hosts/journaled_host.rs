@@ -1,0 +1,193 @@
+//! The journaled door as a host.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use neuron_engine::RunClient;
+use neuron_executor::{Agents, Executor};
+use neuron_local::{Journal, JournalError, JournaledContext, LocalClient};
+use neuron_types::{Refusal, RunId, RunOutput, RunRequest};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use crate::{ClientSession, Host, HostError, World};
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Executes runs through [`JournaledContext`], in this process and in a journal of the session's own.
+///
+/// Killing it drops the futures that execute, with their doors and the journal. Executing again opens all of
+/// them anew.
+#[derive(Debug, Clone, Default)]
+pub struct JournaledHost {
+    continue_as_new_after: Option<u64>,
+}
+
+/// A session of [`JournaledHost`].
+#[derive(Debug)]
+pub struct JournaledSession {
+    host: JournaledHost,
+    world: World,
+    executor: Executor,
+    home: TempDir,
+    /// A client as another process has it.
+    client: Arc<dyn RunClient>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The journal of the executing side, while there is one.
+    executing: Option<Journal>,
+    runs: BTreeMap<RunId, Option<JoinHandle<()>>>,
+    /// What kept a run from going on.
+    broken: Arc<Mutex<BTreeMap<RunId, String>>>,
+}
+
+impl Host for JournaledHost {
+    type Session = JournaledSession;
+    const SURVIVES: bool = true;
+    const HAS_ENGINE: bool = false;
+    const ROLLS_OVER: bool = true;
+
+    fn rolling_over_after(&self, events: u64) -> Self {
+        Self {
+            continue_as_new_after: Some(events),
+        }
+    }
+
+    async fn open(&self, world: &World) -> Result<JournaledSession, HostError> {
+        let home = TempDir::new()?;
+        Ok(JournaledSession {
+            host: self.clone(),
+            world: world.clone(),
+            executor: world.executor(),
+            client: Arc::new(LocalClient::new(home.path())),
+            home,
+            state: Mutex::default(),
+        })
+    }
+}
+
+impl JournaledSession {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The journal as another process has it.
+    async fn journal(&self) -> Result<Journal, JournalError> {
+        Journal::open(self.home.path()).await
+    }
+
+    fn start(&self, state: &mut State, run_id: &RunId) {
+        let Some(journal) = state.executing.clone() else {
+            return;
+        };
+        let (host, executor) = (self.host.clone(), self.executor.clone());
+        let agents = self.world.agents();
+        let run_id = run_id.clone();
+        let (id, broken) = (run_id.clone(), Arc::clone(&state.broken));
+        let task = tokio::spawn(async move {
+            if let Err(error) = host.execute(&journal, &run_id, executor, agents).await {
+                broken.lock().unwrap().insert(run_id, error.to_string());
+            }
+        });
+        state.runs.insert(id, Some(task));
+    }
+}
+
+impl JournaledHost {
+    /// Takes a run up, and executes it to its end.
+    async fn execute(
+        &self,
+        journal: &Journal,
+        run_id: &RunId,
+        executor: Executor,
+        agents: Agents,
+    ) -> Result<(), HostError> {
+        let mut door = loop {
+            match JournaledContext::open(journal, run_id, executor.clone()).await {
+                // What was killed is still being written to the disk.
+                Err(JournalError::Executing { .. }) => tokio::time::sleep(BETWEEN_LOOKS).await,
+                Err(JournalError::Refused(Refusal::RunOver { .. })) => return Ok(()),
+                opened => break opened?,
+            }
+        };
+        door = door.with_agents(agents);
+        if let Some(operations) = self.continue_as_new_after {
+            door = door.continue_as_new_after(operations);
+        }
+        let output = neuron_workflows::agent(&door, door.run_start().await?).await?;
+        Ok(door.finish(&output).await?)
+    }
+}
+
+impl ClientSession for JournaledSession {
+    fn client(&self) -> &Arc<dyn RunClient> {
+        &self.client
+    }
+
+    async fn execute(&self) -> Result<(), HostError> {
+        let journal = self.journal().await?;
+        let mut state = self.state();
+        state.executing = Some(journal);
+        let idle: Vec<_> = state
+            .runs
+            .iter()
+            .filter(|(_, task)| task.is_none())
+            .collect();
+        let idle: Vec<_> = idle.into_iter().map(|(id, _)| id.clone()).collect();
+        for run_id in idle {
+            self.start(&mut state, &run_id);
+        }
+        Ok(())
+    }
+
+    async fn kill(&self) -> Result<(), HostError> {
+        let tasks: Vec<_> = {
+            let mut state = self.state();
+            state.executing = None;
+            state.runs.values_mut().filter_map(Option::take).collect()
+        };
+        for task in &tasks {
+            task.abort();
+        }
+        for task in tasks {
+            // It was aborted, or was done before.
+            task.await.ok();
+        }
+        Ok(())
+    }
+
+    async fn restart_engine(&self) -> Result<(), HostError> {
+        Err("there is no engine".into())
+    }
+
+    async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {
+        self.client.start(run_id, request).await?;
+        let mut state = self.state();
+        state.runs.insert(run_id.clone(), None);
+        self.start(&mut state, run_id);
+        Ok(())
+    }
+
+    async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
+        Ok(self.journal().await?.segment(run_id).await?)
+    }
+
+    async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {
+        loop {
+            if let Some(output) = self.client.output(run_id).await? {
+                return Ok(output);
+            }
+            let broken = Arc::clone(&self.state().broken);
+            if let Some(error) = broken.lock().unwrap().get(run_id) {
+                return Err(error.clone().into());
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The plain local door as a host.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures::future::BoxFuture;
+use neuron_executor::{EventSink, Executor, RetryNotice};
+use neuron_local::{LocalDurableContext, LocalHandle};
+use neuron_types::{
+    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunRequest, RunStatus,
+    UserMessage,
+};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::{Host, HostError, Session, World};
+
+type Execute = Arc<
+    dyn Fn(LocalDurableContext, RunInput) -> BoxFuture<'static, Result<RunOutput, DurableError>>
+        + Send
+        + Sync,
+>;
+
+/// Executes runs through [`LocalDurableContext`], in this process and in memory.
+#[derive(Clone)]
+pub struct LocalHost {
+    execute: Execute,
+}
+
+impl LocalHost {
+    /// A host that executes its runs like this: with another workflow, or through a door around the one that
+    /// it is handed.
+    pub fn executing<F, Fut>(execute: F) -> Self
+    where
+        F: Fn(LocalDurableContext, RunInput) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<RunOutput, DurableError>> + Send + 'static,
+    {
+        Self {
+            execute: Arc::new(move |door, input| Box::pin(execute(door, input))),
+        }
+    }
+}
+
+impl Default for LocalHost {
+    /// Executes [`neuron_workflows::agent`].
+    fn default() -> Self {
+        Self::executing(|door, input| async move {
+            let output = neuron_workflows::agent(&door, input).await;
+            door.finish().await;
+            output
+        })
+    }
+}
+
+impl fmt::Debug for LocalHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalHost").finish_non_exhaustive()
+    }
+}
+
+/// A session of [`LocalHost`].
+#[derive(Debug)]
+pub struct LocalSession {
+    host: LocalHost,
+    world: World,
+    executor: Executor,
+    is_executing: AtomicBool,
+    runs: Mutex<BTreeMap<RunId, LocalRun>>,
+}
+
+#[derive(Debug)]
+struct LocalRun {
+    handle: LocalHandle,
+    events: Arc<Events>,
+    agent: String,
+    outcome: watch::Receiver<Option<Result<RunOutput, String>>>,
+    /// What is needed to execute it, until it is.
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    door: LocalDurableContext,
+    input: RunInput,
+    outcome: watch::Sender<Option<Result<RunOutput, String>>>,
+}
+
+/// The events of a run as they come.
+#[derive(Debug, Default)]
+pub(crate) struct Events(Mutex<Vec<RecordedEvent>>);
+
+impl Events {
+    pub(crate) fn all(&self) -> Vec<RecordedEvent> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl EventSink for Events {
+    fn event(&self, event: &RecordedEvent) {
+        self.0.lock().unwrap().push(event.clone());
+    }
+
+    fn retry(&self, _: &RetryNotice) {}
+}
+
+impl Host for LocalHost {
+    type Session = LocalSession;
+    const SURVIVES: bool = false;
+    const HAS_ENGINE: bool = false;
+    const ROLLS_OVER: bool = false;
+
+    fn rolling_over_after(&self, _events: u64) -> Self {
+        self.clone()
+    }
+
+    async fn open(&self, world: &World) -> Result<LocalSession, HostError> {
+        Ok(LocalSession {
+            host: self.clone(),
+            world: world.clone(),
+            executor: world.executor(),
+            is_executing: AtomicBool::new(false),
+            runs: Mutex::default(),
+        })
+    }
+}
+
+impl Waiting {
+    fn execute(self, host: &LocalHost) {
+        let Self {
+            door,
+            input,
+            outcome,
+        } = self;
+        let run = (host.execute)(door, input);
+        tokio::spawn(async move {
+            let output = run.await;
+            outcome.send_replace(Some(output.map_err(|error| error.to_string())));
+        });
+    }
+}
+
+impl LocalSession {
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, LocalRun>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of_run<T>(&self, id: &RunId, work: impl FnOnce(&mut LocalRun) -> T) -> Result<T, HostError> {
+        let mut runs = self.runs();
+        let run = runs.get_mut(id).ok_or_else(|| format!("no run {id}"))?;
+        Ok(work(run))
+    }
+}
+
+impl Session for LocalSession {
+    async fn execute(&self) -> Result<(), HostError> {
+        self.is_executing.store(true, Ordering::SeqCst);
+        for run in self.runs().values_mut() {
+            if let Some(waiting) = run.waiting.take() {
+                waiting.execute(&self.host);
+            }
+        }
+        Ok(())
+    }
+
+    async fn kill(&self) -> Result<(), HostError> {
+        Err("runs in memory do not survive".into())
+    }
+
+    async fn restart_engine(&self) -> Result<(), HostError> {
+        Err("there is no engine".into())
+    }
+
+    async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {
+        let input = self.world.agents().resolve(request)?;
+        let events = Arc::new(Events::default());
+        let door = LocalDurableContext::new(self.executor.clone(), run_id.clone())
+            .with_sink(Arc::clone(&events) as Arc<dyn EventSink>);
+        let (outcome, end) = watch::channel(None);
+        let mut run = LocalRun {
+            handle: door.handle(),
+            events,
+            agent: input.agent.name.clone(),
+            outcome: end,
+            waiting: None,
+        };
+        let waiting = Waiting {
+            door,
+            input,
+            outcome,
+        };
+        if self.is_executing.load(Ordering::SeqCst) {
+            waiting.execute(&self.host);
+        } else {
+            run.waiting = Some(waiting);
+        }
+        self.runs().insert(run_id.clone(), run);
+        Ok(())
+    }
+
+    async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), HostError> {
+        Ok(self.of_run(run_id, |run| run.handle.decide(decision))??)
+    }
+
+    async fn send(&self, run_id: &RunId, message: &UserMessage) -> Result<(), HostError> {
+        self.of_run(run_id, |run| run.handle.send(message))
+    }
+
+    async fn signal(&self, run_id: &RunId, name: &str, payload: Value) -> Result<(), HostError> {
+        self.of_run(run_id, |run| run.handle.signal(name, payload))
+    }
+
+    async fn cancel(&self, run_id: &RunId, reason: Option<String>) -> Result<(), HostError> {
+        self.of_run(run_id, |run| run.handle.cancel(reason))
+    }
+
+    async fn status(&self, run_id: &RunId) -> Result<RunStatus, HostError> {
+        let events = self.events(run_id).await?;
+        let first = events.first().ok_or("the run has not started")?;
+        let agent = self.of_run(run_id, |run| run.agent.clone())?;
+        let mut status = RunStatus::new(run_id.clone(), "local", &agent, first.at);
+        for event in &events {
+            status.apply(&event.event, event.at);
+        }
+        Ok(status)
+    }
+
+    async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
+        self.of_run(run_id, |run| run.events.all())
+    }
+
+    async fn histories(&self, _run_id: &RunId) -> Result<u64, HostError> {
+        Ok(1)
+    }
+
+    async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {
+        let mut outcome = self.of_run(run_id, |run| run.outcome.clone())?;
+        let ended = outcome.wait_for(Option::is_some).await?;
+        match ended.as_ref() {
+            Some(Ok(output)) => Ok(output.clone()),
+            Some(Err(error)) => Err(error.clone().into()),
+            None => Err("the run has no outcome".into()),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Tickets.
+
+use std::time::Duration;
+
+use neuron_types::{AgentSpec, Decision, ExitReason, OnExpiry, Verdict};
+use serde_json::{Value, json};
+
+use crate::{Ending, Host, Stage, agent, decision, expect};
+
+fn asking() -> AgentSpec {
+    let mut agent = agent();
+    agent.approvals.approve = vec!["write".to_owned()];
+    agent
+}
+
+fn writes(texts: &[&str]) -> Vec<Value> {
+    texts
+        .iter()
+        .map(|text| json!({"name": "write", "input": {"text": text}}))
+        .collect()
+}
+
+/// Two tickets and a call that needs none: the call is made at once, one ticket is denied, one approved with
+/// other arguments.
+pub async fn tickets_of_one_turn_are_decided_one_by_one<H: Host>(host: &H) {
+    let stage = Stage::open(host, "approvals").await;
+    let mut calls = writes(&["one", "two"]);
+    calls.insert(1, json!({"name": "look", "input": {"text": "unasked"}}));
+    let script = json!({"turns": [{"text": "May I?", "tool_calls": calls}, {"text": "Done."}]});
+    let run = stage.submit("run", &script, asking()).await;
+
+    let tickets = run.waits_for(2).await;
+    let attempts = stage.world.attempts();
+    assert_eq!(attempts.len(), 2, "the model and the look: {attempts:#?}");
+
+    let denial = Decision {
+        comment: Some("not this one".to_owned()),
+        ..decision(&tickets[1], Verdict::Deny)
+    };
+    run.decide(&denial).await;
+    let left = run.waits_for(1).await;
+    assert_eq!(left, tickets[..1]);
+
+    let approval = Decision {
+        args: Some(json!({"text": "edited"})),
+        comment: Some("but like this".to_owned()),
+        ..decision(&tickets[0], Verdict::Approve)
+    };
+    run.decide(&approval).await;
+    let record = run.ends().await;
+    let written = record.attempts_at(1, 1);
+    assert_eq!(written.len(), 1);
+    assert_eq!(written[0].input, json!({"text": "edited"}));
+    assert_eq!(record.attempts_at(1, 3).len(), 0, "it was denied");
+    expect("approvals", &[record]);
+}
+
+/// A wrong digest, an unknown ticket, and a ticket that was decided already.
+pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H) {
+    let stage = Stage::open(host, "wrong_decisions").await;
+    let script = json!({"turns": [
+        {"tool_calls": writes(&["one"])},
+        {"tool_calls": writes(&["two"])},
+        {"text": "Done."},
+    ]});
+    let run = stage.submit("run", &script, asking()).await;
+    let first = run.waits_for(1).await.remove(0);
+    let right = decision(&first, Verdict::Approve);
+    let wrong_digest = Decision {
+        digest: "0".repeat(64),
+        ..right.clone()
+    };
+    let unknown = Decision {
+        ticket: "t9-9".to_owned(),
+        ..right.clone()
+    };
+    for wrong in [&wrong_digest, &unknown] {
+        run.decide_wrongly(wrong).await;
+        assert_eq!(run.waits_for(1).await, vec![first.clone()]);
+    }
+    assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
+    run.decide(&right).await;
+
+    let is_next = |status: &neuron_types::RunStatus| status.turn == 2;
+    let waiting = neuron_types::RunPhase::WaitingForApproval;
+    let second = run.reaches(waiting, is_next).await.approvals.remove(0);
+    run.decide_wrongly(&right).await;
+    assert_eq!(run.waits_for(1).await, vec![second.clone()]);
+    run.decide(&decision(&second, Verdict::Approve)).await;
+    let record = run.ends().await.without_refusals();
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("wrong_decisions", &[record]);
+}
+
+/// Hosts that check decisions refuse them for the same reasons, in the same words.
+pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
+    let stage = Stage::open(host, "refusals").await;
+    let calls = writes(&["one", "two"]);
+    let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
+    let lapsing = AgentSpec {
+        // All decisions but the last come within it.
+        approval_timeout: Some(Duration::from_secs(20)),
+        ..asking()
+    };
+    let mut last_call = stage.world.hold("run", 2, 0);
+    let run = stage.submit("run", &script, lapsing).await;
+    let tickets = run.waits_for(2).await;
+    let id = &run.id;
+
+    let denial = decision(&tickets[0], Verdict::Deny);
+    let unknown = Decision {
+        ticket: "t9-9".to_owned(),
+        ..denial.clone()
+    };
+    let wrong_digest = Decision {
+        digest: "0".repeat(64),
+        ..denial.clone()
+    };
+    let with_args = Decision {
+        args: Some(json!({})),
+        ..denial.clone()
+    };
+    for (wrong, reason) in [
+        (unknown, format!("run {id} has no ticket t9-9")),
+        (
+            wrong_digest,
+            "the digest is not that of ticket t1-1".to_owned(),
+        ),
+        (
+            with_args,
+            "a denial of ticket t1-1 has no use for arguments: leave them out, or approve"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(run.refuses(&wrong).await, reason);
+    }
+
+    run.decide(&denial).await;
+    let approval = decision(&tickets[0], Verdict::Approve);
+    assert_eq!(
+        run.refuses(&approval).await,
+        format!("ticket t1-1 of run {id} is decided already")
+    );
+    last_call.reached().await;
+    assert_eq!(
+        run.refuses(&decision(&tickets[1], Verdict::Approve)).await,
+        format!("ticket t1-2 of run {id} has expired, its call is not made")
+    );
+    last_call.release();
+    run.ends().await;
+    assert_eq!(
+        run.refuses(&approval).await,
+        format!("run {id} is over (completed)")
+    );
+}
+
+/// Tickets that nobody decides: the call is refused, or the run fails.
+pub async fn tickets_lapse<H: Host>(host: &H) {
+    let stage = Stage::open(host, "lapsing").await;
+    let script = json!({"turns": [
+        {"tool_calls": writes(&["one", "two"])},
+        {"text": "Done without."},
+    ]});
+    let lapsing = |on_expiry| AgentSpec {
+        approval_timeout: Some(Duration::from_secs(1)),
+        on_expiry,
+        ..asking()
+    };
+    let denied = stage
+        .submit("denied", &script, lapsing(OnExpiry::Deny))
+        .await;
+    let failed = stage
+        .submit("failed", &script, lapsing(OnExpiry::Fail))
+        .await;
+    let records = [denied.ends().await, failed.ends().await];
+    assert_eq!(records[0].output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(records[1].output.exit_reason, Some(ExitReason::Failed));
+    for record in &records {
+        let model = |attempt: &&crate::Attempt| attempt.step.position == 0;
+        assert!(record.attempts.iter().all(|attempt| model(&attempt)));
+        assert!(
+            record
+                .attempts
+                .iter()
+                .all(|attempt| attempt.was(Ending::Answered))
+        );
+    }
+    expect("lapsing", &records);
+}

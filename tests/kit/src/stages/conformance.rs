@@ -1,0 +1,241 @@
+//! The scenarios, listed once.
+
+use std::{panic::AssertUnwindSafe, time::Instant};
+
+use futures::FutureExt as _;
+
+use crate::{Host, scenarios};
+
+/// Hands the names of the scenarios to a macro: `memory`, then `durable`, then `engine`; and those of them
+/// that are tried once more with a roll-over after every step.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __scenarios {
+    ($with:ident $($arguments:tt)*) => {
+        $crate::$with! {
+            [$($arguments)*]
+            [
+                several_tool_turns
+                calls_of_one_turn_run_at_the_same_time_and_are_answered_in_order
+                sequential_calls_run_one_after_the_other
+                what_the_model_can_mend_reaches_the_model
+                calls_of_tools_that_the_agent_does_not_list_are_refused
+                an_input_that_can_never_be_right_ends_the_run
+                a_hook_ends_a_run
+                hooks_hear_of_a_run_once
+                the_status_tells_where_a_run_stands
+                failures_of_the_model_are_retried_after_their_delays
+                failures_of_a_tool_are_retried_after_their_delays
+                delays_grow_no_longer_than_the_longest
+                attempts_without_a_result_time_out
+                failures_that_cannot_be_mended_end_the_run_at_once
+                a_write_is_not_repeated
+                a_person_is_asked_about_an_unknown_outcome
+                tickets_of_one_turn_are_decided_one_by_one
+                decisions_that_fit_no_open_ticket_change_nothing
+                tickets_lapse
+                a_remembered_decision_answers_the_same_question
+                queued_messages_are_taken_up_between_turns
+                a_message_before_the_start_is_taken_up_first
+                every_limit_ends_a_run
+                cancelling_ends_a_hanging_model_call
+                cancelling_ends_a_hanging_tool_call
+                cancelling_ends_a_wait
+                cancelling_leaves_every_call_in_flight
+                an_approved_call_starts_while_its_neighbour_runs
+                a_message_is_taken_up_while_a_call_is_in_flight
+                answers_end_as_their_stop_reasons_say
+                answers_of_another_form_are_asked_for_once_more
+                long_conversations_are_made_smaller
+                a_summary_is_a_step_of_its_own
+                reminders_go_by_what_the_model_counts
+                five_calls_of_one_turn_are_under_way_at_once
+                fifty_runs_at_once
+                large_results
+                signals_arrive_while_the_run_rolls_over
+                two_thousand_turns
+                a_run_is_started_by_name
+            ]
+            [
+                killed_in_every_step
+                killed_in_quick_tools
+                killed_in_model_calls_beside_the_run
+                decisions_are_refused_in_the_same_words
+                killed_while_a_person_thinks
+                decided_right_after_a_kill
+                killed_again_and_again
+                killed_around_a_summary
+                killed_between_reminders
+                killed_after_a_remembered_decision
+                killed_while_calls_and_a_decision_are_in_flight
+                cancelled_after_a_kill_with_calls_in_flight
+                rolled_over_in_the_middle_of_a_turn
+            ]
+            [
+                the_engine_is_killed_in_a_step
+                an_agent_that_no_worker_has_is_waited_for
+            ]
+            [
+                several_tool_turns
+                sequential_calls_run_one_after_the_other
+                what_the_model_can_mend_reaches_the_model
+                hooks_hear_of_a_run_once
+                the_status_tells_where_a_run_stands
+                failures_of_the_model_are_retried_after_their_delays
+                a_person_is_asked_about_an_unknown_outcome
+                tickets_of_one_turn_are_decided_one_by_one
+                decisions_that_fit_no_open_ticket_change_nothing
+                tickets_lapse
+                a_remembered_decision_answers_the_same_question
+                queued_messages_are_taken_up_between_turns
+                every_limit_ends_a_run
+                cancelling_ends_a_hanging_tool_call
+                cancelling_ends_a_wait
+                cancelling_leaves_every_call_in_flight
+                an_approved_call_starts_while_its_neighbour_runs
+                a_message_is_taken_up_while_a_call_is_in_flight
+                answers_end_as_their_stop_reasons_say
+                answers_of_another_form_are_asked_for_once_more
+                long_conversations_are_made_smaller
+                a_summary_is_a_step_of_its_own
+                reminders_go_by_what_the_model_counts
+                killed_in_every_step
+                killed_in_quick_tools
+                killed_in_model_calls_beside_the_run
+                killed_while_a_person_thinks
+                killed_again_and_again
+                killed_around_a_summary
+                killed_between_reminders
+                killed_after_a_remembered_decision
+                killed_while_calls_and_a_decision_are_in_flight
+                cancelled_after_a_kill_with_calls_in_flight
+                a_run_is_started_by_name
+            ]
+        }
+    };
+}
+
+/// Makes a test of each scenario of a group and of the groups before it: `memory`, `durable`, `engine`. For
+/// `durable` and `engine` a module `rolled_over_after_every_step` has many of them again.
+///
+/// ```no_run
+/// # mod tests {
+/// neuron_testing::conformance!(durable: neuron_testing::JournaledHost::default());
+/// # }
+/// ```
+///
+/// The host is an expression that each test evaluates. The crate needs `tokio` with `macros` and
+/// `rt-multi-thread`.
+#[macro_export]
+macro_rules! conformance {
+    ($group:ident: $host:expr) => {
+        $crate::__scenarios! { __tests $group: $host }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tests {
+    ([memory: $host:expr] [$($memory:ident)*] $durable:tt $engine:tt $rolling:tt) => {
+        $crate::__tests! { @ $host; $($memory)* }
+    };
+    ([durable: $host:expr] [$($memory:ident)*] [$($durable:ident)*] $engine:tt $rolling:tt) => {
+        $crate::__tests! { @ $host; $($memory)* $($durable)* }
+        $crate::__tests! { @rolling $host; $rolling }
+    };
+    ([engine: $host:expr] [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*] $rolling:tt) => {
+        $crate::__tests! { @ $host; $($memory)* $($durable)* $($engine)* }
+        $crate::__tests! { @rolling $host; $rolling }
+    };
+    (@rolling $host:expr; [$($scenario:ident)*]) => {
+        mod rolled_over_after_every_step {
+            #[allow(unused_imports, reason = "the host may be named without them")]
+            use super::*;
+
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $scenario() {
+                    let host = $crate::Host::rolling_over_after(&$host, 1);
+                    $crate::scenarios::$scenario(&host).await;
+                }
+            )*
+        }
+    };
+    (@ $host:expr; $($scenario:ident)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $scenario() {
+                $crate::scenarios::$scenario(&$host).await;
+            }
+        )*
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __run {
+    (
+        [$run:ident $host:ident]
+        [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*] [$($rolling:ident)*]
+    ) => {
+        $( $run.scenario(stringify!($memory), scenarios::$memory($host)).await; )*
+        if H::SURVIVES {
+            $( $run.scenario(stringify!($durable), scenarios::$durable($host)).await; )*
+        }
+        if H::HAS_ENGINE {
+            $( $run.scenario(stringify!($engine), scenarios::$engine($host)).await; )*
+        }
+        if H::ROLLS_OVER {
+            let host = &$host.rolling_over_after(1);
+            $(
+                let name = concat!("rolled_over_after_every_step::", stringify!($rolling));
+                $run.scenario(name, scenarios::$rolling(host)).await;
+            )*
+        }
+    };
+}
+
+/// Runs every scenario that the host is made for, one after the other, and prints how long each took.
+///
+/// With the variable `NEURON_SCENARIO` only those whose name holds its value.
+///
+/// # Panics
+///
+/// At the end, if any failed: with the names of those that did.
+pub async fn run_all<H: Host>(host: &H) {
+    run_matching(host, &std::env::var("NEURON_SCENARIO").unwrap_or_default()).await;
+}
+
+/// As [`run_all`], with the scenarios whose names hold this.
+///
+/// # Panics
+///
+/// As [`run_all`].
+pub async fn run_matching<H: Host>(host: &H, part: &str) {
+    let mut all = All {
+        part,
+        failed: Vec::new(),
+    };
+    crate::__scenarios! { __run all host }
+    assert!(all.failed.is_empty(), "failed: {}", all.failed.join(", "));
+}
+
+struct All<'a> {
+    part: &'a str,
+    failed: Vec<&'static str>,
+}
+
+impl All<'_> {
+    async fn scenario(&mut self, name: &'static str, scenario: impl Future<Output = ()>) {
+        if !name.contains(self.part) {
+            return;
+        }
+        let start = Instant::now();
+        let outcome = AssertUnwindSafe(scenario).catch_unwind().await;
+        let how = if outcome.is_ok() { "ok" } else { "FAILED" };
+        println!("{how:>6} {:>7.2} s  {name}", start.elapsed().as_secs_f64());
+        if outcome.is_err() {
+            self.failed.push(name);
+        }
+    }
+}

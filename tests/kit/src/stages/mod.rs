@@ -1,0 +1,12 @@
+//! What scenarios are written with, and what makes tests of them.
+
+mod conformance;
+pub(crate) mod record;
+pub mod run_client;
+pub(crate) mod stage;
+
+pub use self::{
+    conformance::{run_all, run_matching},
+    record::{Record, check_delays, expect},
+    stage::{Run, Stage, agent, decision},
+};

@@ -1,0 +1,625 @@
+//! What every client of an engine's runs does alike.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use neuron_engine::{
+    Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter,
+};
+use neuron_patience::patience;
+use neuron_types::{
+    AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, RunStatus,
+    UserMessage, Verdict, signal,
+};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::{ClientSession, Host, Stage, agent, decision, until};
+
+/// Makes a test of each thing that a [`RunClient`](neuron_engine::RunClient) does, over the client of a host whose
+/// session is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.
+///
+/// ```no_run
+/// # mod tests {
+/// neuron_testing::run_client!(neuron_testing::JournaledHost::default());
+/// # }
+/// ```
+#[macro_export]
+macro_rules! run_client {
+    ($host:expr) => {
+        $crate::run_client! {
+            @ $host;
+            an_id_is_used_once
+            an_unknown_run_is_unknown_to_everything
+            a_run_shows_where_it_stands_before_and_after_it_is_taken_up
+            events_come_in_pages_behind_a_number
+            a_run_under_way_has_no_output_and_is_waited_for
+            waiting_ends_where_a_person_is_needed
+            lists_have_every_run_once_on_pages
+            tickets_of_all_runs_come_on_pages
+            decisions_that_fit_no_open_ticket_are_rejected
+            messages_and_signals_reach_a_run
+            a_run_is_cancelled_by_method_and_by_signal
+            a_run_that_is_over_takes_nothing
+        }
+    };
+    (@ $host:expr; $($does:ident)*) => {
+        mod run_client {
+            #[allow(unused_imports, reason = "the host may be named without them")]
+            use super::*;
+
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $does() {
+                    $crate::run_client::$does(&$host).await;
+                }
+            )*
+        }
+    };
+}
+
+fn asking() -> AgentSpec {
+    let mut agent = agent();
+    agent.approvals.approve = vec!["write".to_owned()];
+    agent
+}
+
+/// A script that writes these texts in its first turn, each by a call.
+fn writing(texts: &[&str]) -> Value {
+    let calls = texts
+        .iter()
+        .map(|text| json!({"name": "write", "input": {"text": text}}));
+    json!({"turns": [{"tool_calls": calls.collect::<Vec<_>>()}, {"text": "Done."}]})
+}
+
+fn answering() -> Value {
+    json!({"turns": [{"text": "Done."}]})
+}
+
+fn input() -> RunInput {
+    RunInput::new(agent(), Message::user("Go."))
+}
+
+async fn opened<H: Host>(host: &H, name: &str) -> (Stage<H::Session>, Arc<dyn RunClient>)
+where
+    H::Session: ClientSession,
+{
+    let stage = Stage::open_idle(host, name).await;
+    let client = Arc::clone(stage.session.client());
+    (stage, client)
+}
+
+/// What ends within [`patience`].
+async fn soon<T>(work: impl Future<Output = Result<T, RunClientError>>, what: &str) -> T {
+    match timeout(patience(), work).await {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => panic!("{what}: {error:?}"),
+        Err(_) => panic!("{what}: not within {:?}", patience()),
+    }
+}
+
+/// All methods that take a run id but `start`, asked for a run; what goes wrong with each.
+async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunClientError)> {
+    let decision = Decision {
+        ticket: "t1-1".to_owned(),
+        digest: "0".repeat(64),
+        verdict: Verdict::Approve,
+        args: None,
+        comment: None,
+        approver: None,
+        remember: false,
+    };
+    let look = async || client.status(run).await.map(drop);
+    let told = async || client.events(run, 0, 10).await.map(drop);
+    let output = async || client.output(run).await.map(drop);
+    let wait = async || client.wait(run).await.map(drop);
+    let wait_for_end = async || client.wait_for_end(run).await.map(drop);
+    let tickets = async || {
+        let page = PageRequest::default();
+        client.tickets(Some(run), page).await.map(drop)
+    };
+    let decide = async || client.decide(run, &decision).await;
+    let send = async || client.send(run, UserMessage::new("hello")).await;
+    let signal = async || client.signal(run, "weather", json!(1)).await;
+    let cancel = async || client.cancel(run, None).await.map(drop);
+    let (a, b, c, d, e, f, g, h, i, j) = futures::join!(
+        look(),
+        told(),
+        output(),
+        wait(),
+        wait_for_end(),
+        tickets(),
+        decide(),
+        send(),
+        signal(),
+        cancel()
+    );
+    let asked = [
+        ("status", a),
+        ("events", b),
+        ("output", c),
+        ("wait", d),
+        ("wait_for_end", e),
+        ("tickets", f),
+        ("decide", g),
+        ("send", h),
+        ("signal", i),
+        ("cancel", j),
+    ];
+    asked
+        .into_iter()
+        .map(|(name, answer)| match answer {
+            Err(error) => (name, error),
+            Ok(()) => panic!("{name} does not fail"),
+        })
+        .collect()
+}
+
+/// An id is used once, also when its run is over.
+pub async fn an_id_is_used_once<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "used_once").await;
+    let run = stage.submit("run", &answering(), agent()).await;
+    let again = async || client.start(&run.id, input().into()).await.unwrap_err();
+    assert!(again().await.is_run_exists());
+    stage.execute().await;
+    soon(client.wait_for_end(&run.id), "the end").await;
+    let error = again().await;
+    assert!(
+        matches!(&error, RunClientError::RunExists { run_id } if *run_id == run.id),
+        "{error:?}"
+    );
+}
+
+/// An unknown run is unknown to every method.
+pub async fn an_unknown_run_is_unknown_to_everything<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "unknown").await;
+    stage.execute().await;
+    // The engine has runs, and none of this id.
+    let known = stage.submit("known", &answering(), agent()).await;
+    soon(client.wait_for_end(&known.id), "the end").await;
+    let nobody = stage.world.run_id("nobody");
+    for (name, error) in faults(&*client, &nobody).await {
+        assert!(
+            matches!(&error, RunClientError::UnknownRun { run_id } if *run_id == nobody),
+            "{name}: {error:?}"
+        );
+        assert!(!error.is_transient(), "{name}");
+    }
+}
+
+/// A run that nobody has taken up is there, and one that is over tells the same by every method.
+pub async fn a_run_shows_where_it_stands_before_and_after_it_is_taken_up<
+    H: Host<Session: ClientSession>,
+>(
+    host: &H,
+) {
+    let (stage, client) = opened(host, "stands").await;
+    let run = stage.submit("run", &answering(), agent()).await;
+    let status = soon(client.status(&run.id), "the first status").await;
+    assert_eq!(status.run_id, run.id);
+    assert_eq!((status.state, status.turn), (RunPhase::Running, 0));
+    assert_eq!(
+        (status.agent.as_str(), status.engine.as_str()),
+        ("tester", client.engine())
+    );
+    let events = soon(client.events(&run.id, 0, 10), "no events").await;
+    assert_eq!(events, EventPage::default());
+    assert_eq!(soon(client.output(&run.id), "no output").await, None);
+    let listed = until(async || {
+        let open = RunFilter::open();
+        let page = client.list(&open, PageRequest::default());
+        let mut page = page.await.unwrap();
+        assert_eq!(page.incomplete, None);
+        page.runs.pop()
+    });
+    assert_eq!(listed.await, status);
+
+    stage.execute().await;
+    let output = soon(client.wait_for_end(&run.id), "the end").await;
+    assert_eq!(output.state, RunPhase::Completed);
+    assert_eq!(output.output.as_deref(), Some("Done."));
+    assert_eq!(
+        soon(client.output(&run.id), "the output").await.as_ref(),
+        Some(&output)
+    );
+    assert_eq!(soon(client.wait(&run.id), "a wait").await, output);
+    let status = soon(client.status(&run.id), "the last status").await;
+    assert_eq!(status.output(output.exit_reason), output);
+    assert!(status.started_at <= status.updated_at);
+    let events = soon(client.events_after(&run.id, 0), "the events").await;
+    let numbers: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
+    let last = events.last().map(|recorded| &recorded.event);
+    assert!(matches!(last, Some(RunEvent::RunEnded { .. })), "{last:?}");
+}
+
+/// Pages of events follow each other without a gap.
+pub async fn events_come_in_pages_behind_a_number<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "event_pages").await;
+    stage.execute().await;
+    let calls = json!([{"name": "look", "input": {}}]);
+    let script =
+        json!({"turns": [{"tool_calls": calls}, {"tool_calls": calls}, {"text": "Done."}]});
+    let run = stage.submit("run", &script, agent()).await;
+    soon(client.wait_for_end(&run.id), "the end").await;
+    let all = soon(client.events_after(&run.id, 0), "all events").await;
+    assert!(all.len() > 6, "{all:#?}");
+
+    let mut read = Vec::new();
+    loop {
+        let page = soon(client.events(&run.id, read.len() as u64, 3), "a page").await;
+        assert!(page.events.len() <= 3 && page.incomplete.is_none());
+        read.extend(page.events);
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(read, all);
+    for after in [0, 1, all.len() / 2, all.len(), all.len() + 5] {
+        let tail = soon(client.events_after(&run.id, after as u64), "a tail").await;
+        assert_eq!(tail, all[after.min(all.len())..]);
+    }
+}
+
+/// A run that is under way has no output, and both waits go on until it is over.
+pub async fn a_run_under_way_has_no_output_and_is_waited_for<H: Host<Session: ClientSession>>(
+    host: &H,
+) {
+    let (stage, client) = opened(host, "waited").await;
+    stage.execute().await;
+    let mut gate = stage.world.hold("run", 1, 1);
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "look", "input": {}}]},
+        {"text": "Done."},
+    ]});
+    let run = stage.submit("run", &script, agent()).await;
+    gate.reached().await;
+    assert_eq!(soon(client.output(&run.id), "no output").await, None);
+    let short = Duration::from_millis(500);
+    assert!(timeout(short, client.wait(&run.id)).await.is_err());
+    let ending = async {
+        gate.release();
+        Ok(())
+    };
+    let (waited, ended, ()) = soon(
+        async { futures::try_join!(client.wait(&run.id), client.wait_for_end(&run.id), ending) },
+        "both waits",
+    )
+    .await;
+    assert_eq!(waited.state, RunPhase::Completed);
+    assert_eq!(waited, ended);
+}
+
+/// Waiting ends with the open tickets where a person is needed; waiting for the end does not.
+pub async fn waiting_ends_where_a_person_is_needed<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "person").await;
+    stage.execute().await;
+    let run = stage.submit("run", &writing(&["one"]), asking()).await;
+    let parked = soon(client.wait(&run.id), "the question").await;
+    assert_eq!(parked.state, RunPhase::WaitingForApproval);
+    assert_eq!(parked.exit_reason, None);
+    assert_eq!(parked.approvals.len(), 1);
+    let short = Duration::from_millis(300);
+    assert!(timeout(short, client.wait_for_end(&run.id)).await.is_err());
+    let approval = decision(&parked.approvals[0], Verdict::Approve);
+    soon(client.decide(&run.id, &approval), "the decision").await;
+    let output = soon(client.wait_for_end(&run.id), "the end").await;
+    assert_eq!(output.state, RunPhase::Completed);
+    assert!(output.approvals.is_empty());
+}
+
+/// The runs on all pages of this size, in order.
+async fn listed(client: &dyn RunClient, filter: &RunFilter, size: usize) -> Vec<RunStatus> {
+    let mut runs = Vec::new();
+    let mut page = PageRequest::first(size);
+    loop {
+        let listed = soon(client.list(filter, page), "a page of runs").await;
+        assert!(listed.runs.len() <= size);
+        assert_eq!(listed.incomplete, None);
+        runs.extend(listed.runs);
+        match listed.next {
+            // As a program that keeps it would give it back.
+            Some(next) => page = PageRequest::first(size).after(Cursor::new(next.as_str())),
+            None => return runs,
+        }
+    }
+}
+
+/// More runs than a page has are listed once each, the newest first; filters and cursors are kept to.
+pub async fn lists_have_every_run_once_on_pages<H: Host<Session: ClientSession>>(host: &H) {
+    const RUNS: usize = 7;
+    let (stage, client) = opened(host, "listed").await;
+    assert!(listed(&*client, &RunFilter::all(), 3).await.is_empty());
+    let mut started = BTreeSet::new();
+    for n in 0..RUNS {
+        let run = stage
+            .submit(&format!("run-{n}"), &answering(), agent())
+            .await;
+        started.insert(run.id);
+    }
+    until(async || {
+        let runs = listed(&*client, &RunFilter::all(), 3).await;
+        (runs.len() == RUNS).then_some(())
+    })
+    .await;
+    for size in [1, 3, RUNS, 100] {
+        for filter in [RunFilter::all(), RunFilter::open()] {
+            let runs = listed(&*client, &filter, size).await;
+            assert_eq!(runs.len(), RUNS, "{runs:#?}");
+            let newest_first = runs.is_sorted_by(|one, next| one.started_at >= next.started_at);
+            assert!(newest_first, "{runs:#?}");
+            assert_eq!(ids(runs), started);
+        }
+    }
+    let nowhere = PageRequest::first(3).after(Cursor::new("no place"));
+    let refused = client.list(&RunFilter::all(), nowhere).await;
+    assert!(
+        matches!(refused, Err(RunClientError::BadCursor)),
+        "{refused:?}"
+    );
+
+    stage.execute().await;
+    for run in &started {
+        soon(client.wait_for_end(run), "the end").await;
+    }
+    until(async || {
+        let open = listed(&*client, &RunFilter::open(), 3).await;
+        open.is_empty().then_some(())
+    })
+    .await;
+    let all = listed(&*client, &RunFilter::all(), 3).await;
+    assert_eq!((all.len(), ids(all)), (RUNS, started));
+}
+
+fn ids(runs: Vec<RunStatus>) -> BTreeSet<RunId> {
+    runs.into_iter().map(|run| run.run_id).collect()
+}
+
+/// The tickets on all pages of this size.
+async fn all_tickets(client: &dyn RunClient, size: usize) -> Vec<OpenTicket> {
+    let mut tickets = Vec::new();
+    let mut page = PageRequest::first(size);
+    loop {
+        let listed = soon(client.tickets(None, page), "a page of tickets").await;
+        assert_eq!(listed.incomplete, None);
+        tickets.extend(listed.tickets);
+        match listed.next {
+            Some(next) => page = PageRequest::first(size).after(next),
+            None => return tickets,
+        }
+    }
+}
+
+/// The open tickets of all runs are listed once each, and those of a run are among them.
+pub async fn tickets_of_all_runs_come_on_pages<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "all_tickets").await;
+    stage.execute().await;
+    let mut expected = Vec::new();
+    for (name, texts) in [("one", &["a"][..]), ("two", &["b", "c"]), ("three", &["d"])] {
+        let run = stage.submit(name, &writing(texts), asking()).await;
+        run.waits_for(texts.len()).await;
+        let tickets = client.tickets(Some(&run.id), PageRequest::default());
+        let tickets = soon(tickets, "the tickets of a run").await;
+        assert_eq!((tickets.next, tickets.incomplete), (None, None));
+        assert_eq!(tickets.tickets.len(), texts.len());
+        expected.splice(0..0, tickets.tickets);
+    }
+    for size in [1, 2, 100] {
+        until(async || {
+            let tickets = all_tickets(&*client, size).await;
+            (tickets == expected).then_some(())
+        })
+        .await;
+    }
+    for open in &expected {
+        let denial = decision(&open.ticket, Verdict::Deny);
+        soon(client.decide(&open.run_id, &denial), "a decision").await;
+    }
+    for open in &expected {
+        soon(client.wait_for_end(&open.run_id), "the end").await;
+    }
+    assert!(all_tickets(&*client, 2).await.is_empty());
+}
+
+/// Decisions that fit no open ticket are rejected for reasons that every engine knows.
+pub async fn decisions_that_fit_no_open_ticket_are_rejected<H: Host<Session: ClientSession>>(
+    host: &H,
+) {
+    let (stage, client) = opened(host, "rejected").await;
+    stage.execute().await;
+    let lapsing = AgentSpec {
+        // All decisions but the last come within it.
+        approval_timeout: Some(Duration::from_secs(20)),
+        ..asking()
+    };
+    let mut last_call = stage.world.hold("run", 2, 0);
+    let run = stage
+        .submit("run", &writing(&["one", "two"]), lapsing)
+        .await;
+    let tickets = run.waits_for(2).await;
+    let (run_id, ticket) = (run.id.clone(), || tickets[0].ticket.clone());
+    let denial = decision(&tickets[0], Verdict::Deny);
+    let refused = async |decision: &Decision| {
+        let answer = timeout(patience(), client.decide(&run.id, decision)).await;
+        let error = answer.expect("an answer in time").unwrap_err();
+        assert!(error.is_rejected() && !error.is_transient(), "{error:?}");
+        let refusal = error.refusal().cloned();
+        let refusal = refusal.unwrap_or_else(|| panic!("{error:?} is of no known kind"));
+        assert_eq!(error.to_string(), refusal.to_string());
+        refusal
+    };
+    let wrong_digest = Decision {
+        digest: "0".repeat(64),
+        ..denial.clone()
+    };
+    let unknown = Decision {
+        ticket: "t9-9".to_owned(),
+        ..denial.clone()
+    };
+    let with_args = Decision {
+        args: Some(json!({})),
+        ..denial.clone()
+    };
+    assert_eq!(
+        refused(&wrong_digest).await,
+        Refusal::WrongDigest {
+            run_id: run_id.clone(),
+            ticket: ticket()
+        }
+    );
+    assert_eq!(
+        refused(&unknown).await,
+        Refusal::UnknownTicket {
+            run_id: run_id.clone(),
+            ticket: "t9-9".to_owned()
+        }
+    );
+    assert_eq!(
+        refused(&with_args).await,
+        Refusal::ArgsWithDenial { ticket: ticket() }
+    );
+
+    soon(client.decide(&run.id, &denial), "the decision").await;
+    let late = decision(&tickets[0], Verdict::Approve);
+    assert_eq!(
+        refused(&late).await,
+        Refusal::AlreadyDecided {
+            run_id: run_id.clone(),
+            ticket: ticket()
+        }
+    );
+    last_call.reached().await;
+    assert_eq!(
+        refused(&decision(&tickets[1], Verdict::Approve)).await,
+        Refusal::TicketExpired {
+            run_id: run_id.clone(),
+            ticket: tickets[1].ticket.clone()
+        }
+    );
+    last_call.release();
+    soon(client.wait_for_end(&run.id), "the end").await;
+    assert_eq!(
+        refused(&late).await,
+        Refusal::RunOver {
+            run_id,
+            state: RunPhase::Completed
+        }
+    );
+}
+
+/// Messages and signals reach a run in order, and what an agent takes is checked.
+pub async fn messages_and_signals_reach_a_run<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "reached").await;
+    stage.execute().await;
+    let run = stage.submit("run", &writing(&["one"]), asking()).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let sent = client.send(&run.id, UserMessage::new("first"));
+    soon(sent, "a message").await;
+    let second = client.signal(&run.id, signal::USER_MESSAGE, json!({"text": "second"}));
+    soon(second, "a message by signal").await;
+    let other = client.signal(&run.id, "weather", json!({"rain": true}));
+    soon(other, "another signal").await;
+    for (name, payload) in [
+        (signal::DECISION, json!({"ticket": 1})),
+        (signal::USER_MESSAGE, json!(7)),
+    ] {
+        let misfit = client.signal(&run.id, name, payload).await.unwrap_err();
+        assert!(misfit.is_rejected(), "{misfit:?}");
+        let RunClientError::BadSignal(misfit) = misfit else {
+            panic!("{misfit:?}");
+        };
+        assert_eq!(misfit.name, name);
+    }
+    let approval = json!(decision(&ticket, Verdict::Approve));
+    let decided = client.signal(&run.id, signal::DECISION, approval);
+    soon(decided, "a decision by signal").await;
+    let output = soon(client.wait_for_end(&run.id), "the end").await;
+    assert_eq!(output.state, RunPhase::Completed);
+    let events = soon(client.events_after(&run.id, 0), "the events").await;
+    let texts = events.iter().filter_map(|recorded| match &recorded.event {
+        RunEvent::MessageReceived { text } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(texts.collect::<Vec<_>>(), ["first", "second"]);
+}
+
+/// A run is cancelled for a reason, by the method and by the signal of that name.
+pub async fn a_run_is_cancelled_by_method_and_by_signal<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "cancelled").await;
+    stage.execute().await;
+    for (name, by_signal) in [("method", false), ("signal", true)] {
+        let mut gate = stage.world.hold(name, 1, 1);
+        let script = json!({"turns": [{"tool_calls": [{"name": "look", "input": {}}]}]});
+        let run = stage.submit(name, &script, agent()).await;
+        gate.reached().await;
+        if by_signal {
+            let reason = json!({"reason": "enough"});
+            soon(client.signal(&run.id, signal::CANCEL, reason), "a signal").await;
+        } else {
+            let reason = Some("enough".to_owned());
+            soon(client.cancel(&run.id, reason), "a cancel").await;
+        }
+        let output = soon(client.wait_for_end(&run.id), "the end").await;
+        assert_eq!(output.state, RunPhase::Cancelled);
+        assert_eq!(output.error.unwrap().message, "enough");
+        let status = soon(client.status(&run.id), "the status").await;
+        assert_eq!(status.state, RunPhase::Cancelled);
+    }
+}
+
+/// A run that is over takes nothing, and says how it ended.
+pub async fn a_run_that_is_over_takes_nothing<H: Host<Session: ClientSession>>(host: &H) {
+    let (stage, client) = opened(host, "over").await;
+    stage.execute().await;
+    let run = stage.submit("run", &answering(), agent()).await;
+    let output = soon(client.wait_for_end(&run.id), "the end").await;
+    let nothing = async || {
+        let cancelled = client.cancel(&run.id, None).await.map(drop);
+        let signalled = client.signal(&run.id, "weather", json!(1)).await;
+        let by_signal = client.signal(&run.id, signal::CANCEL, Value::Null).await;
+        let sent = client.send(&run.id, UserMessage::new("hello")).await;
+        [cancelled, signalled, by_signal, sent]
+    };
+    for answer in timeout(patience(), nothing())
+        .await
+        .expect("answers in time")
+    {
+        let error = answer.unwrap_err();
+        assert!(error.is_run_over(), "{error:?}");
+        assert_eq!(
+            error.refusal(),
+            Some(&Refusal::RunOver {
+                run_id: run.id.clone(),
+                state: RunPhase::Completed
+            })
+        );
+    }
+    let after = soon(client.output(&run.id), "the output").await;
+    assert_eq!(after, Some(output));
+}
+
+/// Every method of a client whose engine is away fails in bounded time, with an error that says so.
+///
+/// # Panics
+///
+/// If it does not.
+pub async fn an_engine_that_is_away_is_said_to_be(client: Arc<dyn RunClient>) {
+    let run = RunId::new("any").unwrap();
+    let asked = async {
+        let starting = client.start(&run, input().into());
+        let all = RunFilter::all();
+        let listing = client.list(&all, PageRequest::default());
+        futures::join!(faults(&*client, &run), starting, listing)
+    };
+    let (mut errors, started, listed) = timeout(patience(), asked)
+        .await
+        .expect("an engine that is away is noticed");
+    errors.push(("start", started.unwrap_err()));
+    errors.push(("list", listed.map(drop).unwrap_err()));
+    for (name, error) in errors {
+        assert!(
+            matches!(&error, RunClientError::Unreachable { engine, .. } if *engine == client.engine()),
+            "{name}: {error:?}"
+        );
+        assert!(error.is_transient(), "{name}");
+    }
+}

@@ -1,0 +1,390 @@
+//! A scenario's runs, on whatever host.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use neuron_patience::{long_patience, patience};
+use neuron_types::{
+    AgentRef, AgentSpec, ApprovalTicket, Decision, Message, Placement, RecordedEvent, RequestHead,
+    RetryPolicy, RunEvent, RunId, RunPhase, RunRequest, RunStatus, ToolSettings, UserMessage,
+    Verdict,
+};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::record::without_place;
+use crate::{Host, HostError, Record, Session, World};
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// An agent with the model and all the tools of a [`World`]. Its delays are short, and its tool calls may
+/// take so long that no door takes them for quick ones.
+#[must_use]
+pub fn agent() -> AgentSpec {
+    AgentSpec {
+        name: "tester".to_owned(),
+        head: RequestHead {
+            provider: Some("world".to_owned()),
+            tools: World::definitions(),
+            ..RequestHead::default()
+        }
+        .into(),
+        retry: RetryPolicy {
+            initial_interval: Duration::from_millis(100),
+            maximum_interval: Duration::from_secs(1),
+            ..RetryPolicy::default()
+        },
+        tool_timeout: Duration::from_secs(60),
+        ..AgentSpec::default()
+    }
+}
+
+/// Has the calls of the tools that are no writes made there, however long they may take.
+pub(crate) fn calls_placed(placement: Placement) -> BTreeMap<String, ToolSettings> {
+    let mut settings = ToolSettings::default();
+    settings.activity.placement = Some(placement);
+    let tools = ["look", "put"].map(|tool| (tool.to_owned(), settings.clone()));
+    BTreeMap::from(tools)
+}
+
+/// A session of a host, and the world that its runs act on.
+#[derive(Debug)]
+pub struct Stage<S> {
+    /// The world.
+    pub world: World,
+    /// The session.
+    pub session: S,
+}
+
+impl<S: Session> Stage<S> {
+    /// A stage on which runs are executed as they are submitted.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn open<H: Host<Session = S>>(host: &H, scenario: &str) -> Self {
+        let stage = Self::open_idle(host, scenario).await;
+        stage.execute().await;
+        stage
+    }
+
+    /// A stage on which nothing is executed before [`execute`](Self::execute).
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn open_idle<H: Host<Session = S>>(host: &H, scenario: &str) -> Self {
+        let world = World::new(scenario);
+        let session = done(host.open(&world), "the host opens").await;
+        Self { world, session }
+    }
+
+    /// See [`Session::execute`].
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn execute(&self) {
+        done(self.session.execute(), "the host executes").await;
+    }
+
+    /// See [`Session::kill`].
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn kill(&self) {
+        done(self.session.kill(), "the executing side is killed").await;
+    }
+
+    /// Submits a run with this script. Its name is also the script's, and so that of the model.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails or this is no script.
+    pub async fn submit(&self, name: &str, script: &Value, mut agent: AgentSpec) -> Run<'_, S> {
+        name.clone_into(&mut agent.head_mut().model);
+        self.submit_to(name, script, agent).await
+    }
+
+    /// As [`submit`](Self::submit), with an agent that is named, or a definition as it is.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub async fn submit_to(
+        &self,
+        name: &str,
+        script: &Value,
+        agent: impl Into<AgentRef>,
+    ) -> Run<'_, S> {
+        self.world.script(name, script);
+        let request = RunRequest::new(agent, Message::user("Go."));
+        let id = self.world.run_id(name);
+        done(self.session.submit(&id, request), "a run is submitted").await;
+        Run {
+            stage: self,
+            name: name.to_owned(),
+            id,
+        }
+    }
+}
+
+/// One run on a [`Stage`].
+#[derive(Debug)]
+pub struct Run<'a, S> {
+    stage: &'a Stage<S>,
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its id.
+    pub id: RunId,
+}
+
+impl<S: Session> Run<'_, S> {
+    fn session(&self) -> &S {
+        &self.stage.session
+    }
+
+    /// Waits until the run is in this state and the status is what is looked for.
+    ///
+    /// # Panics
+    ///
+    /// If that does not come within [`patience`].
+    pub async fn reaches(
+        &self,
+        state: RunPhase,
+        is_right: impl Fn(&RunStatus) -> bool,
+    ) -> RunStatus {
+        let mut last = None;
+        let looking = async {
+            loop {
+                match self.session().status(&self.id).await {
+                    Ok(status) if status.state == state && is_right(&status) => return status,
+                    other => last = Some(other),
+                }
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        };
+        match timeout(patience(), looking).await {
+            Ok(status) => status,
+            Err(_) => panic!("run {} is not {state}: {last:?}", self.name),
+        }
+    }
+
+    /// Waits until this many tickets are open and nothing else is going on.
+    ///
+    /// # Panics
+    ///
+    /// If that does not come within [`patience`].
+    pub async fn waits_for(&self, tickets: usize) -> Vec<ApprovalTicket> {
+        let state = RunPhase::WaitingForApproval;
+        let status = self.reaches(state, |status| status.approvals.len() == tickets);
+        status.await.approvals
+    }
+
+    /// The open tickets.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn tickets(&self) -> Vec<ApprovalTicket> {
+        done(self.session().status(&self.id), "the status")
+            .await
+            .approvals
+    }
+
+    /// Waits until the run's events are what is looked for.
+    ///
+    /// # Panics
+    ///
+    /// If that does not come within [`patience`].
+    pub async fn shows(&self, what: &str, is_right: impl Fn(&[RecordedEvent]) -> bool) {
+        let mut last = None;
+        let looking = async {
+            loop {
+                match self.session().events(&self.id).await {
+                    Ok(events) if is_right(&events) => return,
+                    other => last = Some(other),
+                }
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        };
+        if timeout(patience(), looking).await.is_err() {
+            panic!("run {} does not show {what}: {last:?}", self.name);
+        }
+    }
+
+    /// Waits until the run has taken up this many messages.
+    ///
+    /// # Panics
+    ///
+    /// If that does not come within [`patience`].
+    pub async fn has_received(&self, messages: usize) {
+        let received =
+            |recorded: &&RecordedEvent| matches!(recorded.event, RunEvent::MessageReceived { .. });
+        let are_there =
+            |events: &[RecordedEvent]| events.iter().filter(received).count() >= messages;
+        self.shows("its messages", are_there).await;
+    }
+
+    /// The status, but for what differs between hosts and runs.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn status(&self) -> Value {
+        let status = done(self.session().status(&self.id), "the status").await;
+        without_place(&serde_json::to_value(status).unwrap(), &self.name)
+    }
+
+    /// Answers a ticket.
+    ///
+    /// # Panics
+    ///
+    /// If the host refuses or fails.
+    pub async fn decide(&self, decision: &Decision) {
+        done(self.session().decide(&self.id, decision), "a decision").await;
+    }
+
+    /// Answers a ticket with a decision that fits none.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn decide_wrongly(&self, decision: &Decision) {
+        let answer = timeout(patience(), self.session().decide(&self.id, decision)).await;
+        match answer.expect("a decision is taken or refused in time") {
+            Ok(()) | Err(HostError::Refused(_)) => {}
+            Err(error) => panic!("a wrong decision: {error}"),
+        }
+    }
+
+    /// Answers a ticket with a decision that fits none, and gives the host's reason for refusing it.
+    ///
+    /// # Panics
+    ///
+    /// If the host takes it or fails.
+    pub async fn refuses(&self, decision: &Decision) -> String {
+        let answer = timeout(patience(), self.session().decide(&self.id, decision)).await;
+        match answer.expect("a decision is taken or refused in time") {
+            Err(HostError::Refused(reason)) => reason,
+            other => panic!("a wrong decision: {other:?}"),
+        }
+    }
+
+    /// Queues a message.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn send(&self, text: &str) {
+        let message = UserMessage {
+            text: text.to_owned(),
+        };
+        done(self.session().send(&self.id, &message), "a message").await;
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn signal(&self, name: &str, payload: Value) {
+        done(self.session().signal(&self.id, name, payload), "a signal").await;
+    }
+
+    /// Cancels the run.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn cancel(&self, reason: &str) {
+        let reason = Some(reason.to_owned());
+        done(self.session().cancel(&self.id, reason), "a cancellation").await;
+    }
+
+    /// In how many histories the run was executed so far.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn histories(&self) -> u64 {
+        done(self.session().histories(&self.id), "the histories").await
+    }
+
+    /// Waits for the run's end, and checks what holds for every run.
+    ///
+    /// # Panics
+    ///
+    /// If the run does not end, or anything of it is not as it must be.
+    pub async fn ends(&self) -> Record {
+        self.ends_within(patience()).await
+    }
+
+    /// As [`ends`](Self::ends), for a run that moves much data or makes thousands of steps.
+    ///
+    /// # Panics
+    ///
+    /// As [`ends`](Self::ends).
+    pub async fn ends_at_last(&self) -> Record {
+        self.ends_within(long_patience()).await
+    }
+
+    async fn ends_within(&self, deadline: Duration) -> Record {
+        let what = format!("the end of run {}", self.name);
+        let waiting = timeout(deadline, self.session().wait(&self.id));
+        let output = match waiting.await {
+            Ok(output) => output.unwrap_or_else(|error| panic!("{what}: {error}")),
+            Err(_) => panic!("{what}: not within {deadline:?}"),
+        };
+        self.world_is_at_rest().await;
+        let recorded = done(self.session().events(&self.id), "the events").await;
+        assert_eq!(output.run_id, self.id);
+        let world = &self.stage.world;
+        let mut attempts = world.attempts();
+        attempts.retain(|attempt| attempt.run == self.name);
+        let record = Record::new(
+            &self.name,
+            recorded,
+            output,
+            attempts,
+            world.conversation(&self.name),
+        );
+        record.check();
+        record
+    }
+
+    /// What was in flight when a run ended is over soon after.
+    async fn world_is_at_rest(&self) {
+        let what = format!("end of every attempt of run {}", self.name);
+        let own = self.name.as_str();
+        let world = &self.stage.world;
+        world
+            .until(&what, |attempts| {
+                let mut own = attempts.iter().filter(|attempt| attempt.run == own);
+                own.all(|attempt| attempt.ended.is_some()).then_some(())
+            })
+            .await;
+    }
+}
+
+/// A decision of `ann` about this ticket.
+#[must_use]
+pub fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
+    Decision {
+        ticket: ticket.ticket.clone(),
+        digest: ticket.digest.clone(),
+        verdict,
+        args: None,
+        comment: None,
+        approver: Some("ann".to_owned()),
+        remember: false,
+    }
+}
+
+async fn done<T>(work: impl Future<Output = Result<T, HostError>>, what: &str) -> T {
+    match timeout(patience(), work).await {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => panic!("{what}: {error}"),
+        Err(_) => panic!("{what}: not within {:?}", patience()),
+    }
+}

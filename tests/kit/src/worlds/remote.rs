@@ -1,0 +1,180 @@
+//! Reaching a world from the process of a worker: one TCP connection for each attempt.
+//!
+//! A connection that is closed before the answer is an attempt that was dropped, so the world notices when a
+//! worker is killed.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use neuron_executor::Executor;
+use neuron_types::{
+    CompletionRequest, CompletionResponse, FailureKind, HookError, Message, ProviderError,
+    RequestHead, StepFailure, ToolOutput,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+    task::AbortHandle,
+};
+
+use super::{
+    abridge::abridged,
+    acting::executor,
+    line::{Line, Reach, ToolAsk},
+    tool_fault::ToolFault,
+};
+
+/// An executor that acts on a [`World`](crate::World) in another process. Its provider's name is `world`.
+#[must_use]
+pub fn executor_at(address: SocketAddr) -> Executor {
+    executor(line_to(address))
+}
+
+/// A line to a world in another process.
+pub(crate) fn line_to(address: SocketAddr) -> Line {
+    Arc::new(There(address))
+}
+
+/// A world in another process.
+#[derive(Debug)]
+struct There(SocketAddr);
+
+#[derive(Serialize, Deserialize)]
+enum Ask {
+    Model {
+        model: String,
+        messages: Vec<Message>,
+    },
+    Tool(ToolAsk),
+    Note(String),
+}
+
+impl Reach for There {
+    fn ask_model<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionResponse, ProviderError>> {
+        let ask = Ask::Model {
+            model: request.model.clone(),
+            messages: abridged(&request.messages),
+        };
+        Box::pin(async move {
+            let answer: Result<CompletionResponse, StepFailure> =
+                call(self.0, &ask).await.map_err(|error| {
+                    ProviderError::new(FailureKind::Network, "the world is gone").with_source(error)
+                })?;
+            answer.map_err(provider_error)
+        })
+    }
+
+    fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>> {
+        Box::pin(async move {
+            call(self.0, &Ask::Tool(ask))
+                .await
+                .map_err(|error| ToolFault::unavailable(format!("the world is gone: {error}")))?
+        })
+    }
+
+    fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {
+        Box::pin(async move {
+            call::<()>(self.0, &Ask::Note(note))
+                .await
+                .map_err(|error| HookError {
+                    message: "the world is gone".to_owned(),
+                    source: Some(error.into()),
+                })
+        })
+    }
+}
+
+/// The error that a failure was made of.
+fn provider_error(failure: StepFailure) -> ProviderError {
+    let StepFailure {
+        kind,
+        message,
+        status,
+        retry_after,
+        ..
+    } = failure;
+    let Some(status) = status else {
+        return with_retry_after(ProviderError::new(kind, message), retry_after);
+    };
+    // The error puts its status behind its message.
+    let suffix = format!(" (HTTP {status})");
+    let message = message.strip_suffix(&suffix).unwrap_or(&message);
+    with_retry_after(
+        ProviderError::new(kind, message).with_status(status),
+        retry_after,
+    )
+}
+
+fn with_retry_after(error: ProviderError, retry_after: Option<Duration>) -> ProviderError {
+    match retry_after {
+        Some(delay) => error.with_retry_after(delay),
+        None => error,
+    }
+}
+
+async fn call<T: DeserializeOwned>(address: SocketAddr, ask: &Ask) -> io::Result<T> {
+    let mut stream = TcpStream::connect(address).await?;
+    let mut line = serde_json::to_vec(ask)?;
+    line.push(b'\n');
+    stream.write_all(&line).await?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).await?;
+    Ok(serde_json::from_str(&answer)?)
+}
+
+/// Serves a world until the task is aborted or the world is gone.
+pub(crate) async fn serve(
+    world: impl Fn() -> Option<Line> + Send + 'static,
+) -> (SocketAddr, AbortHandle) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let task = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Some(world) = world() else {
+                return;
+            };
+            tokio::spawn(async move {
+                // Who asked may be gone.
+                answer(stream, &*world).await.ok();
+            });
+        }
+    });
+    (address, task.abort_handle())
+}
+
+async fn answer(mut stream: TcpStream, world: &dyn Reach) -> io::Result<()> {
+    let (reader, mut writer) = stream.split();
+    let mut reader = BufReader::new(reader);
+    let mut line = String::new();
+    reader.read_line(&mut line).await?;
+    let ask: Ask = serde_json::from_str(&line)?;
+    line.clear();
+    let mut answer = tokio::select! {
+        biased;
+        answer = perform(world, ask) => answer?,
+        // Nothing more is said, so this is the end of the connection.
+        _ = reader.read_line(&mut line) => return Ok(()),
+    };
+    answer.push(b'\n');
+    writer.write_all(&answer).await
+}
+
+async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
+    match ask {
+        Ask::Model { model, messages } => {
+            let request = CompletionRequest::new(RequestHead::new(model), messages);
+            let answer = world.ask_model(&request).await;
+            serde_json::to_vec(&answer.map_err(StepFailure::from))
+        }
+        Ask::Tool(ask) => serde_json::to_vec(&world.ask_tool(ask).await),
+        Ask::Note(note) => {
+            // A world does not refuse a note.
+            world.note(note).await.ok();
+            serde_json::to_vec(&())
+        }
+    }
+}

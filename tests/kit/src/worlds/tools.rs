@@ -1,0 +1,127 @@
+//! The tools of a world: they do what their arguments say.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
+    WasmBoxedFuture,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    line::{Line, ToolAsk},
+    tool_fault::ToolFault,
+};
+
+/// The tools and what they do to the world.
+pub(crate) const TOOLS: [(&str, ToolEffects); 3] = [
+    ("look", ToolEffects::ReadOnly),
+    ("put", ToolEffects::Idempotent),
+    ("write", ToolEffects::Write),
+];
+
+pub(crate) fn registry(line: &Line) -> ToolRegistry {
+    let mut registry = ToolRegistry::new();
+    for (name, effects) in TOOLS {
+        let line = Arc::clone(line);
+        registry.register_dyn(Arc::new(WorldTool {
+            name,
+            effects,
+            line,
+        }));
+    }
+    registry
+}
+
+struct WorldTool {
+    name: &'static str,
+    effects: ToolEffects,
+    line: Line,
+}
+
+impl ToolDyn for WorldTool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn definition(&self) -> ToolDefinition {
+        definition(self.name, self.effects)
+    }
+
+    fn call_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let ask = ToolAsk {
+                tool: self.name.to_owned(),
+                run_id: ctx.run_id.clone(),
+                key: ctx.idempotency_key.clone(),
+                input,
+            };
+            tokio::select! {
+                biased;
+                answer = self.line.ask_tool(ask) => answer.map_err(ToolFault::into_error),
+                () = ctx.cancellation_token.cancelled() => Err(ToolError::Cancelled),
+            }
+        })
+    }
+}
+
+fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
+    let hint = |of: ToolEffects| (effects == of).then_some(true);
+    ToolDefinition {
+        name: name.to_owned(),
+        description: "Does what its arguments say.".to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "text": { "type": "string" },
+                "bytes": { "type": "integer" },
+                "takes_ms": { "type": "integer" },
+                "error": { "type": "string" },
+                "hook": { "type": "string" },
+                "fail": { "type": "array" },
+            },
+            "additionalProperties": false,
+        }),
+        annotations: Some(ToolAnnotations {
+            read_only_hint: hint(ToolEffects::ReadOnly),
+            idempotent_hint: hint(ToolEffects::Idempotent),
+            ..ToolAnnotations::default()
+        }),
+        ..ToolDefinition::default()
+    }
+}
+
+/// What a call asks for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ToolInput {
+    text: Option<String>,
+    bytes: Option<usize>,
+    takes_ms: u64,
+    error: Option<String>,
+    /// For the hook.
+    hook: Option<String>,
+    /// What the attempts before the answer fail with.
+    pub(crate) fail: Vec<ToolFault>,
+}
+
+impl ToolInput {
+    pub(crate) async fn answer(self) -> ToolOutput {
+        if self.takes_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.takes_ms)).await;
+        }
+        if let Some(error) = self.error {
+            return ToolOutput::error(error);
+        }
+        if let Some(bytes) = self.bytes {
+            return ToolOutput::text("x".repeat(bytes));
+        }
+        ToolOutput::text(self.text.unwrap_or_else(|| "done".to_owned()))
+    }
+}

@@ -1,0 +1,431 @@
+//! The world that runs act on.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use futures::future::BoxFuture;
+use neuron_config::{ScriptModel, script};
+use neuron_executor::{Agents, Executor};
+use neuron_patience::patience;
+use neuron_types::{
+    AgentSpec, CompletionRequest, CompletionResponse, FailureKind, HookError, Message,
+    Provider as _, ProviderError, RunId, StepId, ToolDefinition, ToolEffects, ToolOutput,
+};
+use serde_json::Value;
+use tokio::{
+    sync::{OnceCell, watch},
+    task::AbortHandle,
+};
+use uuid::Uuid;
+
+use super::{
+    abridge::abridged,
+    acting,
+    gate::{Barrier, Place},
+    line::{Line, Reach, ToolAsk},
+    remote,
+    tool_fault::ToolFault,
+    tools::{self, TOOLS, ToolInput},
+};
+use crate::{Attempt, Ending, Gate, ScriptedModel};
+
+/// A model and tools that do as they are told, and remember what was asked of them. Cheap to clone.
+///
+/// It stays when a door is dropped or a worker dies, as the world does.
+///
+/// The model answers from the script whose name is the request's model. The tools are `look`, which is
+/// read-only, `put`, which is idempotent, and `write`. A call does what its arguments say:
+///
+/// | Argument | Means |
+/// | --- | --- |
+/// | `text` | what it answers; default is `done` |
+/// | `bytes` | it answers with so many bytes |
+/// | `takes_ms` | how long it takes |
+/// | `error` | it answers with this error for the model |
+/// | `hook` | what a hook of the executor does before the call: `skip`, `terminate` |
+/// | `fail` | what its attempts fail with before one answers: `with` is a [`ToolError`](neuron_types::ToolError) in snake case or `panic`, beside `message` and `retry_after_ms` |
+#[derive(Clone)]
+pub struct World {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    name: String,
+    state: Mutex<State>,
+    /// Something was asked or answered.
+    changed: watch::Sender<()>,
+    server: OnceCell<Server>,
+}
+
+#[derive(Default)]
+struct State {
+    scripts: BTreeMap<String, Arc<ScriptModel>>,
+    agents: BTreeMap<String, AgentSpec>,
+    gates: BTreeMap<Place, Barrier>,
+    attempts: Vec<Attempt>,
+    conversations: BTreeMap<String, Vec<Message>>,
+    notes: Vec<String>,
+}
+
+struct Server {
+    address: SocketAddr,
+    task: AbortHandle,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl World {
+    /// A world without scripts. `name` goes into the ids of its runs, which no other world has.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let nonce = Uuid::new_v4().simple().to_string();
+        let (changed, _) = watch::channel(());
+        Self {
+            inner: Arc::new(Inner {
+                name: format!("{}-{}", name.replace('_', "-"), &nonce[..8]),
+                state: Mutex::default(),
+                changed,
+                server: OnceCell::new(),
+            }),
+        }
+    }
+
+    /// The id of the run with this name.
+    ///
+    /// # Panics
+    ///
+    /// If the name does not fit into a run id.
+    #[must_use]
+    pub fn run_id(&self, run: &str) -> RunId {
+        RunId::new(format!("{}-{run}", self.inner.name)).unwrap()
+    }
+
+    /// Has the model answer requests for the model `name` from this script, in the form that
+    /// [`neuron_config::script`] describes.
+    ///
+    /// # Panics
+    ///
+    /// If it is no script.
+    pub fn script(&self, name: &str, script: &Value) {
+        let script = ScriptModel::parse(&script.to_string()).unwrap();
+        let script = Arc::new(script);
+        self.state().scripts.insert(name.to_owned(), script);
+    }
+
+    /// Has executing sides from the next on know this agent by its name: a run may be started with that.
+    pub fn define(&self, agent: AgentSpec) {
+        self.state().agents.insert(agent.name.clone(), agent);
+    }
+
+    /// The agents that an executing side knows that begins now.
+    #[must_use]
+    pub fn agents(&self) -> Agents {
+        self.state().agents.values().cloned().collect()
+    }
+
+    /// The same, for an executing side in another process.
+    ///
+    /// # Panics
+    ///
+    /// If they cannot be written.
+    #[must_use]
+    pub fn agents_json(&self) -> String {
+        let agents: Vec<_> = self.state().agents.values().cloned().collect();
+        serde_json::to_string(&agents).unwrap()
+    }
+
+    /// Holds the next attempt at a step: position 0 is the model call, n the n-th tool call.
+    #[must_use = "a gate that is dropped is open"]
+    pub fn hold(&self, run: &str, turn: u32, position: u32) -> Gate {
+        let place = Place {
+            run: run.to_owned(),
+            step: StepId::new(turn, position),
+        };
+        let (gate, barrier) = Gate::new(place.clone());
+        self.state().gates.insert(place, barrier);
+        gate
+    }
+
+    /// Every attempt so far, in the order in which they began.
+    #[must_use]
+    pub fn attempts(&self) -> Vec<Attempt> {
+        self.state().attempts.clone()
+    }
+
+    /// The attempts at one step.
+    #[must_use]
+    pub fn attempts_at(&self, run: &str, turn: u32, position: u32) -> Vec<Attempt> {
+        let mut attempts = self.attempts();
+        attempts.retain(|attempt| attempt.is_at(run, turn, position));
+        attempts
+    }
+
+    /// What the model was shown in the newest call of this script. Long texts are cut, and of
+    /// a conversation of more than 100 messages only the newest are kept.
+    #[must_use]
+    pub fn conversation(&self, script: &str) -> Vec<Message> {
+        let state = self.state();
+        state.conversations.get(script).cloned().unwrap_or_default()
+    }
+
+    /// What the hooks of executors heard, in order: the events that are no tool calls, and no ends of model calls.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.state().notes.clone()
+    }
+
+    /// Waits until the attempts so far hold what is looked for.
+    ///
+    /// # Panics
+    ///
+    /// If `what` does not come within [`patience`].
+    pub async fn until<T>(&self, what: &str, mut look: impl FnMut(&[Attempt]) -> Option<T>) -> T {
+        self.until_state(what, |state| look(&state.attempts)).await
+    }
+
+    /// Waits until a hook heard this: see [`notes`](Self::notes).
+    ///
+    /// # Panics
+    ///
+    /// If none does within [`patience`].
+    pub async fn until_noted(&self, note: &str) {
+        let look = |state: &State| state.notes.iter().any(|noted| noted == note).then_some(());
+        self.until_state(note, look).await;
+    }
+
+    async fn until_state<T>(&self, what: &str, mut look: impl FnMut(&State) -> Option<T>) -> T {
+        let mut changed = self.inner.changed.subscribe();
+        let looking = async {
+            loop {
+                changed.borrow_and_update();
+                if let Some(found) = look(&self.state()) {
+                    return found;
+                }
+                changed.changed().await.unwrap();
+            }
+        };
+        match tokio::time::timeout(patience(), looking).await {
+            Ok(found) => found,
+            Err(_) => panic!("no {what} within {:?}: {:#?}", patience(), self.attempts()),
+        }
+    }
+
+    /// What the model is told about the tools.
+    #[must_use]
+    pub fn definitions() -> Vec<ToolDefinition> {
+        // The definitions need no world.
+        tools::registry(&remote::line_to(SocketAddr::from(([127, 0, 0, 1], 0)))).definitions()
+    }
+
+    /// The model, for an executor of your own.
+    #[must_use]
+    pub fn model(&self) -> ScriptedModel {
+        ScriptedModel { line: self.line() }
+    }
+
+    /// An executor in this process that acts on this world. Its provider's name is `world`.
+    #[must_use]
+    pub fn executor(&self) -> Executor {
+        acting::executor(self.line())
+    }
+
+    /// Where [`executor_at`](crate::executor_at) in another process reaches this world.
+    ///
+    /// # Panics
+    ///
+    /// If this process may not listen on its own machine.
+    pub async fn address(&self) -> SocketAddr {
+        let start = || async {
+            let world = Arc::downgrade(&self.inner);
+            let line = move || {
+                Some(
+                    Self {
+                        inner: world.upgrade()?,
+                    }
+                    .line(),
+                )
+            };
+            let (address, task) = remote::serve(line).await;
+            Server { address, task }
+        };
+        self.inner.server.get_or_init(start).await.address
+    }
+
+    fn line(&self) -> Line {
+        Arc::new(self.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        let state = self.inner.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answer_model(
+        &self,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, ProviderError> {
+        let name = request.model.clone();
+        let script = {
+            let mut state = self.state();
+            let messages = abridged(&request.messages);
+            state.conversations.insert(name.clone(), messages);
+            state.scripts.get(&name).cloned()
+        };
+        let script = script.ok_or_else(|| {
+            let message = format!("the world has no script {name:?}");
+            ProviderError::new(FailureKind::ModelNotFound, message)
+        })?;
+        let turn = script::next_turn(&request.messages);
+        let under_way = self.begin(Attempt {
+            run: name,
+            step: StepId::new(u32::try_from(turn).unwrap(), 0),
+            what: "model",
+            effects: ToolEffects::Idempotent,
+            key: None,
+            input: Value::Null,
+            started: Instant::now(),
+            ended: None,
+        });
+        under_way.hold().await;
+        let answer = script.complete(request).await;
+        under_way.end(answer)
+    }
+
+    async fn answer_tool(&self, ask: ToolAsk) -> Result<ToolOutput, ToolFault> {
+        let (what, effects) = TOOLS
+            .into_iter()
+            .find(|(name, _)| *name == ask.tool)
+            .expect("a tool of the world");
+        let own = format!("{}-", self.inner.name);
+        let under_way = self.begin(Attempt {
+            run: ask.run_id.strip_prefix(&own).unwrap_or("?").to_owned(),
+            step: step_of(&ask.key),
+            what,
+            effects,
+            key: Some(ask.key),
+            input: ask.input.clone(),
+            started: Instant::now(),
+            ended: None,
+        });
+        under_way.hold().await;
+        let mut input: ToolInput = serde_json::from_value(ask.input).expect("checked arguments");
+        let failed = under_way.failed_before();
+        let answer = if failed < input.fail.len() {
+            Err(input.fail.swap_remove(failed))
+        } else {
+            Ok(input.answer().await)
+        };
+        under_way.end(answer)
+    }
+
+    fn begin(&self, attempt: Attempt) -> UnderWay<'_> {
+        let mut state = self.state();
+        let index = state.attempts.len();
+        state.attempts.push(attempt);
+        drop(state);
+        self.inner.changed.send_replace(());
+        UnderWay {
+            world: self,
+            index,
+            has_ended: false,
+        }
+    }
+}
+
+impl Reach for World {
+    fn ask_model<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionResponse, ProviderError>> {
+        Box::pin(self.answer_model(request))
+    }
+
+    fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>> {
+        Box::pin(self.answer_tool(ask))
+    }
+
+    fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {
+        self.state().notes.push(note);
+        self.inner.changed.send_replace(());
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// The step that an idempotency key tells: `run:turn:position`.
+fn step_of(key: &str) -> StepId {
+    let mut parts = key.rsplit(':').map(|part| part.parse().ok());
+    let position = parts.next().flatten().unwrap_or_default();
+    let turn = parts.next().flatten().unwrap_or_default();
+    StepId::new(turn, position)
+}
+
+/// An attempt that has begun. If it is dropped, so is the attempt.
+struct UnderWay<'a> {
+    world: &'a World,
+    index: usize,
+    has_ended: bool,
+}
+
+impl UnderWay<'_> {
+    async fn hold(&self) {
+        let barrier = {
+            let mut state = self.world.state();
+            let Attempt { run, step, .. } = &state.attempts[self.index];
+            let place = Place {
+                run: run.clone(),
+                step: *step,
+            };
+            state.gates.remove(&place)
+        };
+        if let Some(barrier) = barrier {
+            barrier.pass().await;
+        }
+    }
+
+    /// How many attempts at the same step have failed.
+    fn failed_before(&self) -> usize {
+        let state = self.world.state();
+        let this = &state.attempts[self.index];
+        let same = |other: &&Attempt| other.key == this.key && other.was(Ending::Failed);
+        state.attempts.iter().filter(same).count()
+    }
+
+    fn end<T, E>(mut self, answer: Result<T, E>) -> Result<T, E> {
+        self.set_ended(match &answer {
+            Ok(_) => Ending::Answered,
+            Err(_) => Ending::Failed,
+        });
+        answer
+    }
+
+    fn set_ended(&mut self, how: Ending) {
+        self.has_ended = true;
+        self.world.state().attempts[self.index].ended = Some((Instant::now(), how));
+        self.world.inner.changed.send_replace(());
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.set_ended(Ending::Dropped);
+        }
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("name", &self.inner.name)
+            .finish_non_exhaustive()
+    }
+}

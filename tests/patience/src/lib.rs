@@ -1,0 +1,66 @@
+#![doc = include_str!("../README.md")]
+
+use std::{env, time::Duration};
+
+/// The variable that multiplies what [`patience`] and [`long_patience`] return.
+pub const FACTOR: &str = "NEURON_TEST_PATIENCE";
+
+/// How long anything that a test waits for may take: two minutes, times the factor.
+///
+/// # Panics
+///
+/// If the factor is no positive number.
+#[must_use]
+pub fn patience() -> Duration {
+    minutes(2)
+}
+
+/// As [`patience`], for what moves much data or makes thousands of steps: ten minutes, times the factor.
+///
+/// # Panics
+///
+/// If the factor is no positive number.
+#[must_use]
+pub fn long_patience() -> Duration {
+    minutes(10)
+}
+
+fn minutes(minutes: u64) -> Duration {
+    let said = env::var_os(FACTOR);
+    let said = said.as_ref().map(|said| said.to_string_lossy());
+    Duration::from_secs(60 * minutes).mul_f64(factor(said.as_deref()))
+}
+
+/// What the variable says. More than this many times is taken for a mistake.
+fn factor(said: Option<&str>) -> f64 {
+    const MOST: f64 = 10_000.0;
+    let Some(said) = said else { return 1.0 };
+    let factor = said.trim().parse().unwrap_or(f64::NAN);
+    assert!(
+        factor > 0.0 && factor <= MOST,
+        "{FACTOR} is {said:?}: it must be a positive number of at most {MOST}, such as 3 or 0.5"
+    );
+    factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::factor;
+
+    #[test]
+    fn the_factor_is_one_or_what_the_variable_says() {
+        for (said, wanted) in [(None, 1.0), (Some("3"), 3.0), (Some(" 0.5 "), 0.5)] {
+            assert!((factor(said) - wanted).abs() < f64::EPSILON, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_positive_number_is_refused() {
+        for said in ["", "many", "0", "-1", "nan", "inf"] {
+            let refused = std::panic::catch_unwind(|| factor(Some(said)));
+            let message = refused.expect_err(said).downcast::<String>();
+            let message = message.expect("a message");
+            assert!(message.contains("NEURON_TEST_PATIENCE is"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Running a workflow of one's own from its start to its end.
+
+use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
+
+use super::{
+    door::Door,
+    text::{from_text, to_text},
+    workflow::Workflow,
+    workflow_error::WorkflowError,
+};
+
+/// Runs a workflow of one's own to its end. A run that failed or was cancelled has an output too: its `exit_reason`
+/// says so.
+///
+/// # Errors
+///
+/// As [`agent`](crate::agent); [`DurableError::Engine`] for a run that continued as new, which such a workflow does
+/// not do.
+pub async fn run<W: Workflow, D: DurableContext>(
+    door: D,
+    start: impl Into<RunStart>,
+) -> Result<RunOutput, DurableError> {
+    let input = match start.into() {
+        RunStart::New(input) => input,
+        RunStart::Continued(_) => {
+            let text = format!("the workflow {} does not continue as new", W::NAME);
+            return Err(DurableError::engine(text));
+        }
+    };
+    let prompt = input.prompt.text();
+    let door = Door::new(door, &input.agent);
+    door.record(RunEvent::RunStarted {
+        agent: input.agent.name.clone(),
+        model: String::new(),
+        prompt: prompt.clone(),
+        definition: input.agent.fingerprint(),
+        tags: input.tags,
+    });
+    let (exit_reason, output, error) = match outcome::<W, D>(&door, &prompt).await {
+        Ok(output) => (ExitReason::Complete, Some(output), None),
+        Err(error) => {
+            let (exit_reason, error) = error.end()?;
+            let said = door.turns().status.last_message.clone();
+            (exit_reason, said, Some(error))
+        }
+    };
+    door.record(RunEvent::RunEnded {
+        exit_reason,
+        output,
+        error,
+    });
+    let output = door.turns().status.output(Some(exit_reason));
+    Ok(output)
+}
+
+async fn outcome<W: Workflow, D: DurableContext>(
+    door: &Door<D>,
+    prompt: &str,
+) -> Result<String, WorkflowError> {
+    let input = from_text(prompt).map_err(WorkflowError::Input)?;
+    let output = W::run(door, input).await?;
+    to_text(&output).map_err(WorkflowError::Output)
+}

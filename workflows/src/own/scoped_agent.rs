@@ -1,0 +1,191 @@
+//! One agent among those that take turns.
+
+use std::fmt;
+
+use neuron_context::Strategy;
+use neuron_loop::{AgentLoop, AgentMachine};
+use neuron_types::{
+    AgentSpec, DurableContext, DurableError, ExitReason, Lineage, Message, RunEvent, RunInput,
+    RunState, Stage,
+};
+use serde::de::DeserializeOwned;
+
+use super::{door::Door, text::from_text, workflow_error::WorkflowError};
+
+/// One of the agents that take turns in a run, and its conversation so far. Made by [`Door::scoped`].
+///
+/// It has its own instructions, model, tools, rules and limits. Turns are counted through the whole run, and its limit
+/// of turns by its own.
+pub struct ScopedAgent<'a, D> {
+    door: &'a Door<D>,
+    scope: u16,
+    spec: AgentSpec,
+    state: Option<RunState>,
+    /// Its own turns so far.
+    turns: u32,
+}
+
+impl<D: DurableContext> Door<D> {
+    /// Returns the agent of this name, which has been asked nothing yet. Its steps and tickets have a
+    /// [scope](neuron_types::StepId::scope) of their own.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkflowError::UnknownAgent`].
+    pub fn scoped(&self, agent: &str) -> Result<ScopedAgent<'_, D>, WorkflowError> {
+        let found = (1..).zip(&self.team).find(|(_, spec)| spec.name == agent);
+        let Some((scope, spec)) = found else {
+            let known: Vec<&str> = self.team.iter().map(|spec| spec.name.as_str()).collect();
+            return Err(WorkflowError::UnknownAgent {
+                agent: agent.to_owned(),
+                known: match known.as_slice() {
+                    [] => "none".to_owned(),
+                    known => known.join(", "),
+                },
+            });
+        };
+        Ok(ScopedAgent::new(self, scope, spec.clone()))
+    }
+}
+
+impl<'a, D: DurableContext> ScopedAgent<'a, D> {
+    pub(crate) const fn new(door: &'a Door<D>, scope: u16, spec: AgentSpec) -> Self {
+        Self {
+            door,
+            scope,
+            spec,
+            state: None,
+            turns: 0,
+        }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Returns its conversation so far.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        let state = self.state.as_ref();
+        state.map_or(&[], |state| &state.conversation[..])
+    }
+
+    /// Gives it something to do, and returns its answer. It remembers what it was asked before.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkflowError::Agent`] if it comes to no answer, for it met a limit or failed;
+    /// [`WorkflowError::NotItsTurn`], [`WorkflowError::HistoryFull`], or what keeps the door from going on: the
+    /// cancelling of the run above all.
+    pub async fn ask(&mut self, prompt: impl Into<String>) -> Result<String, WorkflowError> {
+        let prompt = prompt.into();
+        if self.door.engine_door().must_continue_as_new() {
+            return Err(WorkflowError::HistoryFull);
+        }
+        let turn = Turn::take(self.door).ok_or_else(|| WorkflowError::NotItsTurn {
+            agent: self.spec.name.clone(),
+        })?;
+        let state = self.start(prompt, turn.before);
+        let strategy = Strategy::from_policy(&self.spec.context);
+        let mut agent = AgentLoop::resume(self.door, strategy, state);
+        let output = agent.run().await?;
+        let state = agent.machine().state().clone();
+        self.turns += state.turn.saturating_sub(turn.before);
+        self.state = Some(state);
+        match (output.exit_reason, output.output) {
+            (Some(ExitReason::Complete), text) => Ok(text.unwrap_or_default()),
+            (Some(ExitReason::Cancelled), _) => {
+                let reason = output.error.map(|error| error.message);
+                Err(DurableError::Cancelled { reason }.into())
+            }
+            (exit_reason, _) => Err(WorkflowError::Agent {
+                agent: self.spec.name.clone(),
+                exit_reason: exit_reason.unwrap_or(ExitReason::Failed),
+                error: output.error,
+            }),
+        }
+    }
+
+    /// As [`ask`](Self::ask), with an answer of the agent's [form](neuron_types::ResponseFormat).
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask); [`WorkflowError::Answer`] if the answer is not a `T`.
+    pub async fn ask_for<T: DeserializeOwned>(
+        &mut self,
+        prompt: impl Into<String>,
+    ) -> Result<T, WorkflowError> {
+        let answer = self.ask(prompt).await?;
+        from_text(&answer).map_err(|source| WorkflowError::Answer {
+            agent: self.spec.name.clone(),
+            source,
+        })
+    }
+
+    /// Where its loop starts: its conversation with the prompt, in a run of so many turns.
+    fn start(&mut self, prompt: String, before: u32) -> RunState {
+        let asked = RunEvent::AgentAsked {
+            scope: self.scope,
+            agent: self.spec.name.clone(),
+            prompt: prompt.clone(),
+        };
+        let prompt = Message::user(prompt);
+        let mut state = match self.state.take() {
+            Some(mut state) => {
+                state.conversation.push(prompt);
+                state.stage = Stage::TakeInput { closing: false };
+                state.last_text = None;
+                state
+            }
+            None => {
+                let lineage = Lineage::of(self.door.uuid());
+                let input = RunInput::new(self.spec.clone(), prompt);
+                let machine = AgentMachine::new(input, self.door.now()).with_lineage(lineage);
+                let mut state = RunState::from(machine);
+                state.scope = self.scope;
+                state
+            }
+        };
+        let others = before.saturating_sub(self.turns);
+        let turns = self.spec.limits.turns;
+        state.agent.limits.turns = turns.map(|turns| turns.saturating_add(others));
+        state.turn = before;
+        state.outbox = vec![asked];
+        state
+    }
+}
+
+impl<D> fmt::Debug for ScopedAgent<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedAgent")
+            .field("agent", &self.spec.name)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The right to be the one that is answering, until it is dropped.
+struct Turn<'a, D> {
+    door: &'a Door<D>,
+    /// The run's turns before.
+    before: u32,
+}
+
+impl<'a, D> Turn<'a, D> {
+    fn take(door: &'a Door<D>) -> Option<Self> {
+        let mut turns = door.turns();
+        if std::mem::replace(&mut turns.is_taken, true) {
+            return None;
+        }
+        let before = turns.status.turn;
+        Some(Self { door, before })
+    }
+}
+
+impl<D> Drop for Turn<'_, D> {
+    fn drop(&mut self) {
+        self.door.turns().is_taken = false;
+    }
+}

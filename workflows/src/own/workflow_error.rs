@@ -1,0 +1,100 @@
+//! Why a workflow of one's own does not come to its output.
+
+use std::error::Error;
+
+use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure, with_causes};
+
+/// Why a workflow of one's own does not come to its output. Its run ends with it, unless it only cannot go on here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkflowError {
+    /// The door did not do what was asked of it.
+    #[error(transparent)]
+    Door(#[from] DurableError),
+    /// An agent did not come to an answer.
+    #[error("the agent {agent} came to no answer{}", .error.as_ref().map(|e| format!(": {}", e.message)).unwrap_or_default())]
+    Agent {
+        /// The agent's name.
+        agent: String,
+        /// Why it ended.
+        exit_reason: ExitReason,
+        /// What it failed with.
+        error: Option<RunError>,
+    },
+    /// An agent's answer is not what the workflow reads it as.
+    #[error("the answer of the agent {agent} cannot be read")]
+    Answer {
+        /// The agent's name.
+        agent: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The workflow has no such agent.
+    #[error("the workflow has no agent {agent}: it has {known}")]
+    UnknownAgent {
+        /// The name that was asked for.
+        agent: String,
+        /// Those that it has.
+        known: String,
+    },
+    /// Two agents were asked at the same time. Those of one run take turns.
+    #[error(
+        "the agent {agent} was asked while another one was answering: agents of one run take turns"
+    )]
+    NotItsTurn {
+        /// The agent that was asked.
+        agent: String,
+    },
+    /// The history of the run is so near the engine's limits that nothing more may be started in it. A workflow of
+    /// one's own does not continue as new.
+    #[error("the history of the run is full: let fewer things happen in one run")]
+    HistoryFull,
+    /// The input is not what the workflow is given.
+    #[error("the input cannot be read")]
+    Input(#[source] serde_json::Error),
+    /// The output cannot be written as JSON.
+    #[error("the output cannot be written as JSON")]
+    Output(#[source] serde_json::Error),
+    /// The workflow says so itself.
+    #[error(transparent)]
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl WorkflowError {
+    /// What the workflow itself takes for a failure: any error, or a text.
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed(error.into())
+    }
+
+    /// How the run ends with it; the error if it does not end, but only cannot go on here.
+    pub(crate) fn end(self) -> Result<(ExitReason, RunError), DurableError> {
+        let (exit_reason, kind) = match &self {
+            Self::Door(DurableError::Cancelled { reason }) => {
+                let message = reason.clone();
+                let message = message.unwrap_or_else(|| "the run was cancelled".to_owned());
+                let kind = FailureKind::Cancelled;
+                return Ok((ExitReason::Cancelled, RunError { kind, message }));
+            }
+            Self::Door(DurableError::Step(StepFailure { kind, .. })) => (ExitReason::Failed, *kind),
+            Self::Door(DurableError::BadSignal { .. }) | Self::Input(_) => {
+                (ExitReason::Failed, FailureKind::InvalidRequest)
+            }
+            Self::Agent {
+                exit_reason, error, ..
+            } => {
+                let kind = error.as_ref().map(|error| error.kind);
+                (*exit_reason, kind.unwrap_or(FailureKind::Internal))
+            }
+            Self::Answer { .. } => (ExitReason::Failed, FailureKind::InvalidAnswer),
+            Self::HistoryFull => (ExitReason::Failed, FailureKind::ContextLength),
+            Self::Door(_) => match self {
+                Self::Door(error) => return Err(error),
+                other => return Err(DurableError::engine(other)),
+            },
+            _ => (ExitReason::Failed, FailureKind::Internal),
+        };
+        let message = with_causes(&self);
+        Ok((exit_reason, RunError { kind, message }))
+    }
+}
