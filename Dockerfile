@@ -5,7 +5,7 @@ WORKDIR /src
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --release --locked --features neuron-cli/engines \
+    cargo build --release --locked --features neuron-cli/full \
         -p neuron-cli -p neuron-temporal-worker -p neuron-restate-worker \
     && install -D -t /out target/release/neuron \
         target/release/neuron-temporal-worker target/release/neuron-restate-worker

@@ -26,7 +26,7 @@ const BUILT: [(&str, &str); 3] = [
 ];
 
 /// What the command is tested with, beside its default features.
-const WITH_ENGINES: &str = "neuron-cli/engines";
+const WITH_FEATURES: &str = "neuron-cli/full";
 
 /// Runs all tests, after fetching and building what they need.
 ///
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     } else {
         tests.args(["test", "--tests"]);
     }
-    tests.args(["--features", WITH_ENGINES]);
+    tests.args(["--features", WITH_FEATURES]);
     tests.args(&args.runner).envs(programs);
     errors.extend(command::show(&mut tests).err());
 
@@ -80,7 +80,7 @@ fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {
     // The tests are built along with them: alone, the programs would get dependencies with fewer features,
     // and cargo would build many of them twice.
     build.args(["build", "--workspace", "--tests", "--examples"]);
-    build.args(["--features", WITH_ENGINES]);
+    build.args(["--features", WITH_FEATURES]);
     for (name, _) in BUILT {
         build.args(["--bin", name]);
     }

@@ -1,12 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "protocol")]
 mod client;
 mod error;
 mod handler;
+#[cfg(feature = "protocol")]
 mod server;
+mod spec;
+#[cfg(feature = "protocol")]
 mod transport;
+#[cfg(feature = "protocol")]
 mod wire;
 
+#[cfg(feature = "protocol")]
 pub use self::{
     client::discovery::Discovered,
     client::mcp_client::{McpClient, McpServerInfo},
@@ -15,13 +21,15 @@ pub use self::{
         PromptResult, ResourceContent, ResourceData,
     },
     client::servers::McpServers,
-    client::spec::{McpServerSpec, McpTransport},
     client::tool::McpTool,
+    server::mcp_server::McpServer,
+    wire::definition::LeftOut,
+};
+pub use self::{
     error::McpError,
     handler::client_handler::{
         ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpRoot,
         SamplingRequest,
     },
-    server::mcp_server::McpServer,
-    wire::definition::LeftOut,
+    spec::{McpServerSpec, McpTransport},
 };

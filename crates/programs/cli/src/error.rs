@@ -58,6 +58,13 @@ pub(crate) enum CliError {
     #[cfg(feature = "temporal")]
     #[error("nothing can be replayed in this process: try again")]
     Replayer(#[source] Box<dyn Error + Send + Sync>),
+    #[error(
+        "this build of neuron has no MCP, which {}: install one that has it with \
+         `cargo install --path crates/programs/cli --features mcp`, or run \
+         `cargo run -p neuron-cli --features mcp --`",
+        .server.as_ref().map_or_else(|| "this command needs".to_owned(), |name| format!("the server {name} of the agent file needs"))
+    )]
+    NoMcp { server: Option<String> },
     #[cfg(not(all(feature = "temporal", feature = "restate")))]
     #[error(
         "this build of neuron cannot speak with {engine}: install one that can with \
@@ -133,6 +140,9 @@ impl From<AgentFileError> for CliError {
     fn from(error: AgentFileError) -> Self {
         match error {
             AgentFileError::NoFile { path } => Self::NoAgentFile { path },
+            AgentFileError::McpNotBuilt { server } => Self::NoMcp {
+                server: Some(server),
+            },
             other => Self::AgentFile(other),
         }
     }

@@ -7,5 +7,4 @@ pub(crate) mod no_answer;
 pub(crate) mod opening;
 pub(crate) mod resource;
 pub(crate) mod servers;
-pub(crate) mod spec;
 pub(crate) mod tool;

@@ -81,6 +81,12 @@ pub enum AgentFileError {
     /// An MCP server cannot be used.
     #[error(transparent)]
     Mcp(#[from] McpError),
+    /// An agent uses an MCP server, and this build cannot speak with one.
+    #[error("the MCP server {server} cannot be started: this build is without MCP")]
+    McpNotBuilt {
+        /// The server.
+        server: String,
+    },
     /// There is no such MCP server.
     #[error("{}", unknown("MCP server", name, known))]
     UnknownMcpServer {

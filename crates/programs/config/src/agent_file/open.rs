@@ -3,7 +3,6 @@
 use std::{fmt, pin::Pin, sync::Arc};
 
 use neuron_executor::Executor;
-use neuron_mcp::McpServers;
 use neuron_types::AgentSpec;
 
 use crate::agent_file::{
@@ -14,8 +13,17 @@ use crate::agent_file::{
 pub(crate) mod connect;
 pub(crate) mod mcp;
 pub(crate) mod mcp_answers;
+#[cfg(not(feature = "mcp"))]
+mod no_servers;
 pub(crate) mod options;
 pub(crate) mod provider;
+#[cfg(feature = "mcp")]
+mod servers;
+
+#[cfg(not(feature = "mcp"))]
+pub(crate) use no_servers::Servers;
+#[cfg(feature = "mcp")]
+pub(crate) use servers::Servers;
 
 /// The agents of a file with the MCP servers that they use, which were started for them. Cheap to clone; clones share
 /// the servers.
@@ -30,7 +38,7 @@ pub struct OpenAgents {
 struct Inner {
     /// With the tools of the servers.
     definitions: Definitions,
-    servers: McpServers,
+    servers: Servers,
     options: OpenOptions,
 }
 
@@ -107,7 +115,7 @@ impl OpenAgents {
     /// A server of the agent that does not run.
     fn missing<'a>(&self, agent: &'a Agent) -> Option<&'a String> {
         let mut servers = agent.mcp.iter();
-        servers.find(|server| self.inner.servers.client(server).is_none())
+        servers.find(|server| !self.inner.servers.runs(server))
     }
 }
 

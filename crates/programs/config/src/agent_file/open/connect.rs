@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_executor::Executor;
-use neuron_mcp::McpServers;
 use neuron_tool::BUILTIN_TOOLS;
 use neuron_types::{AgentSpec, ToolDyn};
 
@@ -11,7 +10,7 @@ use crate::agent_file::{
     definitions::Definitions,
     error::AgentFileError,
     open::{
-        mcp,
+        Servers, mcp,
         options::{OpenOptions, Wanted},
         provider::{base_url, provider},
     },
@@ -23,7 +22,7 @@ use crate::agent_file::{
 
 pub(crate) fn executor(
     file: &Definitions,
-    servers: Option<&McpServers>,
+    servers: Option<&Servers>,
     agent: &AgentSpec,
     options: &OpenOptions,
 ) -> Result<Executor, AgentFileError> {
@@ -85,7 +84,7 @@ fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
 /// The tools of MCP servers.
 fn other_tools(
     file: &Definitions,
-    servers: Option<&McpServers>,
+    servers: Option<&Servers>,
     agent: &AgentSpec,
 ) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
     let mut tools = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpServers, McpTransport};
+use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpTransport};
 use neuron_types::{AgentSpec, ToolDyn};
 
 use crate::agent_file::{
@@ -10,6 +10,7 @@ use crate::agent_file::{
     environment::{Environment, set},
     error::AgentFileError,
     open::{
+        Servers,
         mcp_answers::{Answers, Sampler},
         options::{OpenOptions, Wanted},
         provider::provider_of,
@@ -27,7 +28,7 @@ const SAMPLING_MAX_TOKENS: u64 = 4096;
 pub(crate) async fn start(
     file: &mut Definitions,
     options: &OpenOptions,
-) -> Result<McpServers, AgentFileError> {
+) -> Result<Servers, AgentFileError> {
     let wanted = wanted(file, &options.wanted)?;
     let specs = file
         .mcp
@@ -36,14 +37,9 @@ pub(crate) async fn start(
     let specs: Vec<_> = specs
         .map(|name| one(file, name, options))
         .collect::<Result<_, _>>()?;
-    let servers = McpServers::start(specs).await?;
+    let servers = Servers::start(specs).await?;
     for agent in file.agents.values_mut() {
-        let running: Vec<&str> = servers.names().collect();
-        if agent
-            .mcp
-            .iter()
-            .all(|name| running.contains(&name.as_str()))
-        {
+        if agent.mcp.iter().all(|name| servers.runs(name)) {
             let found = agent.mcp.iter().flat_map(|name| servers.definitions(name));
             let tools = &mut agent.spec.head_mut().tools;
             tools.extend(found);
@@ -78,7 +74,7 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
 }
 
 /// Puts the tools of a server in the place of `mcp:SERVER`: a run's rules hold for the tools that it has.
-fn spell_out(rules: &mut Vec<String>, servers: &McpServers) {
+fn spell_out(rules: &mut Vec<String>, servers: &Servers) {
     *rules = rules
         .iter()
         .flat_map(|rule| {
@@ -189,14 +185,14 @@ fn spec(
 /// A tool of an agent that is no built-in one.
 pub(crate) fn tool(
     file: &Definitions,
-    servers: Option<&McpServers>,
+    servers: Option<&Servers>,
     agent: &AgentSpec,
     name: &str,
 ) -> Result<Option<Arc<dyn ToolDyn>>, AgentFileError> {
     let Some(server) = server_of(name).filter(|server| file.mcp.contains_key(*server)) else {
         return Ok(None);
     };
-    let Some(servers) = servers.filter(|servers| servers.client(server).is_some()) else {
+    let Some(servers) = servers.filter(|servers| servers.runs(server)) else {
         return Err(AgentFileError::McpNotStarted {
             agent: agent.name.clone(),
             server: server.to_owned(),
