@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
-use neuron_testing::{Engine, EngineServer};
+use neuron_harness::{Engine, EngineServer};
 use serde_json::{Value, json};
 
 use crate::{

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use neuron_engine::RunClient;
+use neuron_harness::{Addresses, Engine};
 use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
 use neuron_temporal::AgentClient;
-use neuron_testing::{Addresses, Engine};
 use neuron_types::{RunId, RunPhase};
 use temporalio_client::WorkflowStartOptions;
 use temporalio_common::UntypedWorkflow;

@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
+use neuron_harness::{Addresses, Engine};
 use neuron_restate::{AgentServices, ServiceNames};
 use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
-use neuron_testing::{Addresses, Engine};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use restate_sdk::prelude::{Endpoint, HttpServer};
 use temporalio_common::worker::WorkerDeploymentOptions;

@@ -3,7 +3,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use neuron_e2e::Aimock;
+use neuron_harness::Aimock;
 use serde_json::json;
 
 /// What the model says.

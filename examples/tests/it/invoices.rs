@@ -1,7 +1,6 @@
 use std::process::Command;
 
-use neuron_e2e::Aimock;
-use neuron_testing::{Engine, EngineServer};
+use neuron_harness::{Aimock, Engine, EngineServer};
 use serde_json::json;
 
 #[tokio::test]

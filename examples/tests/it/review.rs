@@ -1,7 +1,6 @@
 use std::process::{Command, Output};
 
-use neuron_e2e::Aimock;
-use neuron_testing::{Engine, EngineServer};
+use neuron_harness::{Aimock, Engine, EngineServer};
 use serde_json::{Value, json};
 
 /// The writer writes, the critic is not content at first, the writer mends, the critic is content.

@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use neuron_e2e::eventually;
+use neuron_harness::eventually;
 
 fn survivor(folder: &std::path::Path) -> Child {
     Command::new(env!("CARGO_BIN_EXE_survive"))

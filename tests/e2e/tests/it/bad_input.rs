@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use neuron_e2e::{FakeModel, Gate, Reply, World, chat};
+use neuron_harness::{FakeModel, Gate, Reply, World, chat};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -324,7 +324,7 @@ fn of_two_executors_of_a_run_one_goes_on_and_the_other_is_told() {
     gate.reached();
     let late = world.neuron(&["resume", "one"]).exits(2);
     late.says(&["another process", "neuron wait one"]);
-    let first_over = neuron_e2e::eventually("end of one of two", || {
+    let first_over = neuron_harness::eventually("end of one of two", || {
         both.iter_mut().position(|resume| !resume.is_running())
     });
     let refused = both.remove(first_over).finish().exits(2);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, env, fs, path::Path, path::PathBuf, process::Command};
 
-use neuron_e2e::world::workspace;
+use neuron_harness::workspace;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]

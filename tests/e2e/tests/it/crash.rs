@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use neuron_e2e::{Reply, chat, eventually};
+use neuron_harness::{Reply, chat, eventually};
 use serde_json::json;
 
 use crate::long_run::{ANSWER, CALLS, LAST_TURN, LongRun, RUN, Tool, check_output, is_unknown};
@@ -207,7 +207,7 @@ fn a_run_that_is_killed_again_and_again_still_ends() {
             let over = !resume.as_mut()?.is_running();
             (over || run.model.requests().len() >= requests).then_some(())
         });
-        drop(resume.take().map(neuron_e2e::Running::kill));
+        drop(resume.take().map(neuron_harness::Running::kill));
     }
 
     if run.world.neuron(&["status", RUN]).code != Some(0) {

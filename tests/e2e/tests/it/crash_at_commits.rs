@@ -2,7 +2,7 @@
 
 use std::{fs, hint, path::PathBuf, time::Instant};
 
-use neuron_e2e::Running;
+use neuron_harness::Running;
 use neuron_patience::patience;
 
 use crate::long_run::{CALLS, LAST_TURN, LongRun, RUN, Tool};

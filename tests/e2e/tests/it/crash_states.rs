@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_e2e::{FakeModel, PipeGate, Reply, World, chat, eventually};
+use neuron_harness::{FakeModel, PipeGate, Reply, World, chat, eventually};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! The first command of the README: no key, no network.
 
-use neuron_e2e::{World, world::workspace};
+use neuron_harness::{World, workspace};
 
 #[test]
 fn the_demo_lists_the_crates_of_this_workspace_and_says_that_it_is_a_demo() {

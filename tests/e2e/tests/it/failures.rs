@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use neuron_e2e::{FakeModel, Finished, Reply, Request, World, chat};
+use neuron_harness::{FakeModel, Finished, Reply, Request, World, chat};
 use serde_json::{Value, json};
 
 /// Four attempts with delays of 100, 200 and 300 ms between them.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use neuron_e2e::{FakeModel, PipeGate, Reply, Request, Running, World, chat};
+use neuron_harness::{FakeModel, PipeGate, Reply, Request, Running, World, chat};
 use serde_json::{Value, json};
 
 pub(crate) const RUN: &str = "long";

@@ -1,6 +1,6 @@
 //! Whole runs against an independent fake of the OpenAI, Anthropic and Ollama APIs.
 
-use neuron_e2e::{Aimock, World};
+use neuron_harness::{Aimock, World};
 use serde_json::{Value, json};
 
 const PROMPT: &str = "Tidy up the notes.";

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use neuron_e2e::{Aimock, Llmock, World};
 use neuron_executor::next_delay;
+use neuron_harness::{Aimock, Llmock, World};
 use neuron_provider_anthropic::Anthropic;
 use neuron_provider_ollama::Ollama;
 use neuron_provider_openai::{OpenAiChat, OpenAiResponses};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_e2e::{FakeModel, Gate, PipeGate, Reply, Running, World, chat, eventually};
+use neuron_harness::{FakeModel, Gate, PipeGate, Reply, Running, World, chat, eventually};
 use serde_json::json;
 
 /// Cancels a run that goes on for longer than anybody waits, and checks that it ends as a cancelled one.

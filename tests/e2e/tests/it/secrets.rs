@@ -1,6 +1,6 @@
 //! A key stays in the environment.
 
-use neuron_e2e::{FakeModel, Reply, World, chat, holders};
+use neuron_harness::{FakeModel, Reply, World, chat, holders};
 use serde_json::json;
 
 /// Not of a form that could be recognised by itself.

@@ -1,6 +1,6 @@
 //! Several processes, one home.
 
-use neuron_e2e::{FakeModel, Reply, Running, World, chat};
+use neuron_harness::{FakeModel, Reply, Running, World, chat};
 use serde_json::json;
 
 #[test]

@@ -1,7 +1,7 @@
 //! A person is asked, and there is no terminal.
 
 use chrono::{DateTime, Utc};
-use neuron_e2e::{FakeModel, PipeGate, Reply, World, chat, eventually};
+use neuron_harness::{FakeModel, PipeGate, Reply, World, chat, eventually};
 use serde_json::{Value, json};
 
 const AGENT: &str = "tools = [\"bash\", \"read_file\", \"grep\"]\nask = [\"bash\"]\n";

@@ -2,7 +2,6 @@
 
 mod broken_off;
 mod crowd;
-mod mcp_servers;
 mod noted;
 mod noted_model;
 mod noted_tool;
@@ -12,7 +11,6 @@ mod stubborn_server;
 pub use self::{
     broken_off::BrokenOffAnswer,
     crowd::Crowd,
-    mcp_servers::{EverythingServer, HOSTILE_SERVER, mcp_program},
     noted::{input_of, noted_agent, run_locally},
     noted_model::NotedModel,
     noted_tool::NotedTool,

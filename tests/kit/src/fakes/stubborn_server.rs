@@ -3,9 +3,10 @@
 use std::{fs, path::PathBuf};
 
 use neuron_config::{AgentFile, OpenOptions};
+use neuron_harness::HOSTILE_SERVER;
 use neuron_types::{Message, RunInput};
 
-use crate::{AgentFolder, HOSTILE_SERVER};
+use crate::AgentFolder;
 
 /// A server that ignores SIGTERM and has a child that does so too. Whoever serves the folder starts it as `h`, and
 /// finds the ids of both in the folder's file `theirs`.

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use neuron_engine::{
     Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter,
 };
+use neuron_harness::until;
 use neuron_patience::patience;
 use neuron_types::{
     AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, RunStatus,
@@ -13,7 +14,7 @@ use neuron_types::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::{ClientSession, Host, Stage, agent, decision, until};
+use crate::{ClientSession, Host, Stage, agent, decision};
 
 /// Makes a test of each thing that a [`RunClient`](neuron_engine::RunClient) does, over the client of a host whose
 /// session is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.

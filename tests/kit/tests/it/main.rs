@@ -8,6 +8,5 @@
     reason = "helpers of tests may panic as tests may"
 )]
 
-mod engines;
 mod kit;
 mod remote;

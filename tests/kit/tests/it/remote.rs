@@ -1,8 +1,9 @@
 //! A world that is reached from another process.
 
 use neuron_config::script;
+use neuron_harness::Process;
 use neuron_local::LocalDurableContext;
-use neuron_testing::{Ending, Process, World, agent, executor_at};
+use neuron_testing::{Ending, World, agent, executor_at};
 use neuron_types::{Message, RunInput, RunOutput, RunRequest};
 use serde_json::{Value, json};
 

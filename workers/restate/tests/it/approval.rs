@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use neuron_engine::RunClient as _;
-use neuron_testing::until;
+use neuron_harness::until;
 use neuron_types::RunPhase;
 use serde_json::json;
 

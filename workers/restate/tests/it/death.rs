@@ -1,7 +1,7 @@
 //! Workers that die or stop in the middle of a run.
 
 use neuron_engine::RunClient as _;
-use neuron_testing::until;
+use neuron_harness::until;
 use serde_json::json;
 
 use crate::place::Place;

@@ -1,6 +1,6 @@
 //! What the worker says of itself.
 
-use neuron_testing::http_get as get;
+use neuron_harness::http::get;
 use serde_json::json;
 
 use crate::place::Place;

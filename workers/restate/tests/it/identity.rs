@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use neuron_testing::{Engine, EngineServer, http_get as get, until};
+use neuron_harness::{Engine, EngineServer, http::get, until};
 use serde_json::json;
 
 use crate::place::Place;

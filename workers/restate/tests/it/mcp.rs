@@ -1,7 +1,8 @@
 //! Workers whose agents have the tools of an MCP server.
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{StubbornServer, have_ended, is_running};
+use neuron_harness::{have_ended, is_running};
+use neuron_testing::StubbornServer;
 use neuron_types::{RunId, RunOutput};
 use serde_json::json;
 

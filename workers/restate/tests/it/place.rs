@@ -3,11 +3,10 @@
 use std::{path::Path, process::Command, sync::Arc};
 
 use neuron_engine::RunClient as _;
+use neuron_harness::{Engine, EngineServer, Program, free_address, http, program_in, until};
 use neuron_patience::patience;
 use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
-use neuron_testing::{
-    AgentFolder, Engine, EngineServer, Program, free_address, http_get, program_in, until,
-};
+use neuron_testing::AgentFolder;
 use neuron_types::{RunId, RunOutput};
 use serde_json::Value;
 
@@ -119,7 +118,7 @@ pub(crate) struct Worker {
 impl Worker {
     async fn registered(self) -> Self {
         until(async || {
-            let (status, _) = http_get(&self.health, "/readyz")?;
+            let (status, _) = http::get(&self.health, "/readyz")?;
             (status == 200).then_some(())
         })
         .await;

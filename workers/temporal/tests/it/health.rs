@@ -1,7 +1,7 @@
 //! What a worker says of itself.
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{free_address, http_get as get, until};
+use neuron_harness::{free_address, http::get, until};
 use serde_json::json;
 
 use crate::place::Place;

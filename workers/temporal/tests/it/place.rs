@@ -3,8 +3,9 @@
 use std::{path::Path, process::Command};
 
 use neuron_engine::RunClient as _;
+use neuron_harness::{Engine, EngineServer, Program, program_in, until};
 use neuron_temporal::AgentClient;
-use neuron_testing::{AgentFolder, Engine, EngineServer, Program, program_in, until};
+use neuron_testing::AgentFolder;
 use neuron_types::RunId;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Output};
 
-use neuron_testing::free_address;
+use neuron_harness::free_address;
 
 use crate::place::command;
 

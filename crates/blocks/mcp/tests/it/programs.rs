@@ -5,12 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use neuron_mcp::McpServerSpec;
-use neuron_patience::patience;
-use neuron_testing::HOSTILE_SERVER;
-pub(crate) use neuron_testing::{
+use neuron_harness::HOSTILE_SERVER;
+pub(crate) use neuron_harness::{
     EverythingServer as Everything, is_running, mcp_program as program,
 };
+use neuron_mcp::McpServerSpec;
+use neuron_patience::patience;
 use neuron_types::{ContentItem, ToolOutput};
 
 pub(crate) fn everything() -> McpServerSpec {

@@ -9,7 +9,8 @@ use std::{
 };
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 

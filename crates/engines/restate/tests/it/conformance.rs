@@ -7,11 +7,12 @@ use std::{
 };
 
 use neuron_engine::RunClient;
-use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
-use neuron_testing::{
-    ClientSession, Engine, EngineServer, Host, HostError, Process, World, free_address,
+use neuron_harness::{
+    Engine, EngineServer, Process, free_address,
     http::{self, ask, has_status},
 };
+use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
+use neuron_testing::{ClientSession, Host, HostError, World};
 use neuron_types::RunId;
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, sync::Mutex};

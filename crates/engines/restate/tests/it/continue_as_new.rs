@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally};
 use neuron_types::{ExitReason, RunEvent, RunPhase, ToolEffects, ToolOutput, UserMessage, Verdict};
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally};
 use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{ToolEffects, ToolOutput};
 use serde_json::json;
 

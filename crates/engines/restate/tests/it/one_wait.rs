@@ -9,7 +9,8 @@ use std::{
 };
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
     ExitReason, FailureKind, RunEvent, RunId, RunPhase, ToolEffects, ToolOutput, UserMessage,
     Verdict,

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_executor::EventSink;
-use neuron_testing::{NotedModel, Watcher, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, Watcher, noted_agent};
 use neuron_types::{FailureKind, RetryPolicy, RunPhase};
 use serde_json::json;
 

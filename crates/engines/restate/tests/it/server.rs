@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use neuron_harness::{Engine, EngineServer};
 use neuron_restate::ServerAddress;
-use neuron_testing::{Engine, EngineServer};
 use tokio::runtime::Handle;
 
 pub(crate) struct Server {

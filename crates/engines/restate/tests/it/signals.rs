@@ -1,7 +1,8 @@
 //! Signals: none lost, each once, in order.
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{RunEvent, RunPhase, ToolEffects, UserMessage};
 use serde_json::json;
 

@@ -4,9 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use neuron_engine::RunClient as _;
 use neuron_executor::EventSink;
-use neuron_testing::{
-    BrokenOffAnswer, NotedModel, NotedTool, Watcher, decision, noted_agent, until,
-};
+use neuron_harness::until;
+use neuron_testing::{BrokenOffAnswer, NotedModel, NotedTool, Watcher, decision, noted_agent};
 use neuron_types::{RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 

@@ -8,9 +8,10 @@ use std::{
 
 use neuron_engine::RunClient as _;
 use neuron_executor::Executor;
+use neuron_harness::until;
 use neuron_patience::{long_patience, patience};
 use neuron_restate::{AgentServices, RestateClient, ServiceNames};
-use neuron_testing::{input_of, until};
+use neuron_testing::input_of;
 use neuron_types::{AgentSpec, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase, RunStatus};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};

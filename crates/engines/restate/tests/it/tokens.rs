@@ -1,8 +1,9 @@
 //! A token is shown to what demands it, and to nothing else: a Restate server would keep it.
 
 use neuron_engine::{PageRequest, RunClient as _, RunClientError, RunFilter};
+use neuron_harness::until;
 use neuron_restate::{RestateClient, ServerAddress};
-use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent, until};
+use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent};
 use neuron_types::{RunId, RunPhase, RunStatus, UserMessage};
 use serde_json::json;
 

@@ -9,8 +9,9 @@ use std::{
 };
 
 use neuron_engine::RunClient as _;
+use neuron_harness::until;
 use neuron_patience::patience;
-use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_types::{
     ExitReason, Placement, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput,
 };

@@ -8,12 +8,13 @@ use std::{
 };
 
 use neuron_engine::{RunClient, RunClientError};
-use neuron_patience::patience;
-use neuron_temporal::AgentClient;
-use neuron_testing::{
-    ClientSession, Engine, EngineServer, Host, HostError, Process, World, free_address,
+use neuron_harness::{
+    Engine, EngineServer, Process, free_address,
     http::{ask, has_status, json},
 };
+use neuron_patience::patience;
+use neuron_temporal::AgentClient;
+use neuron_testing::{ClientSession, Host, HostError, World};
 use neuron_types::{RunId, RunOutput};
 use serde_json::Value;
 use tokio::sync::Mutex;

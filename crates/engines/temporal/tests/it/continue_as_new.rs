@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
     AgentSpec, ContentBlock, Limits, Message, RunId, RunPhase, ToolEffects, ToolOutput,
     UserMessage, Verdict,

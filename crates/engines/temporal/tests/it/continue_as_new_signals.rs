@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{ContentBlock, Message, RunPhase, ToolEffects, UserMessage, Verdict, signal};
 use serde_json::{Value, json};
 

@@ -9,8 +9,9 @@ use std::{
 use futures::StreamExt as _;
 use neuron_config::ScriptModel;
 use neuron_executor::Executor;
+use neuron_harness::until;
 use neuron_temporal::AgentClient;
-use neuron_testing::{NotedModel, NotedTool, noted_agent, until};
+use neuron_testing::{NotedModel, NotedTool, noted_agent};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, Limits, Placement, Provider, ProviderError,

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
     ContentBlock, ContentItem, ExitReason, Message, Placement, RecordedEvent, RunEvent, RunId,
     ToolEffects, ToolOutput, UserMessage, Verdict,

@@ -1,7 +1,8 @@
 //! What a run shows, and what there is without one.
 
 use neuron_engine::{PageRequest, RunClient as _, RunClientError, RunFilter, RunPage};
-use neuron_testing::{NotedModel, input_of, noted_agent, until};
+use neuron_harness::until;
+use neuron_testing::{NotedModel, input_of, noted_agent};
 use neuron_types::{RunId, RunPhase};
 use serde_json::json;
 

@@ -5,10 +5,11 @@ use std::thread::JoinHandle;
 use futures::StreamExt as _;
 use neuron_engine::RunClient as _;
 use neuron_executor::Executor;
+use neuron_harness::{Engine, EngineServer, Launcher, until};
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext,
 };
-use neuron_testing::{Engine, EngineServer, Launcher, input_of, until};
+use neuron_testing::input_of;
 use neuron_types::{AgentSpec, DurableError, RunId, RunOutput, RunPhase, RunStart, RunStatus};
 use serde_json::Value;
 use temporalio_client::{Client, UntypedSignal, WorkflowExecutionInfo, WorkflowHandle};

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use neuron_engine::RunClient as _;
-use neuron_testing::{Engine, Launcher, NotedModel, NotedTool, decision, noted_agent, until};
+use neuron_harness::{Engine, Launcher, until};
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{RunId, RunPhase, ToolEffects, Verdict};
 use serde_json::{Value, json};
 use temporalio_client::tonic::Request;

@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 
-use neuron_testing::{Engine, Launcher};
+use neuron_harness::{Engine, Launcher};
 use serde_json::Value;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! People who decide without the command, while no worker is there: what the book tells them to type.
 
-use neuron_testing::Engine;
+use neuron_harness::Engine;
 use serde_json::{Value, json};
 
 use crate::engine_place::Place;

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use neuron_testing::{Engine, EngineServer, Launcher};
+use neuron_harness::{Engine, EngineServer, Launcher};
 use serde_json::Value;
 
 use crate::support::{Done, Home, eventually};

@@ -1,6 +1,6 @@
 //! `neuron replay`
 
-use neuron_testing::Engine;
+use neuron_harness::Engine;
 use serde_json::{Value, json};
 
 use crate::{engine_place::Place, support::one_command};

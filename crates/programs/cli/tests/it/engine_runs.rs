@@ -1,6 +1,6 @@
 //! The commands about runs, against real engines: what they say is what they say about local runs.
 
-use neuron_testing::Engine;
+use neuron_harness::Engine;
 use serde_json::{Value, json};
 
 use crate::{

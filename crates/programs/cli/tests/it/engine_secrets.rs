@@ -1,8 +1,7 @@
 //! What is in a worker's environment stays there: neither a history nor a journal has it, nor any file of
 //! Temporal's server. So does what is in the command's.
 
-use neuron_e2e::{FakeModel, Reply, chat, holders};
-use neuron_testing::Engine;
+use neuron_harness::{Engine, FakeModel, Reply, chat, holders};
 use serde_json::{Value, json};
 
 use crate::{engine_place::Place, support::eventually};

@@ -1,6 +1,6 @@
 //! At every stage of a run, its status and its output are what those of a local run are.
 
-use neuron_testing::Engine;
+use neuron_harness::Engine;
 use serde_json::{Value, json};
 
 use crate::{

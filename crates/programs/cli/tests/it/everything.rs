@@ -1,6 +1,6 @@
 //! The protocol's own test server in an agent file.
 
-use neuron_testing::mcp_program;
+use neuron_harness::mcp_program;
 use serde_json::{Value, json};
 
 use crate::support::Home;

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use neuron_testing::{HOSTILE_SERVER, mcp_program};
+use neuron_harness::{HOSTILE_SERVER, mcp_program};
 use serde_json::{Value, json};
 
 use crate::support::Home;

@@ -1,6 +1,6 @@
 //! An MCP server that is killed in the middle of a run and started again: the run goes on.
 
-use neuron_testing::{Engine, EverythingServer};
+use neuron_harness::{Engine, EverythingServer};
 use serde_json::{Value, json};
 
 use crate::{

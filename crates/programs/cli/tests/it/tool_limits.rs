@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use neuron_testing::Engine;
+use neuron_harness::Engine;
 use serde_json::{Value, json};
 
 use crate::{

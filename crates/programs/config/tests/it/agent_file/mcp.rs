@@ -1,7 +1,7 @@
 //! Agents with the tools of MCP servers.
 
 use neuron_config::{AgentFile, AgentFileError, OpenOptions};
-use neuron_testing::HOSTILE_SERVER;
+use neuron_harness::HOSTILE_SERVER;
 use neuron_types::ToolDefinition;
 
 fn file() -> AgentFile {

@@ -4,13 +4,11 @@ use std::{
     env,
     io::{BufRead as _, BufReader},
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::OnceLock,
 };
 
-use serde_json::Value;
-
-use crate::free_address;
+use crate::{Process, fetched::fetched, free_address};
 
 /// Names the program beside which the others are.
 const VARIABLE: &str = "NEURON_MCP_SERVERS";
@@ -32,6 +30,7 @@ pub const HOSTILE_SERVER: &str = concat!(
 pub fn mcp_program(name: &str) -> String {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
+        let fetch = || fetched("mcp-servers").unwrap_or_else(|why| panic!("{why}"));
         let one = env::var_os(VARIABLE).map_or_else(fetch, PathBuf::from);
         one.parent().unwrap().to_owned()
     });
@@ -40,24 +39,12 @@ pub fn mcp_program(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn fetch() -> PathBuf {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let found = Command::new(cargo)
-        .args(["xtask", "engines", "mcp-servers", "--json"])
-        .output()
-        .unwrap();
-    let complaint = String::from_utf8_lossy(&found.stderr);
-    assert!(found.status.success(), "{complaint}");
-    let paths: Value = serde_json::from_slice(&found.stdout).unwrap();
-    PathBuf::from(paths["mcp-servers"].as_str().unwrap())
-}
-
 /// The server `mcp-server-everything` over HTTP, at an address that stays the same when it is killed and started
 /// again. Dropping it kills it.
 #[derive(Debug)]
 pub struct EverythingServer {
     address: String,
-    process: Option<Child>,
+    process: Option<Process>,
 }
 
 impl EverythingServer {
@@ -90,7 +77,6 @@ impl EverythingServer {
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
-            process.wait().unwrap();
         }
     }
 
@@ -102,28 +88,21 @@ impl EverythingServer {
     pub fn start_again(&mut self) {
         self.kill();
         let (_, port) = self.address.rsplit_once(':').unwrap();
-        let mut process = Command::new("node")
+        let mut command = Command::new("node");
+        command
             .args([
                 mcp_program("mcp-server-everything").as_str(),
                 "streamableHttp",
             ])
             .env("PORT", port)
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+            .stderr(Stdio::piped());
+        let mut process = Process::start(&mut command).unwrap();
+        let mut lines = BufReader::new(process.take_stderr().unwrap()).lines();
         let listens = lines.any(|line| line.unwrap().contains("listening"));
         assert!(listens, "the everything server ended at once");
         // Somebody has to read what it goes on writing.
         std::thread::spawn(move || lines.for_each(drop));
         self.process = Some(process);
-    }
-}
-
-impl Drop for EverythingServer {
-    fn drop(&mut self) {
-        self.kill();
     }
 }

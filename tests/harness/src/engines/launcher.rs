@@ -1,10 +1,8 @@
 //! Where an engine comes from.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{env, path::PathBuf};
 
-use serde_json::Value;
-
-use crate::EngineError;
+use crate::{EngineError, fetched::fetched};
 
 /// An engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,19 +111,9 @@ fn docker(engine: Engine, _: String) -> Result<Launcher, EngineError> {
 
 fn fetch(engine: Engine) -> Result<PathBuf, EngineError> {
     let name = engine.program();
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let found = Command::new(cargo)
-        .args(["xtask", "engines", name, "--json"])
-        .output()
-        .map_err(|source| EngineError::Start {
-            program: "cargo".into(),
-            source,
-        })?;
-    let paths: Value = serde_json::from_slice(&found.stdout).unwrap_or_default();
-    let path = paths[name].as_str().map(PathBuf::from);
-    path.ok_or_else(|| EngineError::NoProgram {
+    fetched(name).map_err(|why| EngineError::NoProgram {
         name,
         variable: engine.variables()[0],
-        why: String::from_utf8_lossy(&found.stderr).trim().to_owned(),
+        why,
     })
 }

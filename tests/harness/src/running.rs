@@ -1,22 +1,21 @@
-//! Processes that end with the value that stands for them.
+//! Processes whose output is kept, and what they are found to have said and done.
 
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
-    time::{Duration, Instant},
+    process::{Command, ExitStatus},
+    time::Instant,
 };
 
 use neuron_patience::patience;
 use serde_json::Value;
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+use crate::{Process, poll::patiently};
 
 /// A process under way. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    process: Process,
     line: String,
     stdout: PathBuf,
     stderr: PathBuf,
@@ -34,14 +33,13 @@ impl Running {
     pub fn start(mut command: Command, place: &Path) -> Self {
         let (stdout, stderr) = (place.with_extension("out"), place.with_extension("err"));
         let line = format!("{command:?}");
-        let child = command
-            .stdin(Stdio::null())
+        command
             .stdout(File::create(&stdout).unwrap())
-            .stderr(File::create(&stderr).unwrap())
-            .spawn()
+            .stderr(File::create(&stderr).unwrap());
+        let process = Process::start(&mut command)
             .unwrap_or_else(|error| panic!("{line} cannot be started: {error}"));
         Self {
-            child,
+            process,
             line,
             stdout,
             stderr,
@@ -52,7 +50,7 @@ impl Running {
     /// The process's id.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// When it was started.
@@ -79,7 +77,7 @@ impl Running {
     ///
     /// If the operating system does not say.
     pub fn is_running(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
+        self.process.ended().unwrap().is_none()
     }
 
     /// Waits for its end.
@@ -89,20 +87,17 @@ impl Running {
     /// If it does not come in time; what it printed is in the message.
     #[must_use]
     pub fn finish(mut self) -> Finished {
-        let (start, time) = (Instant::now(), patience());
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return self.finished(status);
-            }
-            assert!(
-                start.elapsed() < time,
-                "no end of {} within {time:?}\n{}{}",
+        let ended = patiently(|| self.process.ended().unwrap());
+        let status = ended.unwrap_or_else(|| {
+            panic!(
+                "no end of {} within {:?}\n{}{}",
                 self.line,
+                patience(),
                 self.stdout(),
                 self.stderr()
-            );
-            thread::sleep(BETWEEN_LOOKS);
-        }
+            )
+        });
+        self.finished(status)
     }
 
     /// Kills it with SIGKILL: it gets to do nothing more, and what it started is not told.
@@ -112,8 +107,8 @@ impl Running {
     /// If that fails.
     #[must_use]
     pub fn kill(mut self) -> Finished {
-        self.child.kill().unwrap();
-        let status = self.child.wait().unwrap();
+        self.process.kill().unwrap();
+        let status = self.process.wait().unwrap();
         self.finished(status)
     }
 
@@ -124,14 +119,6 @@ impl Running {
             stdout: self.stdout(),
             stderr: self.stderr(),
         }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended.
-        self.child.kill().ok();
-        self.child.wait().ok();
     }
 }
 

@@ -1,16 +1,11 @@
 //! An independent fake of the model APIs: `@copilotkit/aimock`.
 
-use std::{
-    env,
-    io::{Read, Write},
-    net::TcpStream,
-    process::Command,
-};
+use std::{env, process::Command};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{poll::eventually, process::Running};
+use crate::{Running, eventually, http};
 
 /// A server on a port of its own. Dropping it ends it.
 #[derive(Debug)]
@@ -73,16 +68,10 @@ impl Aimock {
     /// If it does not answer.
     #[must_use]
     pub fn journal(&self) -> Vec<Value> {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        // HTTP/1.0 gets a body without chunks that ends with the connection.
-        let request = format!(
-            "GET /__aimock/journal HTTP/1.0\r\nhost: {}\r\n\r\n",
-            self.address
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap()
+        let answer = http::ask(&self.url(), "GET /__aimock/journal", "");
+        match http::json(&answer) {
+            Some(Value::Array(entries)) => entries,
+            _ => panic!("no journal: {answer}"),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Plain HTTP, as much as asking a server on this machine needs.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
     net::TcpStream,
+    time::Duration,
 };
 
 /// Sends a request, such as `GET /health`, and gives the answer with its head.
@@ -13,18 +14,38 @@ use std::{
 #[must_use]
 pub fn ask(url: &str, request: &str, body: &str) -> String {
     let host = url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(host).unwrap();
+    exchange(host, request, body, None).unwrap()
+}
+
+/// The status and the body of a GET at `host:port`; `None` if nobody answers.
+#[must_use]
+pub fn get(address: &str, path: &str) -> Option<(u16, String)> {
+    let answer = exchange(address, &format!("GET {path}"), "", None).ok()?;
+    let status = answer.split_whitespace().nth(1)?.parse().ok()?;
+    let body = answer.split_once("\r\n\r\n")?.1.to_owned();
+    Some((status, body))
+}
+
+/// Sends a request to `host:port` and gives the answer with its head. With a time, it is an error if nothing comes
+/// for so long.
+pub(crate) fn exchange(
+    host: &str,
+    request: &str,
+    body: &str,
+    time: Option<Duration>,
+) -> io::Result<String> {
+    let mut stream = TcpStream::connect(host)?;
+    stream.set_read_timeout(time)?;
     let length = body.len();
-    // HTTP/1.0: the answer ends with the connection.
+    // HTTP/1.0: the answer has no chunks and ends with the connection.
     write!(
         stream,
         "{request} HTTP/1.0\r\nhost: {host}\r\naccept: application/json\r\n\
          content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
+    )?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }
 
 /// The JSON of an answer.

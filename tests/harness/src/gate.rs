@@ -10,7 +10,7 @@ use std::{
 use neuron_patience::patience;
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 
-use crate::poll::eventually;
+use crate::eventually;
 
 /// Holds threads of the test, such as answers of a fake server. Cloning it makes another handle of the same
 /// gate.

@@ -1,8 +1,6 @@
 //! Engine servers for tests.
 
 use std::{
-    io::{self, Read as _, Write as _},
-    net::TcpStream,
     path::Path,
     sync::{Arc, Weak},
     time::Duration,
@@ -11,13 +9,13 @@ use std::{
 use neuron_patience::patience;
 use tokio::{sync::Mutex, time::Instant};
 
-use super::{
-    engine_settings::{Settings, free_ports},
-    native::Native,
-};
-use crate::{Addresses, Engine, EngineError, Launcher};
+use super::{engine_settings::Settings, native::Native};
+use crate::{Addresses, Engine, EngineError, Launcher, http, ports::free_ports};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+
+/// A server that is on its way up may take a question and never answer it: it is asked again after this.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Somebody else may have taken a port that was free a moment before.
 const TRIES: u32 = 3;
@@ -233,14 +231,6 @@ impl EngineServer {
 /// Whether a plain GET is answered well.
 fn gets(url: &str, path: &str) -> bool {
     let host = url.trim_start_matches("http://").trim_end_matches('/');
-    let get = || -> io::Result<String> {
-        let mut stream = TcpStream::connect(host)?;
-        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-        // HTTP/1.0: the answer ends with the connection.
-        write!(stream, "GET {path} HTTP/1.0\r\nhost: {host}\r\n\r\n")?;
-        let mut start = [0; 12];
-        stream.read_exact(&mut start)?;
-        Ok(String::from_utf8_lossy(&start).into_owned())
-    };
-    get().is_ok_and(|start| start.ends_with(" 200"))
+    let answer = http::exchange(host, &format!("GET {path}"), "", Some(SILENCE));
+    answer.is_ok_and(|answer| http::has_status(&answer, 200))
 }

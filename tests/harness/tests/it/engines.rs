@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
 };
 
-use neuron_testing::{
+use neuron_harness::{
     Engine, EngineError, EngineServer, Launcher,
     http::{ask, has_status},
 };

@@ -48,7 +48,7 @@ pub enum EngineError {
     },
     /// An image is asked for that cannot be run here.
     #[error(
-        "{variable} asks for an image: build neuron-testing with its feature docker, or set {program} to a program"
+        "{variable} asks for an image: build neuron-harness with its feature docker, or set {program} to a program"
     )]
     NoDocker {
         /// The variable that names the image.

@@ -1,16 +1,11 @@
 //! An independent fake of the model APIs that breaks its answers on demand and judges the client: `llmock`.
 
-use std::{
-    env,
-    io::{Read, Write},
-    net::TcpStream,
-    process::Command,
-};
+use std::{env, process::Command};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{poll::eventually, process::Running};
+use crate::{Running, eventually, http};
 
 /// A server on a port of its own. Dropping it ends it.
 #[derive(Debug)]
@@ -99,17 +94,8 @@ impl Llmock {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let body = body.to_string();
-        let request = format!(
-            "{method} /_llmock/{path} HTTP/1.0\r\nhost: {}\r\ncontent-length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+        let request = format!("{method} /_llmock/{path}");
+        let answer = http::ask(&self.url(), &request, &body.to_string());
+        http::json(&answer).unwrap_or_else(|| panic!("no JSON: {answer}"))
     }
 }

@@ -2,11 +2,10 @@
 
 use std::{
     fs, io,
-    path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio},
 };
 
-use crate::until;
+use crate::{built, until};
 
 /// A process under way. Dropping it kills it.
 ///
@@ -36,9 +35,7 @@ impl Process {
     ///
     /// What keeps it from being started; if it was not built, how to do that.
     pub fn start_example(name: &str, variables: &[(&str, String)]) -> io::Result<Self> {
-        let test = std::env::current_exe()?;
-        let folder = test.parent().and_then(Path::parent).unwrap_or(&test);
-        let program = folder.join("examples").join(name);
+        let program = built::folder()?.join("examples").join(name);
         let mut command = Command::new(&program);
         command.envs(variables.iter().map(|(name, value)| (*name, value)));
         command.stdout(Stdio::null());
@@ -64,6 +61,21 @@ impl Process {
     /// What keeps the operating system from saying.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
+    }
+
+    /// What it prints from here on, where its command has that piped.
+    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// The same of standard error.
+    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits for its end, however long that takes.
+    pub(crate) fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait()
     }
 
     /// Kills it with `SIGKILL`, and returns when it is gone.

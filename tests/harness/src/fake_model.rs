@@ -15,7 +15,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::poll::eventually;
+use crate::eventually;
 
 /// A request as it came.
 #[derive(Debug, Clone)]

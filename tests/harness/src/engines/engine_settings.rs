@@ -1,6 +1,6 @@
 //! How a server is told where to listen and where to keep its data.
 
-use std::{io, net::TcpListener, path::Path};
+use std::path::Path;
 
 use crate::{Addresses, Engine};
 
@@ -101,14 +101,4 @@ fn restate(data: &Path, [ingress, admin, node]: [u16; 3]) -> Settings {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// All of them are held before any is given back, so that they differ.
-pub(crate) fn free_ports() -> io::Result<[u16; 3]> {
-    let listen = || TcpListener::bind("127.0.0.1:0");
-    let held = [listen()?, listen()?, listen()?];
-    let [a, b, c] = held
-        .each_ref()
-        .map(|held| held.local_addr().map(|at| at.port()));
-    Ok([a?, b?, c?])
 }

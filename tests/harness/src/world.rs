@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{Finished, Running};
+use crate::{Finished, Running, built};
 
 /// What one test works in. Dropping it removes everything.
 #[derive(Debug)]
@@ -182,9 +182,7 @@ fn neuron() -> PathBuf {
 }
 
 fn beside_the_tests() -> PathBuf {
-    // target/debug/deps/it-…
-    let test = env::current_exe().unwrap();
-    let folder = test.parent().unwrap().parent().unwrap();
+    let folder = built::folder().unwrap();
     folder
         .join("neuron")
         .with_extension(env::consts::EXE_EXTENSION)

@@ -1,0 +1,42 @@
+#![doc = include_str!("../README.md")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+mod aimock;
+mod built;
+pub mod chat;
+mod engines;
+mod fake_model;
+mod fetched;
+mod gate;
+mod holders;
+pub mod http;
+mod llmock;
+mod mcp_servers;
+mod poll;
+mod ports;
+mod process;
+mod program;
+mod running;
+mod world;
+
+pub use crate::{
+    aimock::Aimock,
+    engines::{Addresses, Engine, EngineError, EngineServer, Launcher},
+    fake_model::{FakeModel, Reply, Request},
+    gate::{Gate, HeldReader, PipeGate},
+    holders::holders,
+    llmock::Llmock,
+    mcp_servers::{EverythingServer, HOSTILE_SERVER, mcp_program},
+    poll::{eventually, until},
+    ports::free_address,
+    process::{Process, have_ended, is_running},
+    program::{Program, program_in},
+    running::{Finished, Running},
+    world::{World, workspace},
+};

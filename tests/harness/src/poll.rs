@@ -1,0 +1,55 @@
+//! Waiting for something that another process does.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use neuron_patience::patience;
+
+/// How long a thread waits before it looks again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// How long a task waits before it asks again: to ask takes more than to look.
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(20);
+
+/// Looks until there is something.
+///
+/// # Panics
+///
+/// After [`patience`], saying `what` did not come.
+pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    patiently(look).unwrap_or_else(|| panic!("no {what} within {:?}", patience()))
+}
+
+/// Looks until there is something; `None` if there is nothing within [`patience`].
+pub(crate) fn patiently<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let (start, time) = (Instant::now(), patience());
+    loop {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        if start.elapsed() >= time {
+            return None;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// Asks until there is an answer.
+///
+/// # Panics
+///
+/// If there is none within [`patience`].
+pub async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let asking = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(BETWEEN_QUESTIONS).await;
+        }
+    };
+    let answer = tokio::time::timeout(patience(), asking).await;
+    answer.expect("it happens in time")
+}

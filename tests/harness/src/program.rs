@@ -1,0 +1,75 @@
+//! Programs that serve, such as workers.
+
+use std::{
+    env,
+    io::{self, BufRead as _, BufReader},
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+};
+
+use crate::Process;
+
+/// A program in a folder, without input and with an environment that names no engine, agent file or log.
+#[must_use]
+pub fn program_in(folder: &Path, program: &str) -> Command {
+    const OURS: [&str; 3] = ["NEURON_", "TEMPORAL_", "RESTATE_"];
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null());
+    command.env_remove("RUST_LOG");
+    for (name, _) in env::vars_os() {
+        if OURS
+            .iter()
+            .any(|own| name.to_string_lossy().starts_with(own))
+        {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A program under way that says a line when it serves. Dropping it kills it.
+#[derive(Debug)]
+pub struct Program {
+    process: Process,
+    /// The line.
+    pub line: String,
+}
+
+impl Program {
+    /// Starts it without input, and waits for its line.
+    ///
+    /// # Errors
+    ///
+    /// What keeps it from being started.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let mut process = Process::start(command.stdout(Stdio::piped()))?;
+        let mut line = String::new();
+        if let Some(output) = process.take_stdout() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        Ok(Self { process, line })
+    }
+
+    /// Kills it with `SIGKILL`, and returns when it is gone.
+    ///
+    /// # Panics
+    ///
+    /// If that fails.
+    pub fn kill(mut self) {
+        self.process.kill().unwrap();
+    }
+
+    /// Asks it to stop with `SIGTERM`, and waits until it has.
+    ///
+    /// # Panics
+    ///
+    /// If that fails.
+    pub async fn stop(self) -> ExitStatus {
+        let mut process = self.process;
+        let id = process.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(sent.success());
+        let waiting = tokio::task::spawn_blocking(move || process.wait().unwrap());
+        waiting.await.unwrap()
+    }
+}
