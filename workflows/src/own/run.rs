@@ -1,6 +1,7 @@
 //! Running a workflow of one's own from its start to its end.
 
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
+use serde::de::Error as _;
 
 use super::{
     door::Door,
@@ -36,7 +37,8 @@ pub async fn run<W: Workflow, D: DurableContext>(
         definition: input.agent.fingerprint(),
         tags: input.tags,
     });
-    let (exit_reason, output, error) = match outcome::<W, D>(&door, &prompt).await {
+    let ended = outcome::<W, D>(&door, &prompt, input.mismatch).await;
+    let (exit_reason, output, error) = match ended {
         Ok(output) => (ExitReason::Complete, Some(output), None),
         Err(error) => {
             let (exit_reason, error) = error.end()?;
@@ -56,7 +58,11 @@ pub async fn run<W: Workflow, D: DurableContext>(
 async fn outcome<W: Workflow, D: DurableContext>(
     door: &Door<D>,
     prompt: &str,
+    mismatch: Option<String>,
 ) -> Result<String, WorkflowError> {
+    if let Some(reason) = mismatch {
+        return Err(WorkflowError::Input(serde_json::Error::custom(reason)));
+    }
     let input = from_text(prompt).map_err(WorkflowError::Input)?;
     let output = W::run(door, input).await?;
     to_text(&output).map_err(WorkflowError::Output)

@@ -32,7 +32,7 @@ impl Agents {
         })
     }
 
-    /// Returns what a run of this request starts with.
+    /// Returns what a run of this request starts with. The prompt is not [checked](crate::input_mismatch) here.
     ///
     /// # Errors
     ///

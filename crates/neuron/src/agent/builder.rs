@@ -8,7 +8,7 @@ use neuron_types::{
     AgentSpec, CallPattern, ContextPolicy, Hook, Limits, OnExpiry, ResponseFormat, RetryPolicy,
     SystemPrompt, ToolDyn,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -197,8 +197,15 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Has runs be given values of this type, which the model reads as JSON.
-    pub fn input<T: Serialize + ?Sized>(self) -> AgentBuilder<T, O> {
+    /// Has runs be given values of this type, which the model reads as JSON. A run that is started by hand, with a prompt
+    /// that states no such value, fails with `invalid_request` before the model is called.
+    ///
+    /// The prompt is held to the type's JSON Schema as the type is written: what every value has must be there.
+    pub fn input<T: Serialize + JsonSchema + ?Sized>(mut self) -> AgentBuilder<T, O> {
+        // A schema of what can be read would not fit each value that is written.
+        let settings = SchemaSettings::default().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<T>();
+        self.spec.input = Some(Value::from(schema));
         self.typed()
     }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
-use neuron_executor::Agents;
+use neuron_executor::{Agents, checked_input};
 use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext};
 use neuron_types::{AgentRef, DurableError, Refusal, RunId, RunInput, RunOutput, RunRequest};
 
@@ -287,12 +287,11 @@ fn same(started: &RunRequest, request: &RunRequest) -> bool {
 }
 
 fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
-    RunInput {
-        agent: agent.spec.clone(),
+    checked_input(RunInput {
         tags: request.tags,
         preamble: request.preamble,
-        prompt: request.prompt,
-    }
+        ..RunInput::new(agent.spec.clone(), request.prompt)
+    })
 }
 
 fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {

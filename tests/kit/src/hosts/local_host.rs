@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use neuron_executor::{EventSink, Executor, RetryNotice};
+use neuron_executor::{EventSink, Executor, RetryNotice, checked_input};
 use neuron_local::{LocalDurableContext, LocalHandle};
 use neuron_types::{
     Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunRequest, RunStatus,
@@ -177,7 +177,7 @@ impl Session for LocalSession {
     }
 
     async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {
-        let input = self.world.agents().resolve(request)?;
+        let input = checked_input(self.world.agents().resolve(request)?);
         let events = Arc::new(Events::default());
         let door = LocalDurableContext::new(self.executor.clone(), run_id.clone())
             .with_sink(Arc::clone(&events) as Arc<dyn EventSink>);

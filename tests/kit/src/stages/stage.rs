@@ -117,8 +117,22 @@ impl<S: Session> Stage<S> {
         script: &Value,
         agent: impl Into<AgentRef>,
     ) -> Run<'_, S> {
-        self.world.script(name, script);
         let request = RunRequest::new(agent, Message::user("Go."));
+        self.submit_request(name, script, request).await
+    }
+
+    /// As [`submit_to`](Self::submit_to), with all that a run can be started with.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub async fn submit_request(
+        &self,
+        name: &str,
+        script: &Value,
+        request: RunRequest,
+    ) -> Run<'_, S> {
+        self.world.script(name, script);
         let id = self.world.run_id(name);
         done(self.session.submit(&id, request), "a run is submitted").await;
         Run {

@@ -51,7 +51,7 @@ impl From<AgentMachine> for RunState {
 }
 
 impl AgentMachine {
-    /// A run at its start.
+    /// A run at its start; at its end, if its prompt [is not](RunInput::mismatch) what the agent is given.
     #[must_use]
     pub fn new(input: RunInput, now: DateTime<Utc>) -> Self {
         let RunInput {
@@ -59,6 +59,7 @@ impl AgentMachine {
             tags,
             preamble: mut conversation,
             prompt,
+            mismatch,
         } = input;
         let provider = agent.head.provider.as_deref();
         let model = agent.head.model.as_str();
@@ -70,7 +71,7 @@ impl AgentMachine {
             tags: tags.clone(),
         };
         conversation.push(prompt);
-        Self {
+        let mut machine = Self {
             state: RunState {
                 version: StateVersion,
                 agent,
@@ -96,7 +97,11 @@ impl AgentMachine {
                 ending: None,
                 outbox: vec![started],
             },
+        };
+        if let Some(reason) = mismatch {
+            machine.reject_input(&reason, now);
         }
+        machine
     }
 
     /// The machine of a run with this lineage.

@@ -173,6 +173,14 @@ impl AgentMachine {
         self.end(ExitReason::Cancelled, Some(error));
     }
 
+    /// The prompt is not what the agent is given: fails the run before anything is asked or spent.
+    pub(crate) fn reject_input(&mut self, reason: &str, now: DateTime<Utc>) {
+        let agent = &self.state.agent.name;
+        let message =
+            format!("the prompt is not the input that the agent {agent} is given: {reason}");
+        self.fail(FailureKind::InvalidRequest, message, now);
+    }
+
     /// Ends the run with an error whose kind decides the exit reason.
     pub(crate) fn fail(&mut self, kind: FailureKind, message: String, now: DateTime<Utc>) {
         let reason = match kind {

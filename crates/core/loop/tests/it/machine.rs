@@ -351,6 +351,33 @@ fn a_run_starts_with_the_fingerprint_of_its_definition_and_says_whose_it_is() {
 }
 
 #[test]
+fn a_run_whose_prompt_is_not_what_its_agent_is_given_ends_before_its_first_step() {
+    let misfit = RunInput {
+        mismatch: Some("it is no JSON".into()),
+        ..input(agent())
+    };
+    let mut machine = AgentMachine::new(misfit, at(0));
+    assert_eq!(machine.next(), Action::Done);
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    let output = machine.output(&RunId::new("r").unwrap(), "local");
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, FailureKind::InvalidRequest);
+    assert_eq!(
+        error.message,
+        "the prompt is not the input that the agent default is given: it is no JSON"
+    );
+    assert_eq!((output.turns, output.usage.total()), (0, 0));
+    let events = machine.take_events();
+    assert!(
+        matches!(
+            events[..],
+            [RunEvent::RunStarted { .. }, RunEvent::RunEnded { .. }]
+        ),
+        "{events:?}"
+    );
+}
+
+#[test]
 fn a_state_of_another_version_is_refused() {
     let machine = AgentMachine::new(input(agent()), at(0));
     let mut state = serde_json::to_value(&machine).unwrap();

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -22,6 +23,12 @@ pub struct AgentSpec {
     /// Everything that its model calls have in common: provider, model, instructions, tools, settings.
     #[serde(with = "shared")]
     pub head: Arc<RequestHead>,
+    /// The JSON Schema of what its runs are given; any text where `None`. A prompt states a text as it is, and anything
+    /// else as JSON. A run whose prompt states no such value fails before its first model call: the door has the prompt
+    /// checked when the run begins. An agent that takes turns in a [workflow](Self::team) is asked whatever the workflow
+    /// likes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
     /// Which calls are refused or put to a person.
     pub approvals: ApprovalRules,
     /// How long a ticket stays open; for ever where `None`.
@@ -67,6 +74,7 @@ impl Default for AgentSpec {
         Self {
             name: "default".to_owned(),
             head: Arc::default(),
+            input: None,
             approvals: ApprovalRules::default(),
             approval_timeout: None,
             on_expiry: OnExpiry::default(),

@@ -62,7 +62,7 @@ impl RunRequest {
     }
 
     /// Returns what the run starts with, once its agent's definition is found: by `find`, if the request only names
-    /// it.
+    /// it. The prompt has not been checked then: see [`RunInput::mismatch`].
     ///
     /// # Errors
     ///
@@ -80,6 +80,7 @@ impl RunRequest {
             tags: self.tags,
             preamble: self.preamble,
             prompt: self.prompt,
+            mismatch: None,
         })
     }
 }

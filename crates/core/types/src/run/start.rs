@@ -13,6 +13,9 @@ pub struct RunInput {
     pub preamble: Conversation,
     /// The prompt.
     pub prompt: Message,
+    /// Why the prompt is not what the agent [is given](AgentSpec::input), as the executor found and the door journaled;
+    /// `None` if it is. A run with a reason fails before its first model call.
+    pub mismatch: Option<String>,
 }
 
 impl RunInput {
@@ -24,6 +27,7 @@ impl RunInput {
             tags: RunTags::default(),
             preamble: Conversation::default(),
             prompt,
+            mismatch: None,
         }
     }
 }

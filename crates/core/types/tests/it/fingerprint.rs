@@ -32,7 +32,8 @@ fn whatever_is_changed_in_a_definition_changes_its_fingerprint() {
         parallel_tools: false,
         ..agent.clone()
     };
-    let mut fingerprints = [&agent, &other_model, &sequential].map(AgentSpec::fingerprint);
+    let mut fingerprints =
+        [&agent, &other_model, &sequential, &agent::typed()].map(AgentSpec::fingerprint);
     fingerprints.sort();
     assert!(fingerprints.windows(2).all(|pair| pair[0] != pair[1]));
 }

@@ -78,6 +78,10 @@ family!(agent {
     run_requests: Vec<RunRequest> = agent::run_requests(),
 });
 
+family!(agent_input {
+    typed: AgentSpec = agent::typed(),
+});
+
 family!(approval {
     permission_decisions: Vec<PermissionDecision> = approval::permission_decisions(),
     rules: ApprovalRules = approval::rules(),

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use futures::Stream;
-use neuron_executor::{EventSink, Executor, NoSink};
+use neuron_executor::{EventSink, Executor, NoSink, checked_input};
 use neuron_loop::AgentLoop;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
@@ -271,10 +271,10 @@ impl<C: ContextStrategy + Clone> LocalAgent<C> {
         let id = Uuid::now_v7().to_string();
         let run_id = RunId::new(id).map_err(DurableError::engine)?;
         let door = LocalDurableContext::new(self.executor.clone(), run_id).with_sink(sink);
-        let input = RunInput {
+        let input = checked_input(RunInput {
             preamble: self.conversation.clone(),
             ..RunInput::new(self.spec.clone(), prompt)
-        };
+        });
         let mut agent_loop = AgentLoop::new(&door, self.strategy.clone(), input);
         let result = agent_loop.run().await;
         let conversation = agent_loop.machine().state().conversation.clone();

@@ -62,11 +62,16 @@ impl RestateDurableContext<'_> {
                 self.seek(&name, why).await?
             }
         };
+        let mismatch = match &agent.input {
+            Some(schema) => self.check_input(schema, &prompt.text()).await?,
+            None => None,
+        };
         Ok(RunStart::New(RunInput {
             agent,
             tags,
             preamble,
             prompt,
+            mismatch,
         }))
     }
 

@@ -19,6 +19,7 @@ use neuron_types::{
     RunId, RunOutput, RunState, RunStatus, Signal, Started, StepFailure,
 };
 use restate_sdk::endpoint::ContextInternal;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
@@ -171,6 +172,23 @@ impl<'a> RestateDurableContext<'a> {
         let (at, found) = found?;
         self.segment.ledger().clock.advance(at);
         Ok(found)
+    }
+
+    /// Finds why a prompt does not fit this schema; `None` if it does.
+    pub(crate) async fn check_input(
+        &self,
+        schema: &Value,
+        prompt: &str,
+    ) -> Result<Option<String>, DurableError> {
+        let mut waits = self.waits.lock().await;
+        let checked = self
+            .segment
+            .steps
+            .check_input(&mut waits.cancellation, schema, prompt)
+            .await;
+        let (at, mismatch) = checked?;
+        self.segment.ledger().clock.advance(at);
+        Ok(mismatch)
     }
 
     fn effect(&self, call: Call, options: &ActivityOptions) -> Handle {

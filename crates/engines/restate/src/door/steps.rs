@@ -4,12 +4,14 @@ use std::{future::Future, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
+use neuron_executor::input_mismatch;
 use neuron_types::{DurableError, RunEvent, RunId};
 use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
     endpoint::ContextInternal,
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
@@ -61,6 +63,18 @@ impl Steps<'_> {
         let find = || async { (Utc::now(), self.agent_here(name)) };
         let found = self.run(cancellation, "find agent", find).await?;
         Ok(self.meter.read(found))
+    }
+
+    /// Finds why a prompt does not fit this schema, `None` if it does, as a journaled step that tells the time, too.
+    pub(crate) async fn check_input(
+        &self,
+        cancellation: &mut Cancellation<'_>,
+        schema: &Value,
+        prompt: &str,
+    ) -> Result<(DateTime<Utc>, Option<String>), DurableError> {
+        let check = || async { (Utc::now(), input_mismatch(schema, prompt)) };
+        let checked = self.run(cancellation, "check input", check).await?;
+        Ok(self.meter.read(checked))
     }
 
     fn agent_here(&self, name: &str) -> FoundAgent {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use neuron_executor::{Agents, Executor, Executors, StepScope};
+use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch};
 use neuron_types::{AgentSpec, CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
@@ -17,7 +17,8 @@ use crate::{
     },
     wire::{
         activity_inputs::{
-            Delta, Ending, FIND, MODEL, MODEL_BESIDE, ModelStep, OBSERVE, PART, TOOL, ToolStep,
+            CHECK, Delta, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep, OBSERVE, PART,
+            TOOL, ToolStep,
         },
         failure::activity_error,
         payload_limits,
@@ -51,6 +52,16 @@ impl AgentActivities {
         let checked = payload_limits::check_definition(&found);
         checked.map_err(|failure| activity_error(&failure, None))?;
         Ok(found)
+    }
+
+    /// Finds why a run is not given what its agent takes; `None` if it is.
+    #[activity(name = CHECK)]
+    pub(crate) async fn check_input(
+        self: Arc<Self>,
+        _ctx: ActivityContext,
+        check: InputCheck,
+    ) -> Result<Option<String>, ActivityError> {
+        Ok(input_mismatch(&check.schema, &check.prompt))
     }
 
     /// Calls the model.

@@ -29,12 +29,17 @@ impl<W: 'static> TemporalDurableContext<W> {
             AgentRef::Definition(definition) => *definition,
             AgentRef::Name(name) => self.definition(name).await?,
         };
+        let mismatch = match &agent.input {
+            Some(schema) => self.check_input(schema, prompt.text()).await?,
+            None => None,
+        };
         let preamble = request.preamble;
         Ok(RunStart::New(RunInput {
             agent,
             tags,
             preamble,
             prompt,
+            mismatch,
         }))
     }
 

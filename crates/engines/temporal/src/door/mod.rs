@@ -5,5 +5,6 @@ pub(crate) mod continue_as_new;
 pub(crate) mod definition;
 pub(crate) mod durable_context;
 pub(crate) mod in_flight;
+pub(crate) mod input;
 pub(crate) mod place;
 pub(crate) mod steps;

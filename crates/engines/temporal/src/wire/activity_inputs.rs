@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use neuron_types::{ActivityOptions, RequestHead, RunEvent, StepId, ToolCall, ToolEffects};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::wire::stated::{ResultOf, StatedBlock, StatedMessage};
 
@@ -20,6 +21,9 @@ pub(crate) const OBSERVE: &str = "observe";
 
 /// Finds the definition of an agent that a run names.
 pub(crate) const FIND: &str = "find_agent";
+
+/// The name of the local activity that checks what a run is given.
+pub(crate) const CHECK: &str = "check_input";
 
 /// How a step's attempts are made, as far as the activity has to know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -135,6 +139,13 @@ pub(crate) struct ToolStep {
 #[derive(Debug, Deserialize)]
 pub(crate) struct StepOf {
     pub(crate) step: StepId,
+}
+
+/// What a run is given, and what its agent is given.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct InputCheck {
+    pub(crate) schema: Value,
+    pub(crate) prompt: String,
 }
 
 /// What the executor's hooks are notified of when the run is over.

@@ -27,6 +27,9 @@ const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 /// 100 s.
 const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How often it is tried to check an input, which takes less than a moment.
+const CHECKS: u32 = 3;
+
 /// Temporal takes a zero for "not set".
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -106,6 +109,22 @@ pub(crate) fn find_here(token: &WorkflowCancellationToken) -> LocalActivityOptio
         .cancel_type(ActivityCancellationType::TryCancel)
         .cancellation_token(token.clone())
         .summary("find the agent".to_owned())
+        .build()
+}
+
+/// For checking what a run is given in the worker that has it, which may have to wait for others of its worker.
+pub(crate) fn check_input(token: &WorkflowCancellationToken) -> LocalActivityOptions {
+    LocalActivityOptions::builder()
+        .start_to_close_timeout(GRACE)
+        .schedule_to_close_timeout(LOCAL_CALL)
+        .retry_policy(
+            TemporalRetryPolicy::builder()
+                .maximum_attempts(CHECKS)
+                .build(),
+        )
+        .cancel_type(ActivityCancellationType::TryCancel)
+        .cancellation_token(token.clone())
+        .summary("check the input".to_owned())
         .build()
 }
 

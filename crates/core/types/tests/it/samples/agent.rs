@@ -5,6 +5,7 @@ use neuron_types::{
     OnUnknownOutcome, Reminder, ReminderTrigger, RunRequest, ToolSettings,
 };
 use rust_decimal::Decimal;
+use serde_json::json;
 
 use super::{approval, request, run, step};
 
@@ -45,11 +46,12 @@ pub(crate) fn limits() -> Vec<Limits> {
     ]
 }
 
-/// A definition with every field set to something else than its default.
+/// A definition with every field set to something else than its default, but for the input, which [`typed`] has.
 pub(crate) fn full() -> AgentSpec {
     AgentSpec {
         name: "reviewer".into(),
         head: request::full().head,
+        input: None,
         approvals: approval::rules(),
         approval_timeout: Some(Duration::from_secs(3600)),
         on_expiry: OnExpiry::Fail,
@@ -83,6 +85,14 @@ pub(crate) fn full() -> AgentSpec {
             ),
         ]),
         team: Some(vec![AgentSpec::default()]),
+    }
+}
+
+/// A definition whose runs are given values.
+pub(crate) fn typed() -> AgentSpec {
+    AgentSpec {
+        input: Some(json!({"type": "object"})),
+        ..AgentSpec::default()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     approval::{on_expiry, rules},
     decimal, few,
     message::message,
-    millis, one_of,
+    millis, one_of, optional_json,
     request::request_head,
     run::run_tags,
     step::{activity_settings, retry_policy},
@@ -95,6 +95,7 @@ prop_compose! {
     pub(crate) fn agent_spec()(
         name in text(),
         head in request_head(),
+        input in optional_json(),
         approvals in rules(),
         approval_timeout in option::of(millis()),
         on_expiry in on_expiry(),
@@ -106,6 +107,7 @@ prop_compose! {
         AgentSpec {
             name,
             head: head.into(),
+            input,
             approvals,
             approval_timeout,
             on_expiry,

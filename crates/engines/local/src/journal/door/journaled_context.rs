@@ -134,7 +134,8 @@ impl JournaledContext {
     /// Returns what the workflow starts with: the run's input, or the state in which it began its newest segment.
     ///
     /// An agent that was only named is looked up here, the first time that a run gets so far. Its definition is written
-    /// down before this returns, and the run keeps it.
+    /// down before this returns, and the run keeps it. So is what there is to say of the prompt, where the agent is given
+    /// values: see [`RunInput::mismatch`](neuron_types::RunInput::mismatch).
     ///
     /// A run does not continue as new, and does not go on from a later segment, before this was called.
     ///

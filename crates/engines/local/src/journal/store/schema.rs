@@ -11,12 +11,13 @@
 //! | `events` | an event of a run, counted from 1 | with the next step, or a moment after it happened |
 //!
 //! `run` is the run's number in `runs`. `op` counts the door calls of a run from 1: whatever is started, a
-//! wait, a poll. A wait that observed an end and a poll that found nothing take a number and leave no row, and
-//! so does what was left before its end. `fingerprint` says what was asked, in words: a replay that asks for
-//! something else is rejected. `result` is JSON: a `Result` as serde writes it; null, of a deadline that is
-//! over; the id of the signal that a wait took, which may be the one that cancelled the run. `place` counts
-//! the results of a run in the order in which they were written: in that order they are observed. A status
-//! lacks the events behind its `seq`, which whoever reads it applies. Times are microseconds since 1970 in UTC.
+//! wait, a poll; 0 is the check of the run's input, where its agent is given values. A wait that observed an end and a
+//! poll that found nothing take a number and leave no row, and so does what was left before its end. `fingerprint`
+//! says what was asked, in words: a replay that asks for something else is rejected. `result` is JSON: a `Result` as
+//! serde writes it; null, of a deadline that is over; the id of the signal that a wait took, which may be the one that
+//! cancelled the run; why the input does not fit, null if it does. `place` counts the results of a run in the order in
+//! which they were written: in that order they are observed. A status lacks the events behind its `seq`, which whoever
+//! reads it applies. Times are microseconds since 1970 in UTC.
 //! No table holds a key or a password, but prompts, arguments and results stand in them as they were.
 
 use std::path::Path;

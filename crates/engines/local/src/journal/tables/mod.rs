@@ -3,6 +3,7 @@
 pub(crate) mod cancel;
 pub(crate) mod decide;
 pub(crate) mod events;
+pub(crate) mod input;
 pub(crate) mod runs;
 pub(crate) mod segments;
 pub(crate) mod signals;

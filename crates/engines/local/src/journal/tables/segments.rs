@@ -15,6 +15,7 @@ use crate::journal::{
     },
     tables::{
         events::row_number,
+        input,
         runs::{load_request, save_request},
         steps,
     },
@@ -81,7 +82,7 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning
 }
 
 /// What the loop of the newest segment starts with. An agent that is only named is looked up among these, and its
-/// definition kept.
+/// definition kept; what it is given is checked once.
 pub(crate) fn load_start(
     connection: &Connection,
     run: i64,
@@ -96,11 +97,14 @@ pub(crate) fn load_start(
     }
     let request = load_request(connection, run)?;
     let is_named = matches!(request.agent, AgentRef::Name(_));
-    let input = agents.resolve(request)?;
+    let mut start = agents.resolve(request)?;
     if is_named {
-        save_request(connection, run, &RunRequest::from(input.clone()))?;
+        save_request(connection, run, &RunRequest::from(start.clone()))?;
     }
-    Ok(input.into())
+    if let Some(schema) = &start.agent.input {
+        start.mismatch = input::mismatch(connection, run, schema, &start.prompt.text())?;
+    }
+    Ok(start.into())
 }
 
 /// Begins a segment. The steps before it are never replayed again.

@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Deadline,
     /// A wait or a poll that took a signal.
     Wait,
+    /// The check of the run's input, which the loop does not ask for.
+    Input,
 }
 
 impl Kind {
@@ -55,6 +57,7 @@ impl Kind {
             Self::Tool => "tool",
             Self::Deadline => "deadline",
             Self::Wait => "wait",
+            Self::Input => "input",
         }
     }
 
@@ -62,7 +65,7 @@ impl Kind {
     pub(crate) fn read_end(self, result: &str) -> Result<End, DurableError> {
         Ok(match self {
             Self::Model => End::Model(read(result)?),
-            Self::Tool | Self::Wait => End::Tool(read(result)?),
+            Self::Tool | Self::Wait | Self::Input => End::Tool(read(result)?),
             Self::Deadline => End::Deadline,
         })
     }

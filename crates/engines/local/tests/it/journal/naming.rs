@@ -3,7 +3,8 @@
 use neuron_engine::RunClient as _;
 use neuron_executor::Agents;
 use neuron_local::{JournalError, JournaledContext, LocalClient};
-use neuron_types::{AgentRef, AgentSpec, Message, RunRequest};
+use neuron_types::{AgentRef, AgentSpec, Message, RunRequest, RunStart};
+use serde_json::json;
 
 use super::{World, run_id};
 
@@ -48,5 +49,44 @@ async fn the_definition_is_found_once_and_by_whoever_has_it() {
     // Whoever comes later has it from the journal.
     for later in [agents(true), Agents::default()] {
         assert_eq!(start(&later).await.unwrap().agent(), &known);
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_is_given_is_checked_once() {
+    let world = World::new().await;
+    let journal = world.journal().await;
+    let typed = |input| AgentSpec {
+        name: "clerk".into(),
+        input: Some(input),
+        ..AgentSpec::default()
+    };
+    let object = typed(json!({"type": "object"}));
+    let number = typed(json!({"type": "integer"}));
+    let client = LocalClient::from(journal.clone());
+    for (id, agent, fits) in [
+        ("by-name", AgentRef::from("clerk"), false),
+        ("whole", AgentRef::from(object.clone()), false),
+        ("fits", AgentRef::from(number), true),
+    ] {
+        let run = run_id(id);
+        let request = RunRequest::new(agent, Message::user("7"));
+        client.start(&run, request).await.unwrap();
+        let mut found = Vec::new();
+        // The second time from the journal.
+        for _ in 0..2 {
+            let executor = world.room.executor();
+            let door = JournaledContext::open(&journal, &run, executor)
+                .await
+                .unwrap();
+            let agents = [object.clone()].into_iter().collect();
+            match door.with_agents(agents).run_start().await.unwrap() {
+                RunStart::New(input) => found.push(input.mismatch),
+                RunStart::Continued(_) => panic!("the run has not begun"),
+            }
+        }
+        let reason = r#"it does not fit its schema; at the top level: 7 is not of type "object""#;
+        let expected = (!fits).then(|| reason.to_owned());
+        assert_eq!(found, [expected.clone(), expected]);
     }
 }

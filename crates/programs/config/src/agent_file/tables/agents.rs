@@ -132,6 +132,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
             ..RequestHead::default()
         }
         .into(),
+        input: None,
         approvals: ApprovalRules {
             allow: tools::read_rules(table, "allow", servers),
             approve: tools::read_rules(table, "ask", servers),

@@ -1,0 +1,43 @@
+//! What runs are given.
+
+use neuron_types::{AgentRef, AgentSpec, Message, RunRequest};
+use serde_json::json;
+
+use crate::{Host, Stage, agent, expect};
+
+/// A prompt that is not what the agent is given fails the run before the model is called, whether the agent is named or
+/// a definition as it is.
+pub async fn a_prompt_that_states_no_input_fails_the_run_at_once<H: Host>(host: &H) {
+    let stage = Stage::open_idle(host, "inputs").await;
+    let script = json!({"turns": [{"text": "Paid."}]});
+    let typed = |model: &str| {
+        let mut typed = AgentSpec {
+            input: Some(json!({
+                "type": "object",
+                "required": ["cents"],
+                "properties": {"cents": {"type": "integer"}},
+            })),
+            ..agent()
+        };
+        model.clone_into(&mut typed.head_mut().model);
+        typed
+    };
+    stage.world.define(typed("named"));
+    stage.execute().await;
+    let mut records = Vec::new();
+    for (name, agent, prompt) in [
+        ("fits", AgentRef::from(typed("fits")), r#"{"cents": 1}"#),
+        (
+            "misfit",
+            AgentRef::from(typed("misfit")),
+            r#"{"cents": "1"}"#,
+        ),
+        ("no-json", AgentRef::from(typed("no-json")), "Pay it."),
+        ("named", AgentRef::from("tester"), "{}"),
+    ] {
+        let request = RunRequest::new(agent, Message::user(prompt));
+        let run = stage.submit_request(name, &script, request).await;
+        records.push(run.ends().await);
+    }
+    expect("inputs", &records);
+}
