@@ -86,7 +86,8 @@ impl Handle {
         Self(u32::from(future.handle()))
     }
 
-    /// That of the step that is about to be made. Handles are numbered, and the next one is the next entry's.
+    /// That of the step or question that is about to be made. Handles are numbered, and the next one is the next
+    /// entry's.
     /// A signal has a handle and no entry.
     pub(crate) fn next(ctx: &ContextInternal) -> Self {
         let before = ctx.signal::<()>("step").handle();

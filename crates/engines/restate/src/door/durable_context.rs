@@ -110,7 +110,8 @@ pub(crate) struct Opening<'a> {
 impl<'a> RestateDurableContext<'a> {
     /// A door for the invocation that this context belongs to: that of a new run, or of one that goes on from
     /// what an earlier segment handed over. Its first entries in the journal are the promises of a cancelled
-    /// run and of the next signal, then the segment's start, which may have found the agent's definition.
+    /// run and of the next signal, with a question of the state between them, then the segment's start, which may
+    /// have found the agent's definition.
     pub(crate) async fn open(
         opening: Opening<'a>,
         carried: Option<(LedgerWriter, Mailbox)>,
