@@ -89,6 +89,8 @@ pub struct RestateDurableContext<'a> {
     /// What is asked without waiting for an operation that is under way.
     is_cancelled: AtomicBool,
     pace: Mutex<Pace>,
+    /// The worker that began the segment has hooks.
+    has_hooks: bool,
 }
 
 /// What a segment's door is made of.
@@ -158,6 +160,7 @@ impl<'a> RestateDurableContext<'a> {
             waits: AsyncMutex::new(waits),
             is_cancelled: is_cancelled.into(),
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
+            has_hooks: started.has_hooks,
         };
         Ok((door, started.agent))
     }
@@ -214,23 +217,17 @@ impl<'a> RestateDurableContext<'a> {
         self.segment.attempts.give_up();
         self.segment.ledger().end(output);
         let events = self.segment.ledger().take_unobserved();
-        let mut waits = self.waits.lock().await;
+        let (steps, mut waits) = (&self.segment.steps, self.waits.lock().await);
         // The run is over: a hook can no longer end it, and neither can a cancellation.
-        if let Ok(at) = self
-            .segment
-            .steps
-            .notify(&mut waits.cancellation, &events)
-            .await
-        {
-            self.segment.ledger().clock.advance(at);
-        }
-        let record = self.segment.ledger().take_record(&self.segment.steps.meter);
+        let cancellation = &mut waits.cancellation;
+        steps.notify(cancellation, &events, self.has_hooks).await;
+        let record = self.segment.ledger().take_record(&steps.meter);
         let Some((record, page)) = record else {
             return self.segment.flush();
         };
         // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
         // all the same.
-        drop(record.append_all(self.segment.steps.ctx, page).await);
+        drop(record.append_all(steps.ctx, page).await);
     }
 
     fn note_cancellation(&self) {

@@ -47,6 +47,7 @@ impl Steps<'_> {
                 at: Utc::now(),
                 most,
                 nonce: Uuid::new_v4(),
+                has_hooks: self.has_hooks(),
                 agent: sought.map(|name| self.agent_here(name)),
             }
         };
@@ -82,21 +83,31 @@ impl Steps<'_> {
         found.map(Box::new).map_err(|unknown| unknown.to_string())
     }
 
-    /// Notifies the hooks of these events, as a journaled step, and returns the time. What they say to that does
-    /// not count any more.
+    fn has_hooks(&self) -> bool {
+        let executor = self.worker.executors.of(&self.agent);
+        executor.is_ok_and(|executor| executor.has_hooks())
+    }
+
+    /// Notifies the hooks of these events, which are the run's last. What they say to that does not count any more.
+    /// As a journaled step, where that is wanted, so that no replay notifies them again.
     pub(crate) async fn notify(
         &self,
         cancellation: &mut Cancellation<'_>,
         events: &[RunEvent],
-    ) -> Result<DateTime<Utc>, DurableError> {
+        is_step: bool,
+    ) {
         let notify = || async {
             if let Ok(executor) = self.worker.executors.of(&self.agent) {
                 drop(executor.observe(self.run_id, events).await);
             }
-            Utc::now()
         };
-        let at = self.run(cancellation, "end", notify).await?;
-        Ok(self.meter.read(at))
+        if is_step {
+            drop(self.run(cancellation, "end", notify).await);
+        } else {
+            // The journal knows nothing of what comes now. A step would find that out.
+            self.sink.begin();
+            notify().await;
+        }
     }
 
     /// Makes a step, unless the journal has it.

@@ -57,6 +57,10 @@ pub(crate) struct Started {
     pub(crate) most: SegmentSize,
     /// What no other segment has.
     pub(crate) nonce: Uuid,
+    /// There are hooks: a step of its own notifies them of the run's end. Elsewhere that would be two entries for
+    /// nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) has_hooks: bool,
     /// The agent of a run that only names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<FoundAgent>,
