@@ -18,7 +18,7 @@ use neuron_types::{
     ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent,
     RunId, RunOutput, RunState, RunStatus, Signal, Started, StepFailure,
 };
-use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -222,12 +222,18 @@ impl<'a> RestateDurableContext<'a> {
         let cancellation = &mut waits.cancellation;
         steps.notify(cancellation, &events, self.has_hooks).await;
         let record = self.segment.ledger().take_record(&steps.meter);
-        let Some((record, page)) = record else {
-            return self.segment.flush();
-        };
-        // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
-        // all the same.
-        drop(record.append_all(steps.ctx, page).await);
+        match record {
+            // Whoever learns that the run is over can read its end. A run that Restate cancels meanwhile is over
+            // all the same.
+            Some((record, page)) => drop(record.append_all(steps.ctx, page).await),
+            None => self.segment.flush(),
+        }
+        // An inbox that got nothing has nothing to forget, and a call is an invocation of its own.
+        if waits.mailbox.has_taken() {
+            let run_id = steps.run_id.as_str();
+            let close = RequestTarget::object(self.names.inbox(), run_id, "close");
+            drop(steps.ctx.request::<_, ()>(close, ()).send());
+        }
     }
 
     fn note_cancellation(&self) {

@@ -42,6 +42,11 @@ impl Mailbox {
         self.taken.remove(place)
     }
 
+    /// Whether any signal was taken.
+    pub(crate) const fn has_taken(&self) -> bool {
+        self.count > 0
+    }
+
     /// What is awaited for the next signal.
     pub(crate) fn coming(&mut self, ctx: &ContextInternal, meter: &Meter) -> Handle {
         let key = signal_key(self.count + 1);

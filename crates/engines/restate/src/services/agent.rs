@@ -197,6 +197,7 @@ impl Agent {
             }
         }
         let put = PutRequest {
+            run: status.started_at,
             signal: Signal {
                 name: signal::DECISION.to_owned(),
                 payload: payload(&decision)?,
@@ -214,13 +215,14 @@ impl Agent {
         name: &str,
         payload: Value,
     ) -> Result<(), TerminalError> {
-        self.open_status(ctx, run_id).await?;
+        let status = self.open_status(ctx, run_id).await?;
         let signal = Signal {
             name: name.to_owned(),
             payload,
             at: time(ctx).await?,
         };
         let put = PutRequest {
+            run: status.started_at,
             signal,
             ticket: None,
         };

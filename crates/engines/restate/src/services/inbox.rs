@@ -4,7 +4,11 @@
 //! an object of its own, whose exclusive handler gives every signal the next number and has it delivered as
 //! the workflow promise of that number, in one journal: a number that was given is delivered, whatever
 //! crashes. The same handler takes one decision a ticket.
+//!
+//! A run that has taken signals closes its inbox at its end. One that came in the run's last moment, and that it did
+//! not take, leaves its number here. It does not count for a later run of the same id, which starts at another time.
 
+use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use neuron_types::{Refusal, RunId};
 use restate_sdk::{
@@ -15,6 +19,7 @@ use restate_sdk::{
     serde::Json,
     service::ServiceDefinition,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     services::{
@@ -29,7 +34,16 @@ use crate::{
     },
 };
 
-const COUNT: &str = "count";
+/// The state key of what was numbered.
+const NUMBERED: &str = "numbered";
+
+/// The signals of a run that have a number.
+#[derive(Debug, Serialize, Deserialize)]
+struct Numbered {
+    /// When the run started.
+    run: DateTime<Utc>,
+    count: u64,
+}
 
 struct Inbox {
     names: ServiceNames,
@@ -69,7 +83,13 @@ impl Inbox {
         run_id: String,
         put: PutRequest,
     ) -> HandlerResult<()> {
-        if let Some(ticket) = put.ticket {
+        let PutRequest {
+            run,
+            signal,
+            ticket,
+        } = put;
+        let count = numbered(ctx, run).await?;
+        if let Some(ticket) = ticket {
             let key = format!("decided-{ticket}");
             if ctx.get::<bool>(&key).await?.is_some() {
                 let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
@@ -78,13 +98,24 @@ impl Inbox {
             }
             ctx.set(&key, true);
         }
-        let seq = ctx.get::<u64>(COUNT).await?.unwrap_or(0) + 1;
-        ctx.set(COUNT, seq);
-        let signal = put.signal;
+        let seq = count + 1;
+        ctx.set(NUMBERED, Json(Numbered { run, count: seq }));
         let target = RequestTarget::workflow(self.names.agent(), run_id, "deliver");
         let delivery = ctx.request::<_, ()>(target, Json(Delivery { seq, signal }));
         drop(delivery.send());
         Ok(())
+    }
+}
+
+/// How many signals of the run that started then have a number. Forgets what another left.
+async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, TerminalError> {
+    match ctx.get::<Json<Numbered>>(NUMBERED).await? {
+        Some(Json(numbered)) if numbered.run == run => Ok(numbered.count),
+        Some(_) => {
+            ctx.clear_all();
+            Ok(0)
+        }
+        None => Ok(0),
     }
 }
 

@@ -89,8 +89,6 @@ impl Segments {
             has_continued = true;
             output = self.next(ctx, &run_id).await?;
         };
-        let inbox = RequestTarget::object(self.names.inbox(), run_id.as_str(), "close");
-        drop(ctx.request::<_, ()>(inbox, ()).send());
         if has_continued {
             Record::new(&self.names, run_id.as_str()).end(ctx, self.settings.retention);
         }

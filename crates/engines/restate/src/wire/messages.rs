@@ -28,6 +28,8 @@ pub(crate) struct Signal {
 /// The input of the inbox's handler `put`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PutRequest {
+    /// When the run started: it tells it from an earlier run of the same id.
+    pub(crate) run: DateTime<Utc>,
     pub(crate) signal: Signal,
     /// The ticket that it decides: the inbox takes one decision a ticket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
