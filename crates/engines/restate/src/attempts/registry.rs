@@ -5,7 +5,7 @@
 //! comes, it is given up after a while.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, VecDeque, btree_map::Entry},
     fmt,
     future::Future,
     mem,
@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{
     runtime::Handle,
     sync::{Notify, futures::Notified},
@@ -26,6 +27,15 @@ use crate::{attempts::drain::Active, wire::attempt_outcome::AttemptOutcome};
 
 /// An attempt of a segment: the number of what was started, and of the attempt.
 pub(crate) type Key = (u64, u32);
+
+/// How an attempt is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// It does not have to come to its end.
+    pub(crate) may_be_dropped: bool,
+    /// Nothing else goes on in its segment.
+    pub(crate) is_alone: bool,
+}
 
 /// The attempts of all segments that this worker has to do with.
 #[derive(Default)]
@@ -154,11 +164,14 @@ impl Drop for Joined {
 }
 
 impl Joined {
-    /// Starts an attempt. One that may be dropped does not have to come to its end.
+    /// Starts an attempt, unless it is there.
+    ///
+    /// One that is alone and has its result at once needs no task. Its result goes to the server together with the
+    /// beginning of the wait for it, and not some time later.
     pub(crate) fn begin<F>(
         &self,
         key: Key,
-        may_be_dropped: bool,
+        manner: Manner,
         active: Active,
         attempt: impl FnOnce(CancellationToken) -> F,
     ) where
@@ -166,23 +179,24 @@ impl Joined {
     {
         let token = CancellationToken::new();
         let (tasks, attempt) = (Arc::clone(&self.tasks), attempt(token.clone()));
-        let mut state = self.tasks.state();
-        if state.tasks.contains_key(&key) {
-            return;
-        }
-        let task = async move {
-            let outcome = attempt.await;
-            tasks.ended(key, outcome);
-        };
-        let task = tokio::spawn(task.in_current_span());
         let task = Task {
             token,
-            abort: task.abort_handle(),
-            may_be_dropped,
+            abort: None,
+            may_be_dropped: manner.may_be_dropped,
             result: None,
             active: Some(active),
         };
-        state.tasks.insert(key, task);
+        if !self.tasks.enter(key, task) {
+            return;
+        }
+        let mut attempt: BoxFuture<'static, ()> = Box::pin(async move {
+            let outcome = attempt.await;
+            tasks.ended(key, outcome);
+        });
+        if manner.is_alone && attempt.as_mut().now_or_never().is_some() {
+            return;
+        }
+        self.tasks.spawn(key, attempt);
     }
 
     /// Whether the attempt is under way or has ended here. Whoever asks waits for it.
@@ -277,6 +291,27 @@ impl Tasks {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes up an attempt that begins. `false` if it is there.
+    fn enter(&self, key: Key, task: Task) -> bool {
+        match self.state().tasks.entry(key) {
+            Entry::Vacant(place) => {
+                place.insert(task);
+                true
+            }
+            Entry::Occupied(_) => false,
+        }
+    }
+
+    /// Has an attempt go on beside whoever waits for it.
+    fn spawn(&self, key: Key, attempt: BoxFuture<'static, ()>) {
+        let mut state = self.state();
+        let spawned = tokio::spawn(attempt.in_current_span());
+        // Where it was given up meanwhile, its token says so.
+        if let Some(task) = state.tasks.get_mut(&key) {
+            task.abort = Some(spawned.abort_handle());
+        }
+    }
+
     fn ended(&self, key: Key, outcome: AttemptOutcome) {
         let mut state = self.state();
         if let Some(task) = state.tasks.get_mut(&key) {
@@ -300,7 +335,7 @@ impl Tasks {
 /// One attempt.
 struct Task {
     token: CancellationToken,
-    abort: AbortHandle,
+    abort: Option<AbortHandle>,
     may_be_dropped: bool,
     result: Option<AttemptOutcome>,
     active: Option<Active>,
@@ -310,8 +345,8 @@ impl Task {
     /// Nobody waits for it: it ends now, or early.
     fn give_up(self) {
         self.token.cancel();
-        if self.may_be_dropped {
-            self.abort.abort();
+        if let Some(abort) = self.abort.filter(|_| self.may_be_dropped) {
+            abort.abort();
         }
     }
 }
@@ -327,6 +362,10 @@ mod tests {
     use crate::attempts::drain::Drain;
 
     const SEGMENT: Uuid = Uuid::from_u128(7);
+    const ALONE: Manner = Manner {
+        may_be_dropped: true,
+        is_alone: true,
+    };
     const GRACE: Duration = Duration::from_secs(60);
 
     /// Something that is dropped with an attempt.
@@ -374,7 +413,11 @@ mod tests {
         let (send, receive) = oneshot::channel();
         let dropped = Arc::<AtomicUsize>::default();
         let guard = Dropped(Arc::clone(&dropped));
-        joined.begin((number, 1), !is_write, active(), |token| async move {
+        let manner = Manner {
+            may_be_dropped: !is_write,
+            is_alone: false,
+        };
+        joined.begin((number, 1), manner, active(), |token| async move {
             let _guard = guard;
             tokio::select! {
                 result = receive => outcome(result.unwrap_or("lost")),
@@ -462,8 +505,7 @@ mod tests {
         let joined = registry.join(SEGMENT);
         for (number, bytes) in [(1, 2_000), (2, 400), (3, 400), (4, 400)] {
             let outcome = outcome(&"x".repeat(bytes));
-            joined.begin((number, 1), true, active(), |_| async { outcome });
-            settled().await;
+            joined.begin((number, 1), ALONE, active(), |_| async { outcome });
         }
         for numbers in [&[1][..], &[2, 3], &[4]] {
             let keys = joined.results(|_| true).into_iter().map(|(key, _)| key);
@@ -474,6 +516,32 @@ mod tests {
             );
             keys.into_iter().for_each(|key| joined.remove(key));
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_that_is_alone_ends_at_once_or_goes_on_in_a_task() {
+        let registry = Arc::new(Registry::default());
+        let joined = registry.join(SEGMENT);
+        joined.begin((1, 1), ALONE, active(), |_| async { outcome("at once") });
+        assert_eq!(texts(&joined), ["at once"]);
+        let (send, receive) = oneshot::channel();
+        joined.begin((2, 1), ALONE, active(), |_| async move {
+            outcome(receive.await.unwrap())
+        });
+        assert_eq!(texts(&joined), ["at once"]);
+        send.send("later").unwrap();
+        settled().await;
+        assert_eq!(texts(&joined), ["at once", "later"]);
+
+        let dropped = Arc::<AtomicUsize>::default();
+        let guard = Dropped(Arc::clone(&dropped));
+        joined.begin((3, 1), ALONE, active(), |_| async move {
+            let _guard = guard;
+            std::future::pending().await
+        });
+        joined.remove((3, 1));
+        settled().await;
+        assert_eq!(dropped.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test(start_paused = true)]

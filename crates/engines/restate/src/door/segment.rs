@@ -10,13 +10,10 @@ use chrono::{DateTime, Utc};
 use crate::{
     attempts::{
         drain::Active,
-        registry::{Joined, Key},
+        registry::{Joined, Key, Manner},
+        work::Work,
     },
-    door::{
-        in_flight::{Effect, InFlight},
-        ledger_writer::LedgerWriter,
-        steps::Steps,
-    },
+    door::{in_flight::InFlight, ledger_writer::LedgerWriter, steps::Steps},
     wire::entries::AttemptEnd,
 };
 
@@ -63,11 +60,14 @@ impl<'a> Segment<'a> {
     }
 
     /// Starts an attempt in this worker.
-    pub(crate) fn begin(&self, key: Key, effect: &Effect, active: Active) {
-        let work = Arc::clone(&effect.work);
+    pub(crate) fn begin(&self, key: Key, work: Arc<Work>, active: Active, is_alone: bool) {
         let worker = self.steps.worker.clone();
         let (_, attempt) = key;
-        self.attempts.begin(key, !work.is_write(), active, |token| {
+        let manner = Manner {
+            may_be_dropped: !work.is_write(),
+            is_alone,
+        };
+        self.attempts.begin(key, manner, active, |token| {
             work.attempt(attempt, worker, token)
         });
     }

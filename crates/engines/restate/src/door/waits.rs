@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -362,8 +362,9 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Handle>, patience: Duration) 
 fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
     let (now, worker) = (Utc::now(), segment.steps.worker);
     let (mut ends, mut next_due) = (Vec::new(), None::<DateTime<Utc>>);
+    let (mut wanted, mut starts) = (Vec::new(), Vec::new());
     let mut in_flight = segment.in_flight();
-    let mut wanted = Vec::new();
+    let is_alone = in_flight.effects().len() == 1;
     for (number, effect) in in_flight.effects() {
         let (number, attempt) = (*number, effect.attempt);
         let key = (number, attempt);
@@ -379,7 +380,7 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
             // It is made where that is known to be the first time.
             Start::Once(_) if effect.is_left => Some(given_up()),
             Start::Once(active) => {
-                segment.begin(key, effect, active);
+                starts.push((key, Arc::clone(&effect.work), active));
                 None
             }
             Start::Made => Some(neuron_executor::lost_write()),
@@ -388,7 +389,7 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
                 effect.start = start;
                 // A stopping worker starts none: it is another worker's.
                 if let Some(active) = worker.drain.begin().filter(|_| is_free) {
-                    segment.begin(key, effect, active);
+                    starts.push((key, Arc::clone(&effect.work), active));
                 }
                 None
             }
@@ -397,6 +398,10 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
             Some(failure) => ends.push((key, effect.work.failed(failure))),
             None => wanted.push(key),
         }
+    }
+    drop(in_flight);
+    for (key, work, active) in starts {
+        segment.begin(key, work, active, is_alone);
     }
     ends.extend(segment.attempts.results(|key| wanted.contains(&key)));
     let ends = ends
