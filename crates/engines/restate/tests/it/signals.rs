@@ -77,6 +77,32 @@ async fn messages_sent_at_once_all_arrive_across_the_loss_of_a_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn messages_reach_a_run_whose_id_one_had_that_was_killed() {
+    let script = json!({"turns": [{"text": "Done.", "delay_ms": 600_000}]});
+    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
+    let stage = Stage::set("again").await;
+    let _worker = stage.worker(&executor).await;
+    let texts = ["one", "two"];
+    for _ in 0..2 {
+        let run = stage.begin("again", &spec).await;
+        for text in texts {
+            let sent = stage.client.send(&run, UserMessage::new(text)).await;
+            sent.unwrap();
+        }
+        until(async || (received(&stage.events(&run).await) == texts).then_some(())).await;
+        // Nothing of it closes its inbox.
+        stage.change(&run, "kill").await;
+        stage.reaches(&run, RunPhase::Failed).await;
+        stage.change(&run, "purge").await;
+        until(async || {
+            let query = "SELECT id FROM sys_invocation WHERE target = 'again/again/run'";
+            stage.query(query).await.is_empty().then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_signal_that_cannot_be_read_is_refused_at_once() {
     let script = json!({"turns": [{"text": "Done.", "delay_ms": 600_000}]});
     let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
