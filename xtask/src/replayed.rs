@@ -1,4 +1,4 @@
-//! The lints of the replayed floor are in one file, which holds for each of its crates.
+//! The lints of the replayed floor are the same for each of its crates.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use crate::error::Error;
 /// The folder of the floor's crates, which clippy finds the file above.
 const FLOOR: &str = "crates/core";
 
-/// The crates elsewhere that are replayed too, each with a link to the file.
+/// The crates elsewhere that are replayed too, each with a copy of the file: not every checkout has links.
 const ELSEWHERE: [&str; 1] = ["workflows"];
 
 /// The names that clippy looks for, in each folder from a crate's upwards.
@@ -25,9 +25,9 @@ pub(crate) fn check(root: &Path) -> Result<(), Error> {
     let lints = read(&floor.join(NAMES[0]))?;
     let mut others = Vec::new();
     for folder in ELSEWHERE {
-        let link = root.join(folder).join(NAMES[0]);
-        if read(&link)? != lints {
-            others.push(link);
+        let copy = root.join(folder).join(NAMES[0]);
+        if read(&copy)? != lints {
+            others.push(copy);
         }
     }
     let failed = |source| Error::File {

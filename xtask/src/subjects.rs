@@ -9,22 +9,28 @@ use crate::error::Error;
 /// The longest subject, in characters.
 const LONGEST: usize = 72;
 
-/// How many commits are looked at, from the newest: more than a change has, and no old ones for ever.
-const COMMITS: &str = "-40";
+/// The file that came with this rule. What was committed before it had another one.
+const SINCE: &str = "xtask/src/subjects.rs";
 
-/// Checks the newest commits, merges left aside. Nothing is checked outside of a Git repository.
+/// Checks the commits since the rule came, merges left aside. Nothing is checked outside of a Git repository.
 ///
 /// # Errors
 ///
 /// Returns an error that lists the commits whose subject is too long.
 pub(crate) fn check(root: &Path) -> Result<(), Error> {
-    let mut log = Command::new("git");
-    log.current_dir(root);
-    log.args(["log", COMMITS, "--no-merges", "--format=%h %s"]);
-    let Some(commits) = command::ask(&mut log) else {
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        command::ask(git.current_dir(root).args(args))
+    };
+    let Some(added) = git(&["log", "--diff-filter=A", "--format=%H", "--", SINCE]) else {
         eprintln!("There is no Git history here.");
         return Ok(());
     };
+    let Some(first) = added.lines().last() else {
+        return Ok(());
+    };
+    let range = format!("{first}..HEAD");
+    let commits = git(&["log", &range, "--no-merges", "--format=%h %s"]).unwrap_or_default();
     let long = too_long(&commits);
     if long.is_empty() {
         Ok(())
