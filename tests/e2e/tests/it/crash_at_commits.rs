@@ -22,8 +22,8 @@ fn watch(run: &LongRun, process: &mut Running, mut done: impl FnMut(u64) -> bool
     }
 }
 
-/// Two pages: less than any step adds to the journal.
-const APART: u64 = 8 * 1024;
+/// A page: no step adds less to the journal.
+const APART: u64 = 4 * 1024;
 
 /// How large the journal gets in a run that nobody kills.
 fn full_size() -> u64 {

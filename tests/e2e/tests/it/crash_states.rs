@@ -68,7 +68,8 @@ fn killed_in_an_approved_write_the_run_does_not_call_it_again() {
 fn journaled(world: &World) -> i64 {
     let path = world.home().join("neuron.db");
     let journal = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let count = "SELECT count(*) FROM steps WHERE result IS NOT NULL AND kind IN ('model', 'tool')";
+    let count =
+        "SELECT count(*) FROM entries WHERE result IS NOT NULL AND kind IN ('model', 'tool')";
     journal.query_row(count, [], |row| row.get(0)).unwrap()
 }
 

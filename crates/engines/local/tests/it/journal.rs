@@ -11,6 +11,7 @@ mod segments;
 mod signals;
 mod steps;
 mod store;
+mod tables;
 mod versions;
 
 use neuron_local::{Journal, JournalOptions, JournaledContext, ParkPolicy};
@@ -23,6 +24,9 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::room::{Act, Room};
+
+/// Counts the events in the database.
+pub(crate) const EVENTS: &str = "SELECT count(*) FROM entries, json_each(entries.events)";
 
 pub(crate) struct World {
     pub(crate) home: TempDir,

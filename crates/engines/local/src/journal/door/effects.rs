@@ -20,7 +20,10 @@ use crate::{
             column::{later, remaining, wall_clock},
             transaction::Transaction,
         },
-        tables::steps::{self, Kind, Operation, Progress},
+        tables::{
+            recording::Progress,
+            steps::{self, Kind, Operation},
+        },
     },
 };
 
@@ -157,8 +160,8 @@ impl AttemptLog for StepLog<'_> {
         let (operation, failure) = (self.operation.clone(), failure.clone());
         let keep = move |transaction: &Transaction<'_>, run| {
             let at = wall_clock();
-            steps::begin(transaction, run, &operation, Some(later(at, delay)))?;
-            steps::attempt(transaction, run, operation.op, attempt, at, Some(&failure))
+            let failed = Some((&failure, later(at, delay)));
+            steps::attempt(transaction, run, &operation, attempt, at, failed)
         };
         Ok(self.core.commit(keep).await?)
     }

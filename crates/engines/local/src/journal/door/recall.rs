@@ -8,7 +8,10 @@ use crate::journal::{
         core::{Recalled, Taken},
         known::Ended,
     },
-    tables::steps::{Done, Operation, Progress},
+    tables::{
+        recording::{Done, Progress},
+        steps::Operation,
+    },
 };
 
 impl JournaledContext {

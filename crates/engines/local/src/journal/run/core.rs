@@ -30,11 +30,13 @@ use crate::{
             transaction::Transaction,
         },
         tables::{
+            entries::{self, Ending, Entry},
             events,
+            recording::{Done, Progress, Recorded, Recording},
             runs::{check_version, open_run, save_output, save_status},
             segments::{self, Beginning},
             signals,
-            steps::{self, Done, Operation, Progress, Recorded},
+            steps::{self, Operation},
         },
     },
 };
@@ -50,6 +52,8 @@ pub(crate) struct Core {
     pub(crate) stop: Arc<Stop>,
     /// The last operation that was journaled when the run was opened.
     pub(crate) last_recorded: i64,
+    /// What was journaled of this segment's operations when the run was opened.
+    recording: Recording,
     /// How many events were journaled when the run was opened.
     replayed_events: u64,
     journal: Journal,
@@ -145,10 +149,10 @@ impl Core {
         let observed = observed.unsigned_abs();
         let unobserved = events::load(connection, run, observed)?;
         let unobserved = unobserved.iter().map(|event| &event.event).collect();
-        let replayed_events = events::last(connection, run)?;
+        let (last_place, replayed_events) = entries::last(connection, run)?;
         let beginning = segments::load(connection, run)?;
         let beginning = beginning.unwrap_or_else(|| Beginning::of_run(created_at));
-        let (last_recorded, places) = steps::last(connection, run)?;
+        let recording = Recording::load(connection, run, beginning.place)?;
         let stop = Stop::default();
         if let Some(reason) = signals::cancellation(connection, run)? {
             stop.cancel(reason);
@@ -156,7 +160,8 @@ impl Core {
         Ok(Self {
             engine: status.engine.clone(),
             stop: Arc::new(stop),
-            last_recorded: last_recorded.max(beginning.op),
+            last_recorded: recording.last().max(beginning.op),
+            recording,
             replayed_events,
             journal,
             lock,
@@ -166,7 +171,8 @@ impl Core {
             state: Mutex::new(State {
                 ops: beginning.op,
                 clock: RunClock::new(beginning.now, beginning.uuids),
-                places,
+                // The last entries of a segment may be gone with it.
+                places: last_place.max(beginning.place),
                 cancelled: None,
                 beginning,
                 size: SegmentSize::default(),
@@ -348,7 +354,7 @@ impl Core {
             return Ok(Recalled::default());
         }
         self.with(move |core, connection| {
-            let mut steps = steps::load(connection, core.run, first, wait)?;
+            let mut steps = core.recording.read(connection, core.run, first, wait)?;
             let wait = steps.pop_if(|last| last.op == wait);
             let taken = match &wait {
                 Some(of_wait) => taken_by(connection, of_wait)?,
@@ -373,9 +379,16 @@ impl Core {
         connection: &mut Connection,
         write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
-        // Nobody else takes or puts back meanwhile: the caller has the connection.
+        self.save(|unsaved| self.write(connection, unsaved, None, write))
+    }
+
+    /// Has what is unsaved written; the caller has the connection, so nobody else takes or puts back meanwhile.
+    fn save<T>(
+        &self,
+        write: impl FnOnce(&Unsaved) -> Result<T, JournalError>,
+    ) -> Result<T, JournalError> {
         let unsaved = self.state().take_unsaved();
-        let result = self.write(connection, &unsaved, write);
+        let result = write(&unsaved);
         if result.is_err() {
             self.state().put_back(unsaved);
         }
@@ -386,11 +399,12 @@ impl Core {
         &self,
         connection: &mut Connection,
         unsaved: &Unsaved,
+        end: Option<Ending<'_>>,
         write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
         let transaction = Transaction::begin(connection)?;
         let result = write(&transaction, self.run)?;
-        events::append(&transaction, self.run, &unsaved.events)?;
+        self.append(&transaction, unsaved, end)?;
         if let Some(shown) = &unsaved.status {
             save_status(&transaction, self.run, shown)?;
         }
@@ -400,6 +414,33 @@ impl Core {
             self.stop.cancel(reason);
         }
         Ok(result)
+    }
+
+    /// Writes an entry, if there is anything for it.
+    fn append(
+        &self,
+        connection: &Connection,
+        unsaved: &Unsaved,
+        end: Option<Ending<'_>>,
+    ) -> Result<(), JournalError> {
+        if end.is_none() && unsaved.events.is_empty() {
+            return Ok(());
+        }
+        let entry = Entry {
+            place: unsaved.place,
+            seq: unsaved.seq,
+            events: events::kept(&unsaved.events)?,
+            end,
+        };
+        entries::append(connection, self.run, &entry)
+    }
+
+    /// Writes the end of an operation together with the events that are pending, and returns its place.
+    fn write_end(&self, connection: &mut Connection, end: Ending<'_>) -> Result<u64, JournalError> {
+        self.save(|unsaved| {
+            self.write(connection, unsaved, Some(end), |_, _| Ok(()))?;
+            Ok(unsaved.place)
+        })
     }
 
     /// Keeps the end of what was started, unless that was dropped.
@@ -416,10 +457,7 @@ impl Core {
                 return Ok(());
             }
             let at = core.stamp().max(not_before.unwrap_or_default());
-            let place = core.next_place();
-            core.commit_on(connection, |transaction, run| {
-                steps::finish(transaction, run, &operation, &result, at, place)
-            })?;
+            let place = core.write_end(connection, operation.ending(&result, at))?;
             let bytes = result.len();
             // The connection is still held: ends come to be known in the order of their places.
             core.known()
@@ -436,19 +474,11 @@ impl Core {
     ) -> Result<(), JournalError> {
         self.commit(move |transaction, run| {
             for operation in &writes {
-                steps::begin(transaction, run, operation, None)?;
-                steps::attempt(transaction, run, operation.op, 1, wall_clock(), None)?;
+                steps::attempt(transaction, run, operation, 1, wall_clock(), None)?;
             }
             Ok(())
         })
         .await
-    }
-
-    /// Takes a place in the order of observations. The caller has the connection.
-    fn next_place(&self) -> u64 {
-        let mut state = self.state();
-        state.places += 1;
-        state.places
     }
 
     /// Writes the events that are pending, if there are any.
@@ -492,11 +522,13 @@ impl Core {
                 return Ok(None);
             };
             let operation = Operation::wait(wanted.op, &[&waiting.signal.name]);
-            let (at, place) = (core.stamp(), core.next_place());
-            core.commit_on(connection, |transaction, run| {
-                signals::consume(transaction, waiting.id, operation.op)?;
-                let id = waiting.id.to_string();
-                steps::finish(transaction, run, &operation, &id, at, place)
+            let (id, at) = (waiting.id.to_string(), core.stamp());
+            let end = operation.ending(&id, at);
+            let place = core.save(|unsaved| {
+                core.write(connection, unsaved, Some(end), |transaction, _| {
+                    signals::consume(transaction, waiting.id, operation.op)
+                })?;
+                Ok(unsaved.place)
             })?;
             let signal = waiting.signal;
             Ok(Some(Taken { signal, at, place }))

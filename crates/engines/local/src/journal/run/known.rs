@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use neuron_types::{End, Handle};
 
-use crate::{flight::ends::Ends, journal::tables::steps::Progress};
+use crate::{flight::ends::Ends, journal::tables::recording::Progress};
 
 /// What the journal holds of what is in flight.
 ///

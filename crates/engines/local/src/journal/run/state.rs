@@ -9,7 +9,7 @@ use crate::journal::tables::{runs::Shown, segments::Beginning};
 pub(crate) struct State {
     pub(crate) ops: i64,
     pub(crate) clock: RunClock,
-    /// The last place in the order of observations that was given away.
+    /// The place of the last entry, or of one that could not be written.
     pub(crate) places: u64,
     /// The place at which the loop observed that the run was cancelled.
     pub(crate) cancelled: Option<u64>,
@@ -35,12 +35,17 @@ const BEHIND: u64 = 32;
 
 /// What the next commit writes beside the operation that it is made for.
 pub(crate) struct Unsaved {
+    /// The place of its entry.
+    pub(crate) place: u64,
+    /// The number of the last event.
+    pub(crate) seq: u64,
     pub(crate) events: Vec<RecordedEvent>,
     pub(crate) status: Option<Shown>,
 }
 
 impl State {
     pub(crate) fn take_unsaved(&mut self) -> Unsaved {
+        self.places += 1;
         let seq = self.ledger.last();
         let is_due = std::mem::take(&mut self.is_status_due) || seq - self.shown >= BEHIND;
         let status = is_due.then(|| {
@@ -52,6 +57,8 @@ impl State {
             }
         });
         Unsaved {
+            place: self.places,
+            seq,
             events: self.ledger.take_events(),
             status,
         }
@@ -71,6 +78,7 @@ impl State {
             seq: self.emitted,
             uuids: self.clock.uuids(),
             now: self.clock.now(),
+            place: self.places,
         }
     }
 }

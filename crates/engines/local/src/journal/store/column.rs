@@ -1,4 +1,4 @@
-//! How times and JSON stand in a column.
+//! How times, counts and JSON stand in a column.
 
 use std::time::Duration;
 
@@ -27,6 +27,11 @@ impl FromSql for Micros {
             .map(Self)
             .ok_or(FromSqlError::OutOfRange(micros))
     }
+}
+
+/// A count as a column has it.
+pub(crate) fn row_number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The wall clock, as exact as a column is: a time must not change by being journaled.

@@ -98,8 +98,8 @@ mod tests {
         let connection = open(home.path(), &JournalOptions::default()).unwrap();
         for query in [
             "SELECT id FROM signals WHERE run = ?1 AND name = ?2 AND consumed_op IS NULL",
-            "SELECT op FROM steps WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
-            "SELECT seq FROM events WHERE run < ?1 ORDER BY run DESC LIMIT ?2",
+            "SELECT op FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+            "SELECT seq FROM chapters WHERE run < ?1 ORDER BY run DESC LIMIT ?2",
         ] {
             let mut statement = connection.prepare(query).unwrap();
             for run in 1..=3 {

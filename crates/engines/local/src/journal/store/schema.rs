@@ -4,20 +4,20 @@
 //! | --- | --- | --- |
 //! | `runs` | a run: its id, engine, start and input, and the version of the tables that it was begun with | once; the input again when a named agent was looked up |
 //! | `statuses` | where a run stands: its `RunStatus` at event `seq`, the last event that the hooks were notified of; its output, once it is over | when hooks were notified, many events came since, or the run ends |
-//! | `steps` | an operation of a run: what was asked and what came of it | when it is done; a write and a failed attempt before that too, without result |
+//! | `entries` | what a run's executor wrote at once: the end of an operation, the events before it, or both | with each step; events also a moment after they happened, if no step ends before |
 //! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure) | as it happens |
-//! | `chapters` | where the newest segment of a long run began: what was counted before it, and the loop's state | once a segment; the steps and attempts before it go |
+//! | `chapters` | where the newest segment of a long run began: what was counted before it, and the loop's state | once a segment; the ends and attempts before it go |
 //! | `signals` | a signal in the order of arrival, and the operation that took it | when it is sent, and taken |
-//! | `events` | an event of a run, counted from 1 | with the next step, or a moment after it happened |
 //!
-//! `run` is the run's number in `runs`. `op` counts the door calls of a run from 1: whatever is started, a
-//! wait, a poll; 0 is the check of the run's input, where its agent is given values. A wait that observed an end and a
-//! poll that found nothing take a number and leave no row, and so does what was left before its end. `fingerprint`
-//! says what was asked, in words: a replay that asks for something else is rejected. `result` is JSON: a `Result` as
-//! serde writes it; null, of a deadline that is over; the id of the signal that a wait took, which may be the one that
-//! cancelled the run; why the input does not fit, null if it does. `place` counts the results of a run in the order in
-//! which they were written: in that order they are observed. A status lacks the events behind its `seq`, which whoever
-//! reads it applies. Times are microseconds since 1970 in UTC.
+//! `run` is the run's number in `runs`. The `id` of an entry is made of it and of the entry's place among those of the
+//! run: one page is written for it, and none of an index. In the order of their places the ends are observed. `seq` is
+//! the number of the run's last event, this entry's included, and `events` is JSON: `[[time, event], …]`. `op` counts
+//! the door calls of a run from 1: whatever is started, a wait, a poll; 0 is the check of the run's input, where its
+//! agent is given values. A wait that observed an end and a poll that found nothing take a number and leave nothing, and
+//! so does what was left before its end. `fingerprint` says what was asked, in words: a replay that asks for something
+//! else is rejected. `result` is JSON: a `Result` as serde writes it; null, of a deadline that is over; the id of the
+//! signal that a wait took, which may be the one that cancelled the run; why the input does not fit, null if it does. A
+//! status lacks the events behind its `seq`, which whoever reads it applies. Times are microseconds since 1970 in UTC.
 //! No table holds a key or a password, but prompts, arguments and results stand in them as they were.
 
 use std::path::Path;
@@ -27,7 +27,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::journal::store::error::JournalError;
 
 /// The version of the tables, in `user_version`. Raise it with every change.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
 
 /// "neur", in `application_id`.
 const APPLICATION: i64 = 0x6e65_7572;
@@ -61,14 +61,6 @@ CREATE TABLE signals (
 ) STRICT;
 
 CREATE INDEX signals_waiting ON signals (run, name, id) WHERE consumed_op IS NULL;
-
-CREATE TABLE events (
-    run   INTEGER NOT NULL REFERENCES runs (run),
-    seq   INTEGER NOT NULL,
-    at    INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
 ";
 
 /// What version 2 adds.
@@ -89,34 +81,67 @@ const VERSIONS: &str = "
 ALTER TABLE runs ADD COLUMN version INTEGER NOT NULL DEFAULT 2;
 ";
 
-/// What version 4 adds. No run of an older version goes on, so their steps are not carried over. A step's `id` is made of
-/// the run's number and the step's own: one page is written for it, and none of an index.
-const STEPS: &str = "
-CREATE TABLE steps (
+/// What version 4 adds.
+const SEQS: &str = "
+ALTER TABLE statuses ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+";
+
+/// What a version before 4 had. No run of it goes on, so their steps are not carried over.
+const BEFORE_4: &str = "
+UPDATE statuses SET seq =
+    (SELECT coalesce(max(events.seq), 0) FROM events WHERE events.run = statuses.run);
+DROP TABLE attempts;
+DROP TABLE steps;
+";
+
+/// What version 5 adds. What is long stands last: whoever reads the rest of a row does not read it.
+const ENTRIES: &str = "
+CREATE TABLE entries (
     id          INTEGER PRIMARY KEY,
     run         INTEGER NOT NULL,
-    op          INTEGER NOT NULL,
-    kind        TEXT NOT NULL,
-    label       TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    due_at      INTEGER,
-    result      TEXT,
+    seq         INTEGER NOT NULL,
+    op          INTEGER,
     at          INTEGER,
-    place       INTEGER
+    kind        TEXT,
+    label       TEXT,
+    fingerprint TEXT,
+    events      TEXT,
+    result      TEXT
 ) STRICT;
 
 CREATE TABLE attempts (
-    run     INTEGER NOT NULL,
-    op      INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    at      INTEGER NOT NULL,
-    failure TEXT,
+    run         INTEGER NOT NULL,
+    op          INTEGER NOT NULL,
+    attempt     INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    failure     TEXT,
+    due_at      INTEGER,
+    label       TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
     PRIMARY KEY (run, op, attempt)
 ) STRICT, WITHOUT ROWID;
 
-ALTER TABLE statuses ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
-UPDATE statuses SET seq =
-    (SELECT coalesce(max(events.seq), 0) FROM events WHERE events.run = statuses.run);
+ALTER TABLE chapters ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+";
+
+/// Events had a table of their own before version 5. Each becomes an entry, at the place of its number.
+const EVENTS_BEFORE_5: &str = "
+INSERT INTO entries (id, run, seq, events)
+    SELECT (run << 32) + seq, run, seq, '[[' || at || ',' || event || ']]' FROM events;
+";
+
+/// So had the ends of operations in version 4. They come behind the events, in their order.
+const STEPS_OF_4: &str = "
+INSERT INTO entries (id, run, seq, op, at, kind, label, fingerprint, result)
+    SELECT (run << 32) + last_seq + place, run, last_seq, op, at, kind, label, fingerprint, result
+    FROM (SELECT *, coalesce((SELECT max(seq) FROM events WHERE events.run = steps.run), 0) AS last_seq
+        FROM steps WHERE result IS NOT NULL);
+INSERT INTO attempts (run, op, attempt, at, failure, due_at, label, fingerprint)
+    SELECT run, op, attempt, older.at, failure, due_at, label, fingerprint
+    FROM attempts_of_4 AS older JOIN steps USING (run, op);
+DROP TABLE attempts_of_4;
+DROP TABLE steps;
+UPDATE runs SET version = 5 WHERE version = 4;
 ";
 
 /// Refuses a database that is not ours or from a newer build. Writes nothing.
@@ -156,10 +181,24 @@ pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), Jour
     if from < 3 {
         transaction.execute_batch(VERSIONS)?;
     }
-    if from > 0 {
-        transaction.execute_batch("DROP TABLE attempts; DROP TABLE steps;")?;
+    if from < 4 {
+        transaction.execute_batch(SEQS)?;
     }
-    transaction.execute_batch(STEPS)?;
+    match from {
+        0 => {}
+        4 => transaction.execute_batch("ALTER TABLE attempts RENAME TO attempts_of_4;")?,
+        _ => transaction.execute_batch(BEFORE_4)?,
+    }
+    transaction.execute_batch(ENTRIES)?;
+    if from > 0 {
+        transaction.execute_batch(EVENTS_BEFORE_5)?;
+    }
+    if from == 4 {
+        transaction.execute_batch(STEPS_OF_4)?;
+    }
+    if from > 0 {
+        transaction.execute_batch("DROP TABLE events;")?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()?;

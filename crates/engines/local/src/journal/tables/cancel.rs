@@ -11,6 +11,7 @@ use crate::journal::{
         transaction::Transaction,
     },
     tables::{
+        entries::{self, Entry},
         events,
         runs::{Shown, load_output, number, open_run, save_output, save_status},
         signals,
@@ -86,11 +87,17 @@ fn end(
             message: reason.unwrap_or_else(|| "the run was cancelled".to_owned()),
         }),
     };
-    let last = events::last(transaction, run)?;
+    let (place, last) = entries::last(transaction, run)?;
     let mut ledger = RunLedger::resumed(status, last, Unobserved::default());
     ledger.record(event, wall_clock());
     let output = ledger.status().output(Some(ExitReason::Cancelled));
-    events::append(transaction, run, ledger.events())?;
+    let entry = Entry {
+        place: place + 1,
+        seq: ledger.last(),
+        events: events::kept(ledger.events())?,
+        end: None,
+    };
+    entries::append(transaction, run, &entry)?;
     let shown = Shown {
         status: ledger.status().clone(),
         seq: ledger.last(),

@@ -1,10 +1,14 @@
 //! Taking a person's decision, or refusing it.
 
-use neuron_types::{Decision, Refusal, RunId, signal};
+use neuron_types::{Decision, Refusal, RunEvent, RunId, signal};
 use rusqlite::{Connection, params};
 
 use crate::journal::{
-    store::{column::wall_clock, error::JournalError, journal::Journal},
+    store::{
+        column::{row_number, wall_clock},
+        error::JournalError,
+        journal::Journal,
+    },
     tables::{events, runs::open_run, signals},
 };
 
@@ -27,7 +31,8 @@ impl Journal {
             let payload = serde_json::to_string(&decision)?;
             let Decision { ticket, .. } = decision;
             // A decision that the run refused leaves the ticket open; any other is on its way.
-            if sent(transaction, run, &ticket)? > refused(transaction, run, &ticket)? {
+            let sent = sent(transaction, run, &ticket)?;
+            if sent > 0 && sent > refused(transaction, run, &ticket)? {
                 return Err(Refusal::AlreadyDecided { run_id, ticket }.into());
             }
             signals::insert(transaction, run, signal::DECISION, &payload)
@@ -48,10 +53,9 @@ fn sent(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalE
 
 /// How many decisions about this ticket the run refused.
 fn refused(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
-    Ok(connection.query_row(
-        "SELECT count(*) FROM events \
-         WHERE run = ?1 AND event ->> '$.type' = 'approval_refused' AND event ->> '$.ticket' = ?2",
-        params![run, ticket],
-        |row| row.get(0),
-    )?)
+    let events = events::load(connection, run, 0)?;
+    let refusals = events.iter().filter(|recorded| {
+        matches!(&recorded.event, RunEvent::ApprovalRefused { ticket: refused, .. } if refused == ticket)
+    });
+    Ok(row_number(refusals.count() as u64))
 }

@@ -1,16 +1,36 @@
-//! The `events` table.
+//! The events of a run, which stand in its entries.
 
-use neuron_types::RecordedEvent;
-use rusqlite::{Connection, params};
+use chrono::{DateTime, Utc};
+use neuron_types::{RecordedEvent, RunEvent};
+use rusqlite::{Connection, OptionalExtension as _};
+use serde::{Deserialize, Serialize};
 
-use crate::journal::store::{
-    column::{Json, Micros},
-    error::JournalError,
+use crate::journal::{
+    store::{
+        column::{Json, row_number},
+        error::JournalError,
+    },
+    tables::entries::{self, last_row, row_at},
 };
 
-/// A number of an event as the table has it.
-pub(crate) fn row_number(seq: u64) -> i64 {
-    i64::try_from(seq).unwrap_or(i64::MAX)
+/// An event as an entry keeps it: `[microseconds since 1970 in UTC, event]`. Its number is that of the entry, less
+/// the events behind it.
+#[derive(Serialize, Deserialize)]
+struct Kept<E>(
+    #[serde(with = "chrono::serde::ts_microseconds")] DateTime<Utc>,
+    E,
+);
+
+/// The events as one entry keeps them; `None` if there are none.
+pub(crate) fn kept(events: &[RecordedEvent]) -> Result<Option<String>, JournalError> {
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let kept: Vec<Kept<&RunEvent>> = events
+        .iter()
+        .map(|recorded| Kept(recorded.at, &recorded.event))
+        .collect();
+    Ok(Some(serde_json::to_string(&kept)?))
 }
 
 pub(crate) fn load(
@@ -27,41 +47,60 @@ pub(crate) fn load_first(
     after_seq: u64,
     limit: usize,
 ) -> Result<Vec<RecordedEvent>, JournalError> {
+    let mut events = Vec::new();
+    let Some(first) = first_row_behind(connection, run, after_seq)? else {
+        return Ok(events);
+    };
     let mut statement = connection.prepare_cached(
-        "SELECT seq, at, event FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT seq, events FROM entries \
+         WHERE id BETWEEN ?1 AND ?2 AND events IS NOT NULL ORDER BY id",
     )?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![run, row_number(after_seq), limit], |row| {
-        let Micros(at) = row.get(1)?;
-        let Json(event) = row.get(2)?;
-        let seq = row.get::<_, i64>(0)?.unsigned_abs();
-        Ok(RecordedEvent { seq, at, event })
+    let rows = statement.query_map([first, last_row(run)], |entry| {
+        let Json(kept) = entry.get::<_, Json<Vec<Kept<RunEvent>>>>(1)?;
+        Ok((entry.get::<_, i64>(0)?.unsigned_abs(), kept))
     })?;
-    rows.map(|row| Ok(row?)).collect()
+    for row in rows {
+        let (last, kept) = row?;
+        let before = last.saturating_sub(kept.len() as u64);
+        for (seq, Kept(at, event)) in (before + 1..).zip(kept) {
+            if events.len() == limit {
+                return Ok(events);
+            }
+            if seq > after_seq {
+                events.push(RecordedEvent { seq, at, event });
+            }
+        }
+    }
+    Ok(events)
 }
 
-pub(crate) fn append(
+/// A row from which on all entries with events behind this number stand; `None` if there are none.
+///
+/// No index says where that is: it would be another page to write in every step. The numbers grow from entry to entry,
+/// so that it is found in few looks.
+fn first_row_behind(
     connection: &Connection,
     run: i64,
-    events: &[RecordedEvent],
-) -> Result<(), JournalError> {
-    let mut statement = connection
-        .prepare_cached("INSERT INTO events (run, seq, at, event) VALUES (?1, ?2, ?3, ?4)")?;
-    for RecordedEvent { seq, at, event } in events {
-        statement.execute(params![
-            run,
-            row_number(*seq),
-            Micros(*at),
-            serde_json::to_string(event)?
-        ])?;
+    after_seq: u64,
+) -> Result<Option<i64>, JournalError> {
+    let (last_place, last_seq) = entries::last(connection, run)?;
+    if last_seq <= after_seq {
+        return Ok(None);
     }
-    Ok(())
-}
-
-/// The number of the run's last event; 0 if it has none.
-pub(crate) fn last(connection: &Connection, run: i64) -> Result<u64, JournalError> {
-    let last: Option<i64> = connection
-        .prepare_cached("SELECT max(seq) FROM events WHERE run = ?1")?
-        .query_row([run], |row| row.get(0))?;
-    Ok(last.unwrap_or(0).unsigned_abs())
+    let mut next = connection.prepare_cached(
+        "SELECT id, seq FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+    )?;
+    let (mut low, mut high) = (row_at(run, 0), row_at(run, last_place));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found: Option<(i64, i64)> = next
+            .query_row([middle, high], |entry| Ok((entry.get(0)?, entry.get(1)?)))
+            .optional()?;
+        match found {
+            Some((row, seq)) if seq <= row_number(after_seq) => low = row + 1,
+            // Where there is none any more, a segment that began just now has dropped it.
+            _ => high = middle,
+        }
+    }
+    Ok(Some(low))
 }

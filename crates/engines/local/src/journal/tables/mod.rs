@@ -2,8 +2,10 @@
 
 pub(crate) mod cancel;
 pub(crate) mod decide;
+pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod input;
+pub(crate) mod recording;
 pub(crate) mod runs;
 pub(crate) mod segments;
 pub(crate) mod signals;

@@ -5,12 +5,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::journal::{
     store::{
-        column::{Json, Micros, WrittenIn, wall_clock},
+        column::{Json, Micros, WrittenIn, row_number, wall_clock},
         error::JournalError,
         journal::Journal,
         schema,
     },
-    tables::events::{self, row_number},
+    tables::events,
 };
 
 impl Journal {

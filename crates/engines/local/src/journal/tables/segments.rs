@@ -8,13 +8,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::journal::{
     store::{
-        column::{Json, Micros},
+        column::{Json, Micros, row_number},
         error::JournalError,
         journal::Journal,
         transaction::Transaction,
     },
     tables::{
-        events::row_number,
         input,
         runs::{load_request, save_request},
         steps,
@@ -33,6 +32,8 @@ pub(crate) struct Beginning {
     pub(crate) seq: u64,
     pub(crate) uuids: u64,
     pub(crate) now: DateTime<Utc>,
+    /// The place of the last entry before it.
+    pub(crate) place: u64,
 }
 
 impl Beginning {
@@ -44,6 +45,7 @@ impl Beginning {
             seq: 0,
             uuids: 0,
             now: created_at,
+            place: 0,
         }
     }
 }
@@ -66,7 +68,7 @@ impl Journal {
 /// Where the newest segment began; `None` in the first.
 pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning>, JournalError> {
     Ok(connection
-        .prepare_cached("SELECT chapter, op, seq, uuids, at FROM chapters WHERE run = ?1")?
+        .prepare_cached("SELECT chapter, op, seq, uuids, at, place FROM chapters WHERE run = ?1")?
         .query_row([run], |row| {
             let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
             let Micros(now) = row.get(4)?;
@@ -76,6 +78,7 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning
                 seq: count(2)?,
                 uuids: count(3)?,
                 now,
+                place: count(5)?,
             })
         })
         .optional()?)
@@ -120,11 +123,13 @@ pub(crate) fn begin(
         seq,
         uuids,
         now,
+        place,
     } = *beginning;
+    let before = load(transaction, run)?.map_or(0, |before| before.place);
     transaction
         .prepare_cached(
-            "INSERT OR REPLACE INTO chapters (run, chapter, op, seq, uuids, at, state) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT OR REPLACE INTO chapters (run, chapter, op, seq, uuids, at, place, state) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             run,
@@ -133,7 +138,8 @@ pub(crate) fn begin(
             row_number(seq),
             row_number(uuids),
             Micros(now),
+            row_number(place),
             state
         ])?;
-    steps::clear(transaction, run)
+    steps::clear(transaction, run, before)
 }

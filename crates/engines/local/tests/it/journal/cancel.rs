@@ -72,7 +72,7 @@ async fn ends_a_model_call_that_hangs() {
         .execute_tools(&[call_write()], &[write_options()])
         .await;
     assert!(is_cancelled(&later[0], "enough"));
-    let of_the_model = "SELECT count(*) FROM steps WHERE kind = 'model'";
+    let of_the_model = "SELECT count(*) FROM entries WHERE kind = 'model'";
     assert_eq!(world.count(of_the_model), 0);
     assert_eq!(world.count("SELECT count(*) FROM attempts"), 0);
     assert_eq!(world.room.calls(), ["model 1"]);

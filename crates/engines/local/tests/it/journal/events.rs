@@ -1,13 +1,14 @@
 use std::sync::{Arc, Mutex};
 
-use neuron_local::JournaledContext;
+use neuron_engine::RunClient as _;
+use neuron_local::{JournaledContext, LocalClient};
 use neuron_testing::effects::TestHook;
 use neuron_types::{
     DurableContext, DurableError, FailureKind, HookAction, HookEvent, RunEvent, RunPhase,
 };
 use serde_json::Value;
 
-use super::{World, ended, plain_output};
+use super::{EVENTS, World, ended, plain_output};
 use crate::room::{Act, describe, eventually, model_options, request};
 
 const STARTED: RunEvent = RunEvent::TurnStarted { turn: 1 };
@@ -25,7 +26,7 @@ async fn are_written_with_the_step_that_they_led_to() {
     let world = World::new().await;
     let door = world.door().await;
     door.emit(STARTED);
-    assert_eq!(world.count("SELECT count(*) FROM events"), 0);
+    assert_eq!(world.count(EVENTS), 0);
     ask(&door, 1).await;
     door.emit(OVER);
     let events = world
@@ -38,10 +39,38 @@ async fn are_written_with_the_step_that_they_led_to() {
 }
 
 #[tokio::test]
+async fn can_be_read_from_any_number_however_many_were_written_at_once() {
+    let world = World::new().await;
+    let (door, journal) = (world.door().await, world.journal().await);
+    for turn in 1..=20 {
+        for _ in 0..turn % 4 {
+            door.emit(RunEvent::TurnStarted { turn });
+        }
+        ask(&door, 1).await;
+        if turn % 3 == 0 {
+            door.emit(OVER);
+            door.flush().await.unwrap();
+        }
+    }
+    let all = journal.events(&world.run_id, 0).await.unwrap();
+    let numbers: Vec<u64> = all.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (1..=36).collect::<Vec<u64>>());
+    let client = LocalClient::from(journal.clone());
+    for after in 0..=36 {
+        let behind = u64::try_from(after).unwrap();
+        let rest = &all[after..];
+        assert_eq!(journal.events(&world.run_id, behind).await.unwrap(), rest);
+        let page = client.events(&world.run_id, behind, 5).await.unwrap();
+        assert_eq!(page.events, rest[..rest.len().min(5)]);
+        assert_eq!(page.more, rest.len() > 5);
+    }
+}
+
+#[tokio::test]
 async fn make_up_the_status_that_is_written_now_and_then() {
     let world = World::new().await;
     let (door, journal) = (world.door().await, world.journal().await);
-    let behind = "SELECT (SELECT max(seq) FROM events) - seq FROM statuses";
+    let behind = "SELECT (SELECT max(seq) FROM entries) - seq FROM statuses";
     for turn in 1..=100 {
         door.emit(RunEvent::TurnStarted { turn });
         ask(&door, 1).await;
@@ -62,7 +91,7 @@ async fn can_be_followed_by_another_process_while_the_model_thinks() {
     let (request, options) = (request(1), model_options(1));
     tokio::select! {
         _ = door.execute_llm_call(&request, &options) => panic!("the model hangs"),
-        () = eventually(|| world.count("SELECT count(*) FROM events") == 1) => {}
+        () = eventually(|| world.count(EVENTS) == 1) => {}
     }
     let status = world.journal().await.status(&world.run_id).await.unwrap();
     assert_eq!(status.turn, 1);

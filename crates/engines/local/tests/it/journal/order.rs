@@ -11,13 +11,13 @@ use serde_json::json;
 use super::World;
 use crate::room::{Act, call, eventually, model_options, options, request};
 
-fn start(door: &JournaledContext, name: &str, position: u32) -> Handle {
+pub(super) fn start(door: &JournaledContext, name: &str, position: u32) -> Handle {
     let (call, options) = (&call(name), &options(name, 1, position));
     door.start(Started::Tool { call, options })
 }
 
 /// Which of these ended.
-async fn ended(door: &JournaledContext, handles: &[Handle]) -> Handle {
+pub(super) async fn ended(door: &JournaledContext, handles: &[Handle]) -> Handle {
     match door.next(handles, &[]).await {
         Ok(Observed::Ended(handle, _)) => handle,
         other => panic!("{other:?}"),
@@ -38,7 +38,7 @@ async fn takes(door: &JournaledContext, handles: &[Handle], number: u32) {
     }
 }
 
-const RESULTS: &str = "SELECT count(*) FROM steps WHERE result IS NOT NULL";
+const RESULTS: &str = "SELECT count(*) FROM entries WHERE result IS NOT NULL";
 
 #[tokio::test(start_paused = true)]
 async fn the_first_end_comes_first_also_where_both_are_journaled() {
@@ -110,7 +110,7 @@ async fn what_was_left_is_not_made_again() {
         .await
         .unwrap();
     drop(door);
-    let rows = "SELECT count(*) FROM steps WHERE kind = 'tool'";
+    let rows = "SELECT count(*) FROM entries WHERE kind = 'tool'";
     assert_eq!(world.count(rows), 0, "it left nothing");
 
     let door = world.door().await;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use neuron_local::{Journal, JournalError, JournaledContext};
+use neuron_local::{JournalError, JournaledContext};
 use neuron_loop::AgentMachine;
 use neuron_types::{Decision, DurableContext, DurableError, RunEvent, RunState, Verdict, signal};
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{World, asked, input, plain_output, ticket};
 use crate::room::{Act, call, describe, model_options, options, request};
 
 /// A state that tells itself from others.
-fn state(turn: u32) -> RunState {
+pub(super) fn state(turn: u32) -> RunState {
     let machine = AgentMachine::new(input(), chrono::DateTime::UNIX_EPOCH);
     RunState {
         turn,
@@ -17,14 +17,14 @@ fn state(turn: u32) -> RunState {
     }
 }
 
-async fn begun(world: &World) -> JournaledContext {
+pub(super) async fn begun(world: &World) -> JournaledContext {
     let door = world.door().await;
     door.run_start().await.unwrap();
     door
 }
 
 /// One turn, of three operations.
-async fn turn(door: &JournaledContext, turn: u32) {
+pub(super) async fn turn(door: &JournaledContext, turn: u32) {
     door.emit(RunEvent::TurnStarted { turn });
     let poll = Some(Duration::ZERO);
     door.wait_for_signal::<u32>("a", poll).await.unwrap();
@@ -48,7 +48,10 @@ async fn goes_on_from_its_newest_segment_in_this_process_and_in_the_next() {
     let before = door.now();
     door.continue_as_new(&state(2)).await.unwrap();
     assert!(!door.should_continue_as_new());
-    assert_eq!(world.count("SELECT count(*) FROM steps"), 0);
+    assert_eq!(
+        world.count("SELECT count(*) FROM entries WHERE op IS NOT NULL"),
+        0
+    );
     assert_eq!(world.count("SELECT count(*) FROM attempts"), 0);
     assert_eq!(
         (
@@ -258,99 +261,4 @@ async fn a_run_that_is_cancelled_begins_no_segment() {
 async fn turn_is_cancelled(door: &JournaledContext) {
     let poll = door.wait_for_signal::<u32>("a", Some(Duration::ZERO)).await;
     assert!(matches!(poll, Err(DurableError::Cancelled { .. })));
-}
-
-/// Steps as they stood before version 4.
-const OLD_STEPS: &str = "
-    DROP TABLE attempts;
-    DROP TABLE steps;
-    CREATE TABLE steps (
-        run INTEGER NOT NULL REFERENCES runs (run),
-        op INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        label TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        due_at INTEGER,
-        result TEXT,
-        at INTEGER,
-        PRIMARY KEY (run, op)
-    ) STRICT;
-    CREATE TABLE attempts (
-        run INTEGER NOT NULL,
-        op INTEGER NOT NULL,
-        attempt INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        failure TEXT,
-        PRIMARY KEY (run, op, attempt),
-        FOREIGN KEY (run, op) REFERENCES steps (run, op)
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO steps SELECT run, 1, 'tool', 'one', 'one', NULL, NULL, NULL FROM runs;
-    INSERT INTO attempts SELECT run, 1, 1, 0, NULL FROM runs;
-    ALTER TABLE statuses DROP COLUMN seq;
-    UPDATE runs SET version = 3;
-    PRAGMA user_version = 3;
-";
-
-/// Makes the database that of version 3, in which runs had a version, or of one before: in version 2 `chapters` was new.
-fn age(world: &World, version: i64) {
-    let database = world.database();
-    database.execute_batch(OLD_STEPS).unwrap();
-    if version < 3 {
-        database
-            .execute_batch("ALTER TABLE runs DROP COLUMN version; PRAGMA user_version = 2;")
-            .unwrap();
-    }
-    if version < 2 {
-        database
-            .execute_batch("DROP TABLE chapters; PRAGMA user_version = 1;")
-            .unwrap();
-    }
-}
-
-#[tokio::test]
-async fn goes_on_with_no_run_of_a_version_before_but_shows_it() {
-    for version in [1, 2, 3] {
-        let world = World::new().await;
-        let done = super::run_id("done");
-        let journal = world.journal().await;
-        journal.create_run(&done, input(), "local").await.unwrap();
-        let door = begun(&world).await;
-        turn(&door, 1).await;
-        drop(door);
-        let over = JournaledContext::open(&journal, &done, world.room.executor()).await;
-        over.unwrap().finish(&plain_output(&done)).await.unwrap();
-        drop(journal);
-        age(&world, version);
-
-        let opened = tokio::join!(
-            Journal::open(world.home.path()),
-            Journal::open(world.home.path())
-        );
-        assert!(opened.0.is_ok() && opened.1.is_ok());
-        let journal = world.journal().await;
-        let older = JournaledContext::open(&journal, &world.run_id, world.room.executor()).await;
-        let Err(error @ JournalError::OlderRun { .. }) = older else {
-            panic!("{older:?}");
-        };
-        let said = "run r was begun by an older neuron, and this one cannot go on with it: cancel it and \
-                    start it again";
-        assert_eq!(error.to_string(), said);
-        assert!(!journal.is_executing(&world.run_id).unwrap());
-        let output = journal.output(&done).await.unwrap();
-        assert_eq!(output, Some(plain_output(&done)));
-        let events = journal.events(&world.run_id, 0).await.unwrap();
-        assert_eq!(describe(&events), ["1 turn_started"]);
-        let ended = journal.cancel(&world.run_id, None).await.unwrap();
-        assert!(ended.is_some());
-        assert_eq!(world.room.calls().len(), 2);
-
-        let new = super::run_id("new");
-        journal.create_run(&new, input(), "local").await.unwrap();
-        let door = JournaledContext::open(&journal, &new, world.room.executor()).await;
-        let door = door.unwrap();
-        door.run_start().await.unwrap();
-        turn(&door, 1).await;
-        door.continue_as_new(&state(1)).await.unwrap();
-        door.finish(&plain_output(&new)).await.unwrap();
-    }
 }

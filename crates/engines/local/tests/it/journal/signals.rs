@@ -4,7 +4,7 @@ use neuron_local::{JournaledContext, ParkPolicy};
 use neuron_types::{DurableContext, DurableError, RunEvent, RunPhase, UserMessage, signal};
 use serde_json::{Value, json};
 
-use super::World;
+use super::{EVENTS, World};
 use crate::room::{Act, describe, eventually, model_options, request, since};
 
 const POLL: Option<Duration> = Some(Duration::ZERO);
@@ -68,7 +68,7 @@ async fn wake_a_run_that_waits_in_this_process() {
     let world = World::new().await;
     let door = world.door().await;
     let sender = async {
-        let waiting = || world.count("SELECT count(*) FROM events") == 1;
+        let waiting = || world.count(EVENTS) == 1;
         eventually(waiting).await;
         go(&world, 5).await;
     };
@@ -129,7 +129,7 @@ async fn that_come_after_a_poll_do_not_change_what_was_told_since() {
     let (request, options) = (request(1), model_options(1));
     tokio::select! {
         _ = door.execute_llm_call(&request, &options) => panic!("the model hangs"),
-        () = eventually(|| world.count("SELECT count(*) FROM events") == 1) => {}
+        () = eventually(|| world.count(EVENTS) == 1) => {}
     }
     drop(door);
     go(&world, 1).await;

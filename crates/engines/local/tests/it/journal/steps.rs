@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{World, plain_output};
 use crate::room::{Act, call, eventually, model_options, options, request, since};
 
-fn failure<T: std::fmt::Debug>(result: Result<T, DurableError>) -> StepFailure {
+pub(super) fn failure<T: std::fmt::Debug>(result: Result<T, DurableError>) -> StepFailure {
     match result {
         Err(DurableError::Step(failure)) => failure,
         other => panic!("{other:?} is no failed step"),
@@ -66,7 +66,7 @@ async fn move_the_clock_to_when_their_result_was_journaled() {
 }
 
 /// Starts a tool that hangs, and dies.
-async fn die_in(world: &World, name: &str) {
+pub(super) async fn die_in(world: &World, name: &str) {
     let door = world.door().await;
     let before = world.room.calls().len();
     let (call, options) = (call(name), options(name, 1, 1));
@@ -110,10 +110,7 @@ async fn that_write_are_announced_before_they_are_made() {
     die_in(&world, "write").await;
     let started = "SELECT count(*) FROM attempts WHERE failure IS NULL";
     assert_eq!(world.count(started), 1);
-    assert_eq!(
-        world.count("SELECT count(*) FROM steps WHERE result IS NULL"),
-        1
-    );
+    assert_eq!(world.count("SELECT count(*) FROM entries"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,7 +123,7 @@ async fn of_a_batch_that_were_done_are_not_repeated_with_the_others() {
         options("write", 1, 3),
     ];
     let door = world.door().await;
-    let done = "SELECT count(*) FROM steps WHERE result IS NOT NULL";
+    let done = "SELECT count(*) FROM entries WHERE result IS NOT NULL";
     tokio::select! {
         _ = door.execute_tools(&calls, &each) => panic!("two tools hang"),
         () = eventually(|| world.room.calls().len() == 3 && world.count(done) == 1) => {}
@@ -279,7 +276,7 @@ async fn that_differ_from_the_journal_are_refused_and_leave_it_as_it_is() {
     door.execute_tools(&[call("read"), call("put")], &each)
         .await;
     drop(door);
-    let rows = || world.count("SELECT count(*) FROM steps");
+    let rows = || world.count("SELECT count(*) FROM entries");
     assert_eq!(rows(), 3);
 
     let door = world.door().await;
@@ -340,7 +337,7 @@ async fn that_are_left_out_are_missed() {
     drop(door);
     world
         .database()
-        .execute("DELETE FROM steps WHERE op = 1", [])
+        .execute("DELETE FROM entries WHERE op = 1", [])
         .unwrap();
     let door = world.door().await;
     let result = door.execute_llm_call(&request(1), &model_options(1)).await;

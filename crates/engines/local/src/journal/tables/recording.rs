@@ -1,0 +1,152 @@
+//! What the journal has of a run's operations.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use rusqlite::Connection;
+
+use crate::journal::{
+    store::{column::Micros, error::JournalError},
+    tables::entries::{last_row, place_of, row_at},
+};
+
+/// What the journal has of an operation.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) op: i64,
+    pub(crate) is_wait: bool,
+    pub(crate) fingerprint: String,
+    pub(crate) progress: Progress,
+}
+
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// It has a result.
+    Done(Done),
+    /// A write was started: whether it took effect is not known.
+    Lost,
+    /// So many attempts failed; the next attempt is due at this time.
+    Due {
+        attempts: u32,
+        due_at: Option<DateTime<Utc>>,
+    },
+}
+
+/// The result of an operation.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) result: String,
+    pub(crate) at: DateTime<Utc>,
+    /// Its place in the order of observations.
+    pub(crate) place: u64,
+}
+
+/// What the journal has of the operations of a segment, as far as it has to be known before they are asked for.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// The row of the end of each operation that has one.
+    ends: BTreeMap<i64, i64>,
+    /// The last operation of which an attempt was made; 0 if there is none.
+    last_attempted: i64,
+}
+
+impl Recording {
+    /// Looks up what came behind this place.
+    pub(crate) fn load(
+        connection: &Connection,
+        run: i64,
+        after_place: u64,
+    ) -> Result<Self, JournalError> {
+        let mut statement = connection.prepare_cached(
+            "SELECT op, id FROM entries WHERE id > ?1 AND id <= ?2 AND op IS NOT NULL",
+        )?;
+        let rows = statement.query_map([row_at(run, after_place), last_row(run)], |entry| {
+            Ok((entry.get::<_, i64>(0)?, entry.get::<_, i64>(1)?))
+        })?;
+        let ends = rows.collect::<rusqlite::Result<BTreeMap<_, _>>>()?;
+        let last_attempted = connection
+            .prepare_cached("SELECT coalesce(max(op), 0) FROM attempts WHERE run = ?1")?
+            .query_row([run], |attempts| attempts.get(0))?;
+        Ok(Self {
+            ends,
+            last_attempted,
+        })
+    }
+
+    /// The last operation that there is anything of; 0 if there is none.
+    pub(crate) fn last(&self) -> i64 {
+        let last_ended = self.ends.keys().next_back().copied();
+        last_ended.unwrap_or_default().max(self.last_attempted)
+    }
+
+    /// What there is of the operations from `first` to `last`, in their order.
+    pub(crate) fn read(
+        &self,
+        connection: &Connection,
+        run: i64,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<Recorded>, JournalError> {
+        let mut recorded = attempted(connection, run, first, last)?;
+        let ended = self.ends.range(first..);
+        for (&op, &row) in ended.take_while(|(op, _)| **op <= last) {
+            recorded.insert(op, ended_in(connection, op, row)?);
+        }
+        Ok(recorded.into_values().collect())
+    }
+}
+
+/// The end of an operation, which stands in this row.
+fn ended_in(connection: &Connection, op: i64, row: i64) -> Result<Recorded, JournalError> {
+    Ok(connection
+        .prepare_cached("SELECT fingerprint, result, at, kind = 'wait' FROM entries WHERE id = ?1")?
+        .query_row([row], |entry| {
+            let Micros(at) = entry.get(2)?;
+            Ok(Recorded {
+                op,
+                is_wait: entry.get(3)?,
+                fingerprint: entry.get(0)?,
+                progress: Progress::Done(Done {
+                    result: entry.get(1)?,
+                    at,
+                    place: place_of(row),
+                }),
+            })
+        })?)
+}
+
+/// How far these operations had come at their last attempt that was kept.
+fn attempted(
+    connection: &Connection,
+    run: i64,
+    first: i64,
+    last: i64,
+) -> Result<BTreeMap<i64, Recorded>, JournalError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT op, attempt, failure IS NULL, due_at, fingerprint FROM attempts \
+         WHERE run = ?1 AND op BETWEEN ?2 AND ?3 ORDER BY op, attempt",
+    )?;
+    let rows = statement.query_map([run, first, last], |attempt| {
+        let due_at: Option<Micros> = attempt.get(3)?;
+        let progress = match attempt.get(2)? {
+            true => Progress::Lost,
+            false => Progress::Due {
+                attempts: attempt.get(1)?,
+                due_at: due_at.map(|Micros(at)| at),
+            },
+        };
+        Ok(Recorded {
+            op: attempt.get(0)?,
+            is_wait: false,
+            fingerprint: attempt.get(4)?,
+            progress,
+        })
+    })?;
+    let mut attempted = BTreeMap::new();
+    for row in rows {
+        let recorded = row?;
+        // A later attempt takes the place of those before it.
+        attempted.insert(recorded.op, recorded);
+    }
+    Ok(attempted)
+}
