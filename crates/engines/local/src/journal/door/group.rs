@@ -7,7 +7,7 @@ use futures::{
     future::{BoxFuture, Shared},
 };
 use neuron_executor::Executor;
-use neuron_types::StepFailure;
+use neuron_types::{DurableError, StepFailure};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::{run::core::Core, store::error::JournalError, tables::steps::Operation};
@@ -56,7 +56,12 @@ impl Group {
             }
             let operations = writes.into_iter().map(|write| write.operation).collect();
             let begun = core.begin_writes(operations).await;
-            begun.map_err(|error| Unready::Journal(Arc::new(error)))
+            begun.map_err(|error| Unready::Journal(Arc::new(error)))?;
+            // It was looked in their transaction whether the run is to be cancelled.
+            match core.stop.error() {
+                Some(DurableError::Cancelled { .. }) => Err(Unready::Stopped),
+                _ => Ok(()),
+            }
         };
         Self {
             ready: prepare.boxed().shared(),

@@ -1,8 +1,11 @@
 //! What a run's executor has in memory, and how it gets into the journal.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
 };
 
 use chrono::{DateTime, Utc};
@@ -182,6 +185,7 @@ impl Core {
                 observed,
                 shown: 0,
                 is_status_due: false,
+                looked_at: None,
             }),
             known: Mutex::default(),
         })
@@ -410,9 +414,7 @@ impl Core {
         }
         let cancellation = signals::cancellation(&transaction, self.run)?;
         transaction.commit()?;
-        if let Some(reason) = cancellation {
-            self.stop.cancel(reason);
-        }
+        self.heed(cancellation);
         Ok(result)
     }
 
@@ -438,7 +440,12 @@ impl Core {
     /// Writes the end of an operation together with the events that are pending, and returns its place.
     fn write_end(&self, connection: &mut Connection, end: Ending<'_>) -> Result<u64, JournalError> {
         self.save(|unsaved| {
-            self.write(connection, unsaved, Some(end), |_, _| Ok(()))?;
+            if unsaved.status.is_some() || self.state().is_time_to_look() {
+                self.write(connection, unsaved, Some(end), |_, _| Ok(()))?;
+            } else {
+                // One statement is a transaction of its own, and costs less than one that is begun and committed.
+                self.append(connection, unsaved, Some(end))?;
+            }
             Ok(unsaved.place)
         })
     }
@@ -501,10 +508,16 @@ impl Core {
     }
 
     fn look_for_cancellation(&self, connection: &Connection) -> Result<(), JournalError> {
-        if let Some(reason) = signals::cancellation(connection, self.run)? {
+        self.heed(signals::cancellation(connection, self.run)?);
+        Ok(())
+    }
+
+    /// Stops the run if it is to be cancelled, which was looked up just now.
+    fn heed(&self, cancellation: Option<Option<String>>) {
+        self.state().looked_at = Some(Instant::now());
+        if let Some(reason) = cancellation {
             self.stop.cancel(reason);
         }
-        Ok(())
     }
 
     /// Takes the first signal that is wanted: the one that cancels the run before any other, and none where

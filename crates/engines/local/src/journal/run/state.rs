@@ -1,5 +1,7 @@
 //! What a run's executor counts, and has emitted but not written.
 
+use std::time::{Duration, Instant};
+
 use neuron_engine::{Pace, RunClock, RunLedger, SegmentSize};
 use neuron_types::RecordedEvent;
 
@@ -28,7 +30,12 @@ pub(crate) struct State {
     pub(crate) shown: u64,
     /// The next commit writes the status and `observed`.
     pub(crate) is_status_due: bool,
+    /// When it was last looked whether the run is to be cancelled.
+    pub(crate) looked_at: Option<Instant>,
 }
+
+/// For how long the ends of steps are written without a look whether the run is to be cancelled.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// How many events the status in the journal may lack. Whoever reads it applies them.
 const BEHIND: u64 = 32;
@@ -68,6 +75,12 @@ impl State {
     pub(crate) fn put_back(&mut self, unsaved: Unsaved) {
         self.ledger.put_back_events(unsaved.events);
         self.is_status_due |= unsaved.status.is_some();
+    }
+
+    /// Whether it was not looked for a while whether the run is to be cancelled.
+    pub(crate) fn is_time_to_look(&self) -> bool {
+        self.looked_at
+            .is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS)
     }
 
     /// Where a segment begins that begins now.

@@ -127,6 +127,21 @@ async fn goes_before_the_signals_that_wait() {
 }
 
 #[tokio::test]
+async fn is_seen_before_the_next_write_is_made() {
+    let world = World::new().await;
+    let door = world.door().await;
+    door.execute_tool(&call("read"), &options("read", 1, 1))
+        .await
+        .unwrap();
+    let journal = world.journal().await;
+    let outcome = journal.cancel(&world.run_id, Some("enough".into())).await;
+    assert_eq!(outcome.unwrap(), None);
+    let write = soon(door.execute_tool(&call_write(), &options("write", 1, 2))).await;
+    assert!(is_cancelled(&write, "enough"));
+    assert_eq!(world.room.calls(), ["read r:1:1"]);
+}
+
+#[tokio::test]
 async fn replays_what_was_journaled_before_it_takes_effect() {
     let world = World::acting([Act::Answer, Act::Hang]).await;
     let door = world.door().await;
