@@ -10,6 +10,7 @@ use neuron_types::{ApprovalTicket, RunId};
 use serde_json::Value;
 
 use crate::{
+    runs::tickets,
     terminal::line_reader::{Line, LineReader},
     terminal::output::note,
     terminal::shown,
@@ -56,7 +57,7 @@ pub(crate) fn ask(
     for line in pretty(&ticket.args).lines() {
         note(&format!("    {}", shown::line(line)));
     }
-    note(&format!("  reason: {}", shown::line(&ticket.reason)));
+    note(&tickets::details(ticket));
     reader.forget_typed();
     loop {
         let line = match reader.answer(QUESTION)? {

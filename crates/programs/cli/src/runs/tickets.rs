@@ -9,12 +9,17 @@ use crate::{
 
 /// A ticket in a few lines: the whole call, why somebody is asked, and until when.
 pub(crate) fn describe(ticket: &ApprovalTicket) -> String {
-    let mut text = format!(
-        "{}: {}\n  reason: {}",
+    format!(
+        "{}: {}\n{}",
         shown::line(&ticket.ticket),
         shown::whole_call(&ticket.tool, &ticket.args),
-        shown::line(&ticket.reason)
-    );
+        details(ticket)
+    )
+}
+
+/// What there is to know of a ticket beside the call, a line each.
+pub(crate) fn details(ticket: &ApprovalTicket) -> String {
+    let mut text = format!("  reason: {}", shown::line(&ticket.reason));
     if let Some(at) = ticket.expires_at {
         text.push_str(&format!("\n  expires: {}", describe::time(at)));
     }
