@@ -124,9 +124,9 @@ fn a_tools_own_settings_go_before_the_agents_and_its_queue_before_the_agents_pla
     let mut agent = agent();
     agent.activity = ActivitySettings {
         heartbeat_timeout: Some(Duration::from_secs(30)),
-        task_queue: None,
         priority: Some(4),
         placement: Some(Placement::Local),
+        ..ActivitySettings::default()
     };
     let model = agent.model_options(1).activity;
     assert_eq!(model, agent.activity);

@@ -28,7 +28,8 @@ pub(crate) struct Agent {
     pub(crate) mcp: Vec<String>,
 }
 
-const KEYS: [&str; 28] = [
+/// Its keys, but for those of [`activity`].
+const KEYS: [&str; 23] = [
     "model",
     "instructions",
     "tools",
@@ -49,11 +50,6 @@ const KEYS: [&str; 28] = [
     "effort",
     "model_timeout",
     "tool_timeout",
-    "heartbeat_timeout",
-    "task_queue",
-    "priority",
-    "placement",
-    "temporal",
     "tool_output_bytes",
     "allow_outside_cwd",
     "extra",
@@ -91,7 +87,8 @@ pub(crate) fn read(
 }
 
 fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) -> Agent {
-    table.expect_keys_but(&KEYS, &REFUSED);
+    let keys = [&KEYS[..], &activity::KEYS, &[activity::TEMPORAL]].concat();
+    table.expect_keys_but(&keys, &REFUSED);
     let default = AgentSpec::default();
     let mut model = models::read(table, "model", known);
     if table.is_defaults() {

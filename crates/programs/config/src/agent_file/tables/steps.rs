@@ -6,25 +6,14 @@ use neuron_tool::BUILTIN_TOOLS;
 use neuron_types::{RetryPolicy, ToolSettings};
 
 use crate::agent_file::{
-    tables::{activity, mcp_names, tool_limits::ToolLimits},
+    tables::{
+        activity, mcp_names,
+        tool_limits::{self, ToolLimits},
+    },
     text::table::{Table, Text},
 };
 
 const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
-const TOOL_KEYS: [&str; 12] = [
-    "attempts",
-    "initial",
-    "factor",
-    "max",
-    "timeout",
-    "heartbeat_timeout",
-    "task_queue",
-    "priority",
-    "placement",
-    "temporal",
-    "concurrency",
-    "rate_limit",
-];
 
 /// What the `[agents.NAME.tool.TOOL]` tables say, by tool.
 #[derive(Default)]
@@ -98,9 +87,17 @@ pub(crate) fn read_tools(
     retry: &RetryPolicy,
 ) -> ToolTables {
     let timeout = tools.timeout;
+    let keys = [
+        &RETRY_KEYS[..],
+        &["timeout"],
+        &activity::KEYS,
+        &[activity::TEMPORAL],
+        &tool_limits::KEYS,
+    ]
+    .concat();
     let mut read = ToolTables::default();
     for (name, table) in agent.named_tables("tool") {
-        table.expect_keys(&TOOL_KEYS);
+        table.expect_keys(&keys);
         let has = tools.have(name);
         if !has {
             tools.refuse(agent, &table, name);

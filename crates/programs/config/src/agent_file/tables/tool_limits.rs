@@ -10,6 +10,9 @@ use neuron_tool::{
 
 use crate::agent_file::text::table::Table;
 
+/// The keys.
+pub(crate) const KEYS: [&str; 2] = [CONCURRENCY, RATE];
+
 const CONCURRENCY: &str = "concurrency";
 const RATE: &str = "rate_limit";
 
