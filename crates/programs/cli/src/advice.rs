@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt};
 
+use clap::ValueEnum as _;
 use neuron_engine::RunClientError;
 use neuron_local::JournalError;
 use neuron_types::Refusal;
@@ -58,7 +59,7 @@ impl fmt::Display for EngineError {
                 Some(error) => f.write_str(&of_journal(error)),
                 None => write!(f, "{source}"),
             },
-            E::Settings { engine, .. } if is(engine, EngineName::Temporal) => f.write_str(
+            E::Settings { engine, .. } if *engine == EngineName::Temporal.as_str() => f.write_str(
                 "the settings for Temporal cannot be used: check TEMPORAL_ADDRESS, the other TEMPORAL_ variables and \
                  temporal.toml",
             ),
@@ -126,24 +127,15 @@ pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     )
 }
 
-/// What starts a worker.
 fn worker(engine: &str) -> &'static str {
-    if is(engine, EngineName::Restate) {
-        "neuron-restate-worker --register"
-    } else {
-        "neuron-temporal-worker"
-    }
+    named(engine).map_or("its worker", EngineName::worker)
 }
 
-/// What says where the engine is.
 fn variables(engine: &str) -> &'static str {
-    if is(engine, EngineName::Restate) {
-        "RESTATE_INGRESS_URL and RESTATE_ADMIN_URL"
-    } else {
-        "TEMPORAL_ADDRESS"
-    }
+    named(engine).map_or("its address", EngineName::variables)
 }
 
-fn is(engine: &str, name: EngineName) -> bool {
-    engine == name.as_str()
+/// The engine that a client's error names.
+fn named(engine: &str) -> Option<EngineName> {
+    EngineName::from_str(engine, false).ok()
 }

@@ -74,6 +74,34 @@ impl EngineName {
             Self::Restate => "restate",
         }
     }
+
+    /// What starts a worker. Local runs are executed by the command that is typed for it.
+    pub(crate) const fn worker(self) -> &'static str {
+        match self {
+            Self::Local => "neuron resume",
+            Self::Temporal => "neuron-temporal-worker",
+            Self::Restate => "neuron-restate-worker --register",
+        }
+    }
+
+    /// What says where the engine is.
+    pub(crate) const fn variables(self) -> &'static str {
+        match self {
+            Self::Local => "NEURON_HOME",
+            Self::Temporal => "TEMPORAL_ADDRESS",
+            Self::Restate => "RESTATE_INGRESS_URL and RESTATE_ADMIN_URL",
+        }
+    }
+
+    /// What is typed for all that have workers.
+    pub(crate) fn elsewhere() -> String {
+        let engines = Self::value_variants().iter();
+        let elsewhere = engines.filter(|engine| **engine != Self::Local);
+        let typed: Vec<String> = elsewhere
+            .map(|engine| format!("--engine {engine}"))
+            .collect();
+        typed.join(" or ")
+    }
 }
 
 impl fmt::Display for EngineName {

@@ -47,8 +47,10 @@ pub(crate) async fn open(
             let address = ServerAddress::from_environment(|name| std::env::var(name).ok());
             Ok(Arc::new(RestateClient::new(address, names)?))
         }
-        #[cfg(not(all(feature = "temporal", feature = "restate")))]
-        engine => Err(CliError::NotBuilt { engine }),
+        #[cfg(not(feature = "temporal"))]
+        EngineName::Temporal => Err(CliError::NotBuilt { engine }),
+        #[cfg(not(feature = "restate"))]
+        EngineName::Restate => Err(CliError::NotBuilt { engine }),
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) enum CliError {
         .server.as_ref().map_or_else(|| "this command needs".to_owned(), |name| format!("the server {name} of the agent file needs"))
     )]
     NoMcp { server: Option<String> },
-    #[cfg(not(all(feature = "temporal", feature = "restate")))]
+    #[allow(dead_code, reason = "no engine is missing in a build with all of them")]
     #[error(
         "this build of neuron cannot speak with {engine}: install one that can with \
          `cargo install --path crates/programs/cli --features {engine}`, or run \
@@ -73,7 +73,8 @@ pub(crate) enum CliError {
     )]
     NotBuilt { engine: EngineName },
     #[error(
-        "submit starts a run on an engine: name one with --engine temporal or --engine restate, or use `neuron run`"
+        "submit starts a run on an engine: name one with {}, or use `neuron run`",
+        EngineName::elsewhere()
     )]
     SubmitHere,
     #[error(
