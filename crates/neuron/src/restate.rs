@@ -15,7 +15,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
     Agent,
-    agent::{Parts, served},
+    agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
     run::{Run, RunFailure},
@@ -229,7 +229,7 @@ impl WorkerBuilder {
         };
         let listener = TcpListener::bind(&self.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let (agents, executors) = served(&self.agents);
+        let (agents, executors) = Parts::served(&self.agents);
         let services = AgentServices::new(self.names, executors, AGENT_RUN).with_agents(agents);
         let services = self
             .agents

@@ -17,7 +17,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::{
     Agent,
-    agent::{Parts, served},
+    agent::Parts,
     place::{Engine, StartFuture, start_elsewhere},
     remote::RemoteAgent,
     run::{Run, RunFailure},
@@ -304,7 +304,7 @@ impl WorkerBuilder {
             Some((address, namespace)) => AgentClient::connect_to(address, namespace).await?,
             None => AgentClient::connect().await?,
         };
-        let (agents, executors) = served(&self.agents);
+        let (agents, executors) = Parts::served(&self.agents);
         let builder = AgentWorker::builder(&client, executors)
             .agents(agents)
             .workflow::<AgentRun>();

@@ -43,7 +43,7 @@ use neuron_types::AgentSpec;
 pub use neuron_types::DurableContext;
 pub use neuron_workflows::{Door, ScopedAgent, Workflow, WorkflowError, run};
 
-pub use crate::agent::{InJournal, InMemory, OnRestate, Serving};
+pub use crate::agent::Serving;
 use crate::{Agent, AgentError, AnyAgent, agent::Parts};
 
 /// A [`Workflow`] that the engines of this build can serve. `#[neuron::workflow]` implements it.
@@ -94,34 +94,8 @@ macro_rules! __served {
     ($workflow:ident) => {
         impl $crate::workflow::Served for $workflow {
             fn serving() -> $crate::workflow::Serving {
-                $crate::workflow::Serving::of::<Self>(
-                    |door, start| {
-                        ::std::boxed::Box::pin($crate::workflow::run::<Self, _>(door, start))
-                    },
-                    |door, start| {
-                        ::std::boxed::Box::pin($crate::workflow::run::<Self, _>(door, start))
-                    },
-                    $crate::__on_restate!(Self),
-                )
+                $crate::__serving!(Self)
             }
         }
-    };
-}
-
-#[cfg(feature = "restate")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __on_restate {
-    ($workflow:ty) => {
-        |door, start| ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
-    };
-}
-
-#[cfg(not(feature = "restate"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __on_restate {
-    ($workflow:ty) => {
-        ()
     };
 }

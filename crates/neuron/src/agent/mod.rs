@@ -15,8 +15,6 @@ pub use builder::AgentBuilder;
 pub use definition::{Agent, AgentOn};
 pub use model::Model;
 pub(crate) use parts::prompt;
-#[cfg(any(feature = "temporal", feature = "restate"))]
-pub(crate) use parts::served;
 pub use parts::{AnyAgent, Parts};
-pub use serving::{InJournal, InMemory, OnRestate, Serving};
+pub use serving::Serving;
 pub use step::{AgentTool, Step, SteppedTool, ToolStep};

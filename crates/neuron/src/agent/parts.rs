@@ -2,9 +2,7 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use neuron_executor::Executor;
-#[cfg(any(feature = "temporal", feature = "restate"))]
-use neuron_executor::{Agents, Executors};
+use neuron_executor::{Agents, Executor, Executors};
 use neuron_types::{AgentSpec, Message, OnUnknownOutcome};
 use neuron_workflows::to_text;
 use serde::Serialize;
@@ -26,6 +24,16 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Returns what a worker of these agents has: their definitions, and what acts for them.
+    #[must_use]
+    pub fn served(agents: &[Arc<Self>]) -> (Agents, Executors) {
+        let definitions = agents.iter().map(|agent| agent.spec.clone());
+        let executors = agents
+            .iter()
+            .map(|agent| (agent.spec.name.clone(), agent.executor.clone()));
+        (definitions.collect(), Executors::by_agent(executors))
+    }
+
     /// Whether a run of it may wait for a person for ever.
     pub(crate) fn may_wait_for_a_person(&self) -> bool {
         let team = self.spec.team.iter().flatten();
@@ -37,16 +45,6 @@ fn may_wait_for_a_person(spec: &AgentSpec) -> bool {
     let asks = !spec.approvals.approve.is_empty()
         || spec.on_unknown_outcome == OnUnknownOutcome::AskPerson;
     asks && spec.approval_timeout.is_none()
-}
-
-/// Returns what a worker of these agents has: their definitions, and what acts for them.
-#[cfg(any(feature = "temporal", feature = "restate"))]
-pub(crate) fn served(agents: &[Arc<Parts>]) -> (Agents, Executors) {
-    let definitions = agents.iter().map(|agent| agent.spec.clone());
-    let executors = agents
-        .iter()
-        .map(|agent| (agent.spec.name.clone(), agent.executor.clone()));
-    (definitions.collect(), Executors::by_agent(executors))
 }
 
 /// An agent whatever its types, for lists of several.

@@ -11,20 +11,20 @@ use neuron_workflows::Workflow;
 use super::hosted::{Register, register};
 
 /// A workflow in memory.
-pub type InMemory =
+type InMemory =
     for<'a> fn(&'a LocalDurableContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
 /// A workflow in a journal.
-pub type InJournal =
+type InJournal =
     for<'a> fn(&'a JournaledContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
 /// A workflow on Restate.
 #[cfg(feature = "restate")]
-pub type OnRestate = neuron_restate::Workflow;
+type OnRestate = neuron_restate::Workflow;
 
 /// A workflow on Restate: nothing, in a build without it.
 #[cfg(not(feature = "restate"))]
-pub type OnRestate = ();
+type OnRestate = ();
 
 /// A workflow on each engine of this build. `#[neuron::workflow]` makes it.
 #[derive(Clone, Copy)]
@@ -65,4 +65,39 @@ impl fmt::Debug for Serving {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serving").finish_non_exhaustive()
     }
+}
+
+/// The serving of a workflow, whose functions have to be of one door each.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __serving {
+    ($workflow:ty) => {
+        $crate::workflow::Serving::of::<$workflow>(
+            |door, start| {
+                ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
+            },
+            |door, start| {
+                ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
+            },
+            $crate::__on_restate!($workflow),
+        )
+    };
+}
+
+#[cfg(feature = "restate")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_restate {
+    ($workflow:ty) => {
+        |door, start| ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
+    };
+}
+
+#[cfg(not(feature = "restate"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __on_restate {
+    ($workflow:ty) => {
+        ()
+    };
 }
