@@ -5,6 +5,7 @@ pub mod builtin;
 mod local;
 mod place;
 pub mod prelude;
+pub mod providers;
 mod remote;
 #[cfg(feature = "restate")]
 pub mod restate;
@@ -23,16 +24,6 @@ pub use neuron_macros::workflow;
 pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
-
-/// The model providers of this build.
-pub mod providers {
-    #[cfg(feature = "anthropic")]
-    pub use neuron_provider_anthropic::Anthropic;
-    #[cfg(feature = "ollama")]
-    pub use neuron_provider_ollama::Ollama;
-    #[cfg(feature = "openai")]
-    pub use neuron_provider_openai::{OpenAiChat, OpenAiResponses};
-}
 
 #[cfg(feature = "agent-file")]
 pub use neuron_config as config;

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use crate::providers::FEATURES;
+
 /// Why an [`Agent`](crate::Agent) cannot be built. Its source is the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -83,10 +85,9 @@ pub enum AgentError {
 
 /// Says which feature of this crate has a provider that this build lacks.
 fn missing_feature(provider: &str) -> String {
-    match provider {
-        "anthropic" | "openai" | "ollama" => {
-            format!("; it comes with the feature `{provider}` of the crate neuron")
-        }
-        _ => String::new(),
+    if FEATURES.contains(&provider) {
+        format!("; it comes with the feature `{provider}` of the crate neuron")
+    } else {
+        String::new()
     }
 }

@@ -5,19 +5,10 @@ use std::{fmt, sync::Arc};
 use neuron_types::{DynProvider, Provider};
 
 use super::AgentError;
+use crate::providers::BUILT;
 
 /// The name under which an executor knows a provider that was given as a value.
 const OWN: &str = "own";
-
-/// The providers that this build can make from the environment.
-const KNOWN: &[&str] = &[
-    #[cfg(feature = "anthropic")]
-    "anthropic",
-    #[cfg(feature = "ollama")]
-    "ollama",
-    #[cfg(feature = "openai")]
-    "openai",
-];
 
 /// A model, and the provider that has it: by name, `"anthropic/claude-sonnet-5-5"`, or a provider of one's own.
 ///
@@ -103,26 +94,13 @@ impl fmt::Debug for Model {
 }
 
 fn from_environment(agent: &str, name: &str) -> Result<Arc<dyn DynProvider>, AgentError> {
-    let made: Result<Arc<dyn DynProvider>, _> = match name {
-        #[cfg(feature = "anthropic")]
-        "anthropic" => {
-            neuron_provider_anthropic::Anthropic::from_env().map(|made| Arc::new(made) as _)
-        }
-        #[cfg(feature = "openai")]
-        "openai" => {
-            neuron_provider_openai::OpenAiResponses::from_env().map(|made| Arc::new(made) as _)
-        }
-        #[cfg(feature = "ollama")]
-        "ollama" => neuron_provider_ollama::Ollama::from_env().map(|made| Arc::new(made) as _),
-        _ => {
-            return Err(AgentError::UnknownProvider {
-                agent: agent.to_owned(),
-                provider: name.to_owned(),
-                known: KNOWN.to_vec(),
-            });
-        }
-    };
-    made.map_err(|source: neuron_types::ProviderError| AgentError::Provider {
+    let built = BUILT.iter().find(|(known, _)| *known == name);
+    let (_, from_env) = built.ok_or_else(|| AgentError::UnknownProvider {
+        agent: agent.to_owned(),
+        provider: name.to_owned(),
+        known: BUILT.iter().map(|(known, _)| *known).collect(),
+    })?;
+    from_env().map_err(|source| AgentError::Provider {
         agent: agent.to_owned(),
         provider: name.to_owned(),
         source: source.into(),
