@@ -271,7 +271,7 @@ fn a_run_that_the_disk_has_no_room_for_stops_with_a_sentence_and_goes_on_when_th
     }
     // No file of the process may be larger than this: SQLite cannot write, as on a disk without room.
     let mut limited = world.plain("bash");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 250; exec \"$@\"", "limited"]);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 150; exec \"$@\"", "limited"]);
     let command = world.command(&["run", "Read them.", "--id", "big"]);
     limited.arg(command.get_program()).args(command.get_args());
 
