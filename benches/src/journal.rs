@@ -81,6 +81,7 @@ fn bare_database(path: &Path) -> Result<Connection, Failure> {
     let connection = Connection::open(path)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", 250, |_| Ok(()))?;
     connection.execute_batch("CREATE TABLE bytes (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")?;
     Ok(connection)
 }
