@@ -38,7 +38,7 @@ use crate::middleware::{Next, ToolMiddleware};
 ///
 /// // What the model is told.
 /// let definitions: Vec<ToolDefinition> = registry.definitions();
-/// assert_eq!(definitions.len(), 8);
+/// assert!(definitions.iter().any(|definition| definition.name == "echo"));
 ///
 /// let output = registry.execute("echo", json!({"text": "hi"}), &ToolContext::default()).await?;
 /// assert_eq!(output, ToolOutput::text("hi"));
