@@ -268,11 +268,7 @@ impl Executor {
             return Ok(not_an_object(&call.input));
         }
         let attempt = Attempt::start(scope);
-        let verdict = attempt
-            .part(self.inner.hooks.before_tool(&call.name, &call.input))
-            .await
-            .map_err(|cut| cut.into_failure("a hook before the tool call"))??;
-        let changed = match verdict {
+        let changed = match self.before_tool(&attempt, call).await? {
             ToolVerdict::Call(changed) => changed,
             ToolVerdict::Skip(reason) => {
                 return Ok(ToolOutput::error(format!(
@@ -301,15 +297,15 @@ impl Executor {
                 tools.execute_call(call, &context),
             )
             .await;
-        let what = format!("the tool {}", call.name);
+        let what = || format!("the tool {}", call.name);
         let mut output = match outcome {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => settle(error, scope.effects)?,
-            Err(Cut::Panicked(text)) => ToolOutput::error(format!("{what} panicked: {text}")),
+            Err(Cut::Panicked(text)) => ToolOutput::error(format!("{} panicked: {text}", what())),
             Err(Cut::Timeout(limit)) if scope.effects == ToolEffects::Write => {
-                return Err(unknown_outcome(&no_result(&what, limit)));
+                return Err(unknown_outcome(&no_result(&what(), limit)));
             }
-            Err(cut) => return Err(cut.into_failure(&what)),
+            Err(cut) => return Err(cut.into_failure(&what())),
         };
         bound(&mut output, self.inner.max_result_bytes);
         let event = HookEvent::PostToolExecution {
@@ -339,11 +335,28 @@ impl Executor {
         !self.inner.hooks.0.is_empty()
     }
 
+    async fn before_tool(
+        &self,
+        attempt: &Attempt<'_>,
+        call: &ToolCall,
+    ) -> Result<ToolVerdict, StepFailure> {
+        if !self.has_hooks() {
+            return Ok(ToolVerdict::Call(None));
+        }
+        attempt
+            .part(self.inner.hooks.before_tool(&call.name, &call.input))
+            .await
+            .map_err(|cut| cut.into_failure("a hook before the tool call"))?
+    }
+
     async fn notify(
         &self,
         attempt: &Attempt<'_>,
         event: &HookEvent<'_>,
     ) -> Result<(), StepFailure> {
+        if !self.has_hooks() {
+            return Ok(());
+        }
         attempt
             .part(self.inner.hooks.notify(event))
             .await
@@ -356,6 +369,9 @@ impl Executor {
         attempt: &Attempt<'_>,
         event: &HookEvent<'_>,
     ) -> Result<(), StepFailure> {
+        if !self.has_hooks() {
+            return Ok(());
+        }
         match attempt.part(self.inner.hooks.notify(event)).await {
             Ok(verdict) => verdict,
             Err(_) => {

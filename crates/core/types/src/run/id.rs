@@ -1,13 +1,13 @@
 //! The name of a run.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-/// Names a run, on every engine and in file names.
+/// Names a run, on every engine and in file names. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RunId(String);
+pub struct RunId(Arc<str>);
 
 impl RunId {
     /// Takes a text as a run id.
@@ -23,7 +23,7 @@ impl RunId {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if starts_well && fits && id.len() <= 128 {
-            Ok(Self(id))
+            Ok(Self(id.into()))
         } else {
             Err(InvalidRunId(id))
         }
@@ -60,7 +60,7 @@ impl TryFrom<String> for RunId {
 
 impl From<RunId> for String {
     fn from(id: RunId) -> Self {
-        id.0
+        id.0.as_ref().to_owned()
     }
 }
 

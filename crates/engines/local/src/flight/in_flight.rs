@@ -1,7 +1,6 @@
 //! What a run on a local door has going on beside itself.
 
 use std::{
-    collections::BTreeMap,
     fmt,
     future::Future,
     pin::Pin,
@@ -13,8 +12,10 @@ use neuron_types::Handle;
 use tokio_util::sync::CancellationToken;
 
 /// Everything that was started and whose end nobody has observed. It goes on while it is polled.
+///
+/// It is a list in the order in which they were started: there are few at a time, and it keeps its room.
 pub(crate) struct InFlight<T> {
-    running: BTreeMap<Handle, Running<T>>,
+    running: Vec<(Handle, Running<T>)>,
 }
 
 /// One effect or deadline.
@@ -31,12 +32,12 @@ pub(crate) struct Running<T> {
 impl<T> Running<T> {
     /// An effect, which the token ends early. A write has to come to its end.
     pub(crate) fn effect(
-        future: impl Future<Output = T> + Send + 'static,
+        future: BoxFuture<'static, T>,
         token: CancellationToken,
         is_write: bool,
     ) -> Self {
         Self {
-            future: Some(Box::pin(future)),
+            future: Some(future),
             token: Some(token),
             is_write,
             is_left: false,
@@ -62,24 +63,40 @@ impl<T> Running<T> {
 impl<T> Default for InFlight<T> {
     fn default() -> Self {
         Self {
-            running: BTreeMap::new(),
+            running: Vec::new(),
         }
     }
 }
 
 impl<T> InFlight<T> {
     pub(crate) fn start(&mut self, handle: Handle, running: Running<T>) {
-        self.running.insert(handle, running);
+        self.running.push((handle, running));
+    }
+
+    fn get(&self, handle: Handle) -> Option<&Running<T>> {
+        let mut running = self.running.iter();
+        let (_, found) = running.find(|(other, _)| *other == handle)?;
+        Some(found)
+    }
+
+    fn get_mut(&mut self, handle: Handle) -> Option<&mut Running<T>> {
+        let mut running = self.running.iter_mut();
+        let (_, found) = running.find(|(other, _)| *other == handle)?;
+        Some(found)
+    }
+
+    fn remove(&mut self, handle: Handle) {
+        self.running.retain(|(other, _)| *other != handle);
     }
 
     /// Gives one up, and returns whether its end will still be observed: that of a write is, anything else
     /// is dropped.
     pub(crate) fn leave(&mut self, handle: Handle) -> bool {
-        let Some(running) = self.running.get_mut(&handle) else {
+        let Some(running) = self.get_mut(handle) else {
             return false;
         };
         if !running.is_write {
-            self.running.remove(&handle);
+            self.remove(handle);
             return false;
         }
         running.is_left = true;
@@ -104,44 +121,44 @@ impl<T> InFlight<T> {
 
     /// Its end is known otherwise: it goes on no more.
     pub(crate) fn end(&mut self, handle: Handle) {
-        if let Some(running) = self.running.get_mut(&handle) {
+        if let Some(running) = self.get_mut(handle) {
             running.future = None;
         }
     }
 
     /// Its end was observed.
     pub(crate) fn observed(&mut self, handle: Handle) {
-        self.running.remove(&handle);
+        self.remove(handle);
     }
 
     /// Asks every effect to end early.
     pub(crate) fn end_early(&self) {
-        for running in self.running.values() {
+        for (_, running) in &self.running {
             running.end_early();
         }
     }
 
     /// Whether nobody has observed its end or dropped it.
     pub(crate) fn is_open(&self, handle: Handle) -> bool {
-        self.running.contains_key(&handle)
+        self.get(handle).is_some()
     }
 
     /// Whether it has ended, is waited for only because it could not be dropped, or is not open.
     pub(crate) fn is_over_or_left(&self, handle: Handle) -> bool {
-        let running = self.running.get(&handle);
+        let running = self.get(handle);
         running.is_none_or(|running| running.is_left || running.future.is_none())
     }
 
     /// Whether it is waited for only because it could not be dropped, or is not open.
     pub(crate) fn is_left(&self, handle: Handle) -> bool {
-        let running = self.running.get(&handle);
+        let running = self.get(handle);
         running.is_none_or(|running| running.is_left)
     }
 
     /// Whether anything has not ended.
     pub(crate) fn goes_on(&self) -> bool {
-        let mut running = self.running.values();
-        running.any(|running| running.future.is_some())
+        let mut running = self.running.iter();
+        running.any(|(_, running)| running.future.is_some())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -152,7 +169,7 @@ impl<T> InFlight<T> {
 impl<T> fmt::Debug for InFlight<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InFlight")
-            .field("running", &self.running.keys())
+            .field("running", &self.running.len())
             .finish()
     }
 }

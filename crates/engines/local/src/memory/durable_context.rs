@@ -40,7 +40,7 @@ use crate::{
 pub struct LocalDurableContext {
     executor: Executor,
     run_id: RunId,
-    sink: Arc<dyn EventSink>,
+    sink: Option<Arc<dyn EventSink>>,
     reach: Arc<Reach>,
     state: Mutex<State>,
     flight: Mutex<Flight>,
@@ -113,7 +113,7 @@ impl LocalDurableContext {
         Self {
             executor,
             run_id,
-            sink: Arc::new(NoSink),
+            sink: None,
             reach: Arc::default(),
             state: Mutex::new(State {
                 clock: RunClock::new(Utc::now(), 0),
@@ -128,7 +128,7 @@ impl LocalDurableContext {
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.executor = self.executor.with_sink(Arc::clone(&sink));
-        self.sink = sink;
+        self.sink = Some(sink);
         self
     }
 
@@ -185,14 +185,14 @@ impl LocalDurableContext {
         let step = Step {
             executor: self.executor.clone(),
             run_id: self.run_id.clone(),
-            sink: Arc::clone(&self.sink),
+            sink: self.sink.clone(),
             reach: Arc::clone(&self.reach),
             options: options.clone(),
             token: token.clone(),
             notice: self.notice(),
             effect,
         };
-        let ended = async move { (end(step.result().await), None) };
+        let ended = Box::pin(async move { (end(step.result().await), None) });
         let running = Running::effect(ended, token, is_write);
         self.flight().start(running)
     }
@@ -275,7 +275,7 @@ impl DurableContext for LocalDurableContext {
             Started::Tool { call, options } => self.effect(call.clone(), options, End::Tool),
             Started::Deadline(duration) => self.deadline(duration),
             _ => {
-                let ended = async { (End::Tool(Err(unknown_effect())), None) };
+                let ended = Box::pin(async { (End::Tool(Err(unknown_effect())), None) });
                 let token = CancellationToken::new();
                 self.flight().start(Running::effect(ended, token, false))
             }
@@ -339,11 +339,12 @@ impl DurableContext for LocalDurableContext {
             state.events += 1;
             state.events
         };
-        let at = Utc::now();
-        let recorded = RecordedEvent { seq, at, event };
-        self.sink.event(&recorded);
         if self.executor.has_hooks() {
-            locked(&self.unobserved).push(&recorded.event);
+            locked(&self.unobserved).push(&event);
+        }
+        if let Some(sink) = &self.sink {
+            let at = Utc::now();
+            sink.event(&RecordedEvent { seq, at, event });
         }
     }
 }
@@ -352,7 +353,7 @@ impl DurableContext for LocalDurableContext {
 struct Step<E> {
     executor: Executor,
     run_id: RunId,
-    sink: Arc<dyn EventSink>,
+    sink: Option<Arc<dyn EventSink>>,
     reach: Arc<Reach>,
     options: ActivityOptions,
     token: CancellationToken,
@@ -379,7 +380,7 @@ impl<E: Effect> Step<E> {
             run_id: &self.run_id,
             options: &self.options,
             cancellation: &self.token,
-            sink: self.sink.as_ref(),
+            sink: self.sink.as_deref().unwrap_or(&NoSink),
             log: (),
         };
         let made = attempts.make(&self.effect, 1, Duration::ZERO).await;

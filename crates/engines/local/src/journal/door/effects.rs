@@ -55,7 +55,7 @@ impl JournaledContext {
             ready: group.ready(),
             end,
         };
-        let running = Running::effect(step.make(), token, is_write);
+        let running = Running::effect(Box::pin(step.make()), token, is_write);
         flight.start(operation, self.is_replayed(op), running)
     }
 }
@@ -70,11 +70,11 @@ impl JournaledContext {
             fingerprint: "something unknown".to_owned(),
         });
         let (core, of_step) = (Arc::clone(&self.core), Arc::clone(&operation));
-        let ended = async move {
+        let ended = Box::pin(async move {
             let result = Err(unknown_effect());
             let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
             Ok(core.end(of_step, End::Tool(result), written, None).await?)
-        };
+        });
         let running = Running::effect(ended, CancellationToken::new(), false);
         let is_replayed = self.is_replayed(operation.op);
         self.flight().start(operation, is_replayed, running)
