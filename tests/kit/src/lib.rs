@@ -25,7 +25,8 @@ pub use hosts::{
     Session,
 };
 pub use stages::{
-    Record, Run, Stage, agent, check_delays, decision, expect, run_all, run_client, run_matching,
+    Record, Run, Stage, agent, check_delays, decision, expect, run_all, run_client,
+    run_client_transcripts, run_matching,
 };
 pub use workers::{AgentFolder, worker_variables};
 pub use worlds::{Attempt, Ending, Gate, ScriptedModel, World, executor_at};

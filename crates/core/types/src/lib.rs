@@ -56,6 +56,7 @@ pub use run::start::{RunInput, RunStart};
 pub use run::state::{CallState, ContextRecord, PendingCall, RunOutcome, RunState, Stage};
 pub use run::status::{Blocked, BlockedKind, RunStatus};
 pub use run::tags::RunTags;
+pub use run::transcript::{Transcript, TranscriptEntry, TranscriptItem};
 pub use step::activity::{ActivitySettings, Placement};
 pub use step::id::StepId;
 pub use step::options::ActivityOptions;

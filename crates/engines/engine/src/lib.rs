@@ -6,6 +6,7 @@ mod door;
 mod json_bytes;
 mod ledger;
 mod segment;
+mod transcript;
 
 pub use body::{AgentSignal, BadSignal, CancelBody, DecisionBody};
 pub use client::{
@@ -16,3 +17,4 @@ pub use door::{end_of, given_up, nothing_to_wait_for, still_in_flight, unknown_e
 pub use json_bytes::json_bytes;
 pub use ledger::{RunClock, RunLedger, Unobserved};
 pub use segment::{Pace, SegmentSize};
+pub use transcript::{KnownSteps, SegmentBegin};

@@ -3,6 +3,7 @@
 mod conformance;
 pub(crate) mod record;
 pub mod run_client;
+pub mod run_client_transcripts;
 pub(crate) mod stage;
 
 pub use self::{

@@ -29,6 +29,7 @@ macro_rules! run_client {
     ($host:expr) => {
         $crate::run_client! {
             @ $host;
+            run_client;
             an_id_is_used_once
             an_unknown_run_is_unknown_to_everything
             a_run_shows_where_it_stands_before_and_after_it_is_taken_up
@@ -42,23 +43,29 @@ macro_rules! run_client {
             a_run_is_cancelled_by_method_and_by_signal
             a_run_that_is_over_takes_nothing
         }
+        $crate::run_client! {
+            @ $host;
+            run_client_transcripts;
+            a_transcript_has_what_was_said_done_and_decided
+            a_transcript_has_long_results_whole_after_a_compaction_too
+        }
     };
-    (@ $host:expr; $($does:ident)*) => {
-        mod run_client {
+    (@ $host:expr; $suite:ident; $($does:ident)*) => {
+        mod $suite {
             #[allow(unused_imports, reason = "the host may be named without them")]
             use super::*;
 
             $(
                 #[tokio::test(flavor = "multi_thread")]
                 async fn $does() {
-                    $crate::run_client::$does(&$host).await;
+                    $crate::$suite::$does(&$host).await;
                 }
             )*
         }
     };
 }
 
-fn asking() -> AgentSpec {
+pub(crate) fn asking() -> AgentSpec {
     let mut agent = agent();
     agent.approvals.approve = vec!["write".to_owned()];
     agent
@@ -80,7 +87,7 @@ fn input() -> RunInput {
     RunInput::new(agent(), Message::user("Go."))
 }
 
-async fn opened<H: Host>(host: &H, name: &str) -> (Stage<H::Session>, Arc<dyn RunClient>)
+pub(crate) async fn opened<H: Host>(host: &H, name: &str) -> (Stage<H::Session>, Arc<dyn RunClient>)
 where
     H::Session: ClientSession,
 {
@@ -90,7 +97,10 @@ where
 }
 
 /// What ends within [`patience`].
-async fn soon<T>(work: impl Future<Output = Result<T, RunClientError>>, what: &str) -> T {
+pub(crate) async fn soon<T>(
+    work: impl Future<Output = Result<T, RunClientError>>,
+    what: &str,
+) -> T {
     match timeout(patience(), work).await {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => panic!("{what}: {error:?}"),
@@ -111,6 +121,7 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
     };
     let look = async || client.status(run).await.map(drop);
     let told = async || client.events(run, 0, 10).await.map(drop);
+    let said = async || client.transcript(run).await.map(drop);
     let output = async || client.output(run).await.map(drop);
     let wait = async || client.wait(run).await.map(drop);
     let wait_for_end = async || client.wait_for_end(run).await.map(drop);
@@ -122,9 +133,10 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
     let send = async || client.send(run, UserMessage::new("hello")).await;
     let signal = async || client.signal(run, "weather", json!(1)).await;
     let cancel = async || client.cancel(run, None).await.map(drop);
-    let (a, b, c, d, e, f, g, h, i, j) = futures::join!(
+    let (a, b, c, d, e, f, g, h, i, j, k) = futures::join!(
         look(),
         told(),
+        said(),
         output(),
         wait(),
         wait_for_end(),
@@ -137,14 +149,15 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
     let asked = [
         ("status", a),
         ("events", b),
-        ("output", c),
-        ("wait", d),
-        ("wait_for_end", e),
-        ("tickets", f),
-        ("decide", g),
-        ("send", h),
-        ("signal", i),
-        ("cancel", j),
+        ("transcript", c),
+        ("output", d),
+        ("wait", e),
+        ("wait_for_end", f),
+        ("tickets", g),
+        ("decide", h),
+        ("send", i),
+        ("signal", j),
+        ("cancel", k),
     ];
     asked
         .into_iter()

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CallState, ContentItem, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision,
-    RunError, RunEvent, RunPhase, Stage, StepFailure, StepId, ToolEffects, ToolOutput,
-    ToolResultBlock,
+    CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError, RunEvent,
+    RunPhase, Stage, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
 };
 
 use crate::{
@@ -24,7 +23,7 @@ impl AgentMachine {
         let unjudged = self.positions(is_unjudged);
         for (index, decision) in unjudged.into_iter().zip(decisions) {
             if let Some(refusal) = self.unlisted(index) {
-                self.finish_call(index, refusal, None);
+                self.refuse_call(index, &refusal);
                 continue;
             }
             match decision {
@@ -48,12 +47,12 @@ impl AgentMachine {
 
     /// What a call is answered with whose tool the run's definition does not list: what a run may call must not
     /// depend on which tools an executor has.
-    fn unlisted(&self, index: usize) -> Option<ToolOutput> {
+    fn unlisted(&self, index: usize) -> Option<String> {
         let name = &self.state.calls.get(index)?.call.name;
         let tools = &self.state.agent.head.tools;
         let known = tools.iter().map(|tool| tool.name.as_str());
         let is_listed = known.clone().any(|known| known == name);
-        (!is_listed).then(|| ToolOutput::unknown_tool(name, known))
+        (!is_listed).then(|| ToolOutput::unknown_tool_text(name, known))
     }
 
     /// Counts the calls made so far and those that may still be made in this turn.
@@ -115,7 +114,7 @@ impl AgentMachine {
     ) {
         self.state.tool_calls = self.state.tool_calls.saturating_add(1);
         match result {
-            Ok(output) => self.finish_call(index, output, None),
+            Ok(output) => self.finish_call(index, output, None, None),
             Err(failure) => {
                 if ends_run(failure.kind) && self.state.ending.is_none() {
                     self.state.ending = Some(RunError {
@@ -189,7 +188,7 @@ impl AgentMachine {
             self.open_ticket(index, reason, now);
         } else {
             let output = ToolOutput::error(failure.message.clone());
-            self.finish_call(index, output, Some(failure.kind));
+            self.finish_call(index, output, Some(failure.kind), None);
         }
     }
 
@@ -223,7 +222,8 @@ impl AgentMachine {
 
     /// Answers a call without making it.
     pub(crate) fn refuse_call(&mut self, index: usize, reason: &str) {
-        self.finish_call(index, ToolOutput::error(reason), None);
+        let output = ToolOutput::error(reason);
+        self.finish_call(index, output, None, Some(reason.to_owned()));
     }
 
     pub(crate) fn refuse_calls(&mut self, which: fn(&CallState) -> bool, reason: &str) {
@@ -237,15 +237,21 @@ impl AgentMachine {
         self.refuse_calls(is_open, reason);
     }
 
-    fn finish_call(&mut self, index: usize, output: ToolOutput, failure: Option<FailureKind>) {
+    /// `reason` is all that the model reads of a call that no step answered.
+    fn finish_call(
+        &mut self,
+        index: usize,
+        output: ToolOutput,
+        failure: Option<FailureKind>,
+        reason: Option<String>,
+    ) {
         let turn = self.state.turn;
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
         let mut content = output.content;
         if slot.edited {
-            let note = format!("[a person changed the arguments to {}]", slot.call.input);
-            content.insert(0, ContentItem::Text(note));
+            content.insert(0, ToolCall::note_of_change(&slot.call.input));
         }
         slot.state = CallState::Done(ToolResultBlock {
             tool_use_id: slot.call.id.clone(),
@@ -259,6 +265,7 @@ impl AgentMachine {
             tool: slot.call.name.clone(),
             is_error: output.is_error,
             failure,
+            reason,
         };
         self.emit(event);
     }

@@ -95,6 +95,9 @@ pub enum RunEvent {
         /// What failed, where a step did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<FailureKind>,
+        /// What the model reads where no step answered the call: why it was not made, or given up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A turn is over.
     TurnEnded {

@@ -12,3 +12,4 @@ pub(crate) mod start;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tags;
+pub(crate) mod transcript;

@@ -45,6 +45,27 @@ impl StepId {
         }
     }
 
+    /// Reads a step as it stands in idempotency keys; `None` if the text is none.
+    ///
+    /// ```
+    /// use neuron_types::StepId;
+    ///
+    /// let step = StepId { scope: 2, ..StepId::new(7, 1) };
+    /// assert_eq!(StepId::parse(&step.to_string()), Some(step));
+    /// assert_eq!(StepId::parse("7:0"), Some(StepId::new(7, 0)));
+    /// assert_eq!(StepId::parse("7"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (scope, step) = text.split_once('/').unwrap_or(("0", text));
+        let (turn, position) = step.split_once(':')?;
+        Some(Self {
+            scope: scope.parse().ok()?,
+            turn: turn.parse().ok()?,
+            position: position.parse().ok()?,
+        })
+    }
+
     /// The position of the first model call that a context strategy makes before a turn.
     pub const SUMMARY: u32 = u32::MAX;
 }

@@ -42,13 +42,19 @@ impl ToolOutput {
     /// The failure of a call of a tool that there is not, which says which there are.
     #[must_use]
     pub fn unknown_tool<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::error(Self::unknown_tool_text(name, known))
+    }
+
+    /// Returns the text of [`unknown_tool`](Self::unknown_tool).
+    #[must_use]
+    pub fn unknown_tool_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
         let known: Vec<&str> = known.into_iter().collect();
         let known = if known.is_empty() {
             "none".to_owned()
         } else {
             known.join(", ")
         };
-        Self::error(format!("there is no tool {name:?}: use {known}"))
+        format!("there is no tool {name:?}: use {known}")
     }
 
     /// What a tool returned: a `ToolOutput` is itself, anything else goes through

@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use neuron_types::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::samples::{agent, approval, event, message, request, response, run, step, tool};
+use crate::samples::{
+    agent, approval, event, message, request, response, run, step, tool, transcript,
+};
 
 fn assert_family<T>(name: &str, family: &T)
 where
@@ -108,4 +110,13 @@ family!(run_state {
     state: RunState = run::state(),
     stages: Vec<Stage> = run::stages(),
     outcomes: Vec<RunOutcome> = run::outcomes(),
+});
+
+family!(transcript {
+    transcript: Transcript = transcript::transcript(),
+    complete: Transcript = Transcript {
+        incomplete: None,
+        entries: Vec::new(),
+        ..transcript::transcript()
+    },
 });

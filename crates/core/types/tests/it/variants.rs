@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, fmt::Debug};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::samples::{agent, approval, event, message, request, response, run, step, tool};
+use crate::samples::{
+    agent, approval, event, message, request, response, run, step, tool, transcript,
+};
 
 /// The variants of `T`, as serde lists them when it meets one that it does not know.
 pub(crate) fn known_variants<T: DeserializeOwned + Debug>() -> BTreeSet<String> {
@@ -64,6 +66,7 @@ fn samples_leave_no_variant_out() {
     assert_complete(&run::EXIT_REASONS);
     assert_complete(&run::stages());
     assert_complete(&run::call_states());
+    assert_complete(&transcript::items());
 }
 
 #[test]

@@ -1,12 +1,13 @@
 use std::{fmt, future::pending, pin::pin, time::Duration};
 
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage,
-    WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
+    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
+    UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
 };
 use serde_json::Value;
 
 use super::{EventPage, PageRequest, RunClientError, RunFilter, RunPage, TicketPage};
+use crate::KnownSteps;
 
 /// What a [`RunClient`]'s methods return.
 pub type RunFuture<'a, T> = WasmBoxedFuture<'a, Result<T, RunClientError>>;
@@ -90,6 +91,22 @@ pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
                     return Ok(events);
                 }
             }
+        })
+    }
+
+    /// Returns what was said and done in the run so far: what a compaction has taken out of the conversation too, and
+    /// results as the model read them. What is not there any more, [`Transcript::incomplete`] says; it is also bounded,
+    /// by the oldest results.
+    ///
+    /// By default it has what the [events](Self::events) say.
+    ///
+    /// # Errors
+    ///
+    /// As [`events`](Self::events).
+    fn transcript<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Transcript> {
+        Box::pin(async move {
+            let events = self.events_after(run_id, 0).await?;
+            Ok(KnownSteps::default().into_transcript(run_id.clone(), &events))
         })
     }
 

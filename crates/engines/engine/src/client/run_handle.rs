@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage,
+    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
+    UserMessage,
 };
 use serde_json::Value;
 
@@ -75,6 +76,15 @@ impl RunHandle {
     /// As there.
     pub async fn events_after(&self, after: u64) -> Result<Vec<RecordedEvent>, RunClientError> {
         self.client.events_after(&self.run_id, after).await
+    }
+
+    /// As [`RunClient::transcript`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn transcript(&self) -> Result<Transcript, RunClientError> {
+        self.client.transcript(&self.run_id).await
     }
 
     /// As [`RunClient::output`].

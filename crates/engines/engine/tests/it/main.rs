@@ -11,4 +11,5 @@ mod errors;
 mod fake;
 mod handles;
 mod pages;
+mod transcripts;
 mod waiting;

@@ -5,7 +5,9 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use neuron_engine::{
     Cursor, EventPage, PageRequest, RunClient, RunClientError, RunFilter, RunFuture, RunPage,
 };
-use neuron_types::{Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage};
+use neuron_types::{
+    Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage,
+};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -99,6 +101,13 @@ impl RunClient for LocalClient {
             let more = events.len() > limit;
             events.truncate(limit);
             Ok(EventPage::new(events, more))
+        })
+    }
+
+    fn transcript<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Transcript> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            Ok(journal.transcript(run_id).await?)
         })
     }
 

@@ -55,6 +55,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             tool: "bash".into(),
             is_error: false,
             failure: None,
+            reason: None,
         },
         RunEvent::ToolFinished {
             turn: 1,
@@ -62,6 +63,15 @@ pub(crate) fn events() -> Vec<RunEvent> {
             tool: "bash".into(),
             is_error: true,
             failure: Some(FailureKind::OutcomeUnknown),
+            reason: None,
+        },
+        RunEvent::ToolFinished {
+            turn: 1,
+            call_id: "call_3".into(),
+            tool: "bash".into(),
+            is_error: true,
+            failure: None,
+            reason: Some("not called: ada denied it".into()),
         },
         RunEvent::TurnEnded { turn: 1 },
         RunEvent::ApprovalRequested {

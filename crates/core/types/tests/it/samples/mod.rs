@@ -12,6 +12,7 @@ pub(crate) mod response;
 pub(crate) mod run;
 pub(crate) mod step;
 pub(crate) mod tool;
+pub(crate) mod transcript;
 
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;

@@ -49,8 +49,9 @@ prop_compose! {
         tool in text(),
         is_error in any::<bool>(),
         failure in option::of(failure_kind()),
+        reason in option::of(text()),
     ) -> RunEvent {
-        RunEvent::ToolFinished { turn, call_id, tool, is_error, failure }
+        RunEvent::ToolFinished { turn, call_id, tool, is_error, failure, reason }
     }
 }
 

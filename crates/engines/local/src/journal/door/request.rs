@@ -11,7 +11,7 @@ use crate::journal::tables::steps::{Kind, Operation};
 /// An effect that is journaled.
 ///
 /// The fingerprint costs no more than what is new in the step: a conversation is known by its length and
-/// its last message.
+/// its last message. Its third word is the step: who reads a transcript looks for it.
 pub(crate) trait Request:
     Effect<Output: Serialize + DeserializeOwned> + Send + 'static
 {

@@ -10,3 +10,4 @@ pub(crate) mod runs;
 pub(crate) mod segments;
 pub(crate) mod signals;
 pub(crate) mod steps;
+pub(crate) mod transcript;

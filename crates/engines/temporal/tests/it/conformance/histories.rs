@@ -122,7 +122,7 @@ fn scenarios() -> Vec<String> {
     let names = names.filter_map(|name| name.strip_prefix(TESTS));
     // What is tried here and on the client of the engine leaves no history of a scenario.
     let is_scenario = |name: &&str| {
-        let is_of_others = ["histories::", "run_client::"]
+        let is_of_others = ["histories::", "run_client::", "run_client_transcripts::"]
             .iter()
             .any(|others| name.starts_with(others));
         !is_of_others && *name != "a_server_that_is_away_is_said_to_be"

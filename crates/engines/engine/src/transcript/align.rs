@@ -1,0 +1,96 @@
+//! What is left of a run's older turns in the conversation of a later one.
+
+use std::collections::BTreeSet;
+
+use neuron_types::{ContentBlock, Message, RecordedEvent, Role, RunEvent, StopReason};
+
+use super::known_steps::{KnownResult, KnownSteps};
+
+/// A turn, as its events have it.
+struct Turn<'a> {
+    number: u32,
+    text: &'a str,
+    /// The ids of its calls.
+    calls: BTreeSet<&'a str>,
+}
+
+/// Takes in from a conversation what it has of turns whose steps are not known. `events` are those before it.
+///
+/// Its newest answer is that of the newest turn that was taken into the conversation, and so on backwards, up to where
+/// they differ: what is older was compacted.
+pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversation: &[Message]) {
+    let turns = turns(events);
+    let mut older = turns.iter().rev();
+    let answers = conversation.iter().enumerate().rev();
+    for (index, message) in answers.filter(|(_, message)| message.role == Role::Assistant) {
+        let said_something = |turn: &&Turn<'_>| !turn.text.is_empty() || !turn.calls.is_empty();
+        let Some(turn) = older.find(said_something) else {
+            return;
+        };
+        let asked: Vec<&str> = message.content.iter().filter_map(asked_call).collect();
+        let has_calls = turn.calls.iter().all(|call| asked.contains(call));
+        if message.text() != turn.text || !has_calls {
+            return;
+        }
+        if !steps.answers.contains_key(&turn.number) {
+            steps.answers.insert(turn.number, message.content.clone());
+            steps.recovered.insert(turn.number);
+        }
+        let results = conversation.get(index + 1).map(|next| &next.content);
+        for (id, position) in asked.iter().zip(1..) {
+            let results = results.into_iter().flatten();
+            let mut read = results.filter_map(|block| match block {
+                ContentBlock::ToolResult(result) if result.tool_use_id == **id => Some(result),
+                _ => None,
+            });
+            let place = (turn.number, position);
+            if let Some(result) = read.next()
+                && !steps.results.contains_key(&place)
+            {
+                let result = KnownResult::Read(result.clone());
+                steps.results.insert(place, result);
+                steps.recovered.insert(turn.number);
+            }
+        }
+    }
+}
+
+/// The turns whose answers were taken into the conversation.
+fn turns(events: &[RecordedEvent]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for recorded in events {
+        match &recorded.event {
+            RunEvent::ModelResponded {
+                turn,
+                stop_reason,
+                text,
+                ..
+            } if is_taken(stop_reason) => turns.push(Turn {
+                number: *turn,
+                text: text.as_deref().unwrap_or_default(),
+                calls: BTreeSet::new(),
+            }),
+            RunEvent::ToolCalled { call_id, .. } | RunEvent::ToolFinished { call_id, .. } => {
+                if let Some(turn) = turns.last_mut() {
+                    turn.calls.insert(call_id);
+                }
+            }
+            _ => {}
+        }
+    }
+    turns
+}
+
+const fn is_taken(reason: &StopReason) -> bool {
+    !matches!(
+        reason,
+        StopReason::ContextWindowExceeded | StopReason::Refusal | StopReason::ContentFilter
+    )
+}
+
+fn asked_call(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::ToolUse { id, .. } => Some(id),
+        _ => None,
+    }
+}

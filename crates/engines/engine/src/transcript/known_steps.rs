@@ -1,0 +1,94 @@
+//! What the steps of a run came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use neuron_types::{
+    CallState, CompletionResponse, ContentBlock, Conversation, PendingCall, RunState, StepFailure,
+    StepId, ToolOutput, ToolResultBlock,
+};
+use serde::Deserialize;
+
+/// What the steps of a run came to, as far as its engine has them: all that the run's events do not say of what was
+/// said and done.
+///
+/// Turns are counted through the whole run, so that a turn and a position in it name a step, whichever of the agents
+/// that take turns made it.
+#[derive(Debug, Default)]
+pub struct KnownSteps {
+    pub(super) answers: BTreeMap<u32, Vec<ContentBlock>>,
+    pub(super) results: BTreeMap<(u32, u32), KnownResult>,
+    /// Conversations with which segments began, each with the number of the last event before it.
+    pub(super) conversations: Vec<(u64, Conversation)>,
+    /// The turns of which nothing is left but what the conversation of a later segment has.
+    pub(super) recovered: BTreeSet<u32>,
+    pub(super) missing: Vec<String>,
+}
+
+/// What a segment begins with, as far as a transcript needs it: a part of a [`RunState`], in JSON too.
+#[derive(Debug, Clone, Deserialize)]
+pub struct SegmentBegin {
+    /// The newest turn.
+    pub turn: u32,
+    /// The calls of that turn, if the segment began in the middle of it.
+    pub calls: Vec<PendingCall>,
+    /// The conversation.
+    pub conversation: Conversation,
+}
+
+impl From<RunState> for SegmentBegin {
+    fn from(state: RunState) -> Self {
+        Self {
+            turn: state.turn,
+            calls: state.calls,
+            conversation: state.conversation,
+        }
+    }
+}
+
+/// What the model read of a tool call.
+#[derive(Debug)]
+pub(super) enum KnownResult {
+    /// The step's own result.
+    Step(Result<ToolOutput, StepFailure>),
+    /// The result as it stands in the conversation.
+    Read(ToolResultBlock),
+}
+
+impl KnownSteps {
+    /// Takes in a model's answer. That of a context strategy's call is no part of the conversation.
+    pub fn model(&mut self, step: StepId, answer: &CompletionResponse) {
+        if step.position == 0 {
+            let content = answer.message.content.clone();
+            self.answers.insert(step.turn, content);
+        }
+    }
+
+    /// Takes in what a tool call came to: its last attempt, if several came to something.
+    pub fn tool(&mut self, step: StepId, result: Result<ToolOutput, StepFailure>) {
+        let result = KnownResult::Step(result);
+        self.results.insert((step.turn, step.position), result);
+    }
+
+    /// Takes in what a segment began with, behind so many events. Where the steps before it are gone, its conversation
+    /// has what is left of them.
+    pub fn segment(&mut self, events: u64, begin: SegmentBegin) {
+        let SegmentBegin {
+            turn,
+            calls,
+            conversation,
+        } = begin;
+        for slot in calls {
+            if let CallState::Done(result) = slot.state {
+                let result = KnownResult::Read(result);
+                let place = (turn, slot.position);
+                self.results.entry(place).or_insert(result);
+            }
+        }
+        self.conversations.push((events, conversation));
+    }
+
+    /// Notes in a sentence's part what the engine does not have, and why.
+    pub fn lacks(&mut self, what: impl Into<String>) {
+        self.missing.push(what.into());
+    }
+}

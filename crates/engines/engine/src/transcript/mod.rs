@@ -1,0 +1,7 @@
+//! What was said and done in a run, put together from its events and its steps.
+
+mod align;
+mod fold;
+mod known_steps;
+
+pub use known_steps::{KnownSteps, SegmentBegin};
