@@ -3,6 +3,7 @@
 pub mod builtin;
 mod call_tool;
 mod definition;
+mod diff;
 pub mod middleware;
 mod registry;
 mod text;
@@ -206,6 +207,7 @@ pub use self::{
     builtin::{BUILTIN_TOOLS, BuiltinOptions, READ_ONLY_TOOLS, builtin_tools},
     call_tool::CallTool,
     definition::input_schema,
+    diff::unified_diff,
     layers::schema_validator::schema_mismatch,
     middleware::{Next, ToolMiddleware, tool_middleware_fn},
     registry::ToolRegistry,

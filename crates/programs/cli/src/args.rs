@@ -125,6 +125,8 @@ pub(crate) enum Command {
     Status(RunRef),
     /// List the newest runs, a line each
     Runs(RunsArgs),
+    /// Show what was said and done in a run: messages, calls, results, decisions
+    Show(ShowArgs),
     /// Show a run's events
     Events(EventsArgs),
     /// List the open tickets of one run or of all
@@ -242,6 +244,21 @@ pub(crate) struct RunsArgs {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Only this turn; 0 is what was said before the first
+    #[arg(long, value_name = "N")]
+    pub(crate) turn: Option<u32>,
+    /// Show results to their end
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Show what the model thought
+    #[arg(long)]
+    pub(crate) thinking: bool,
 }
 
 #[derive(Debug, Args)]

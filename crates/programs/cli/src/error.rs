@@ -37,6 +37,8 @@ pub(crate) enum CliError {
         "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
     )]
     NoAgentFile { path: PathBuf },
+    #[error("run {run_id} has no turn {turn}: leave --turn out to see all of it")]
+    NoTurn { run_id: RunId, turn: u32 },
     #[error(transparent)]
     RunId(#[from] InvalidRunId),
     #[error(transparent)]

@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod runs;
 mod send;
+mod show;
 mod status;
 mod submit;
 mod wait;
@@ -32,6 +33,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Wait(args) => wait::wait(&session, &args.run).await,
         Command::Status(args) => status::status(&session, &args.run).await,
         Command::Runs(args) => runs::runs(&session, args.limit).await,
+        Command::Show(args) => show::show(&session, &args).await,
         Command::Events(args) => events::events(&session, &args.run, args.follow).await,
         Command::Approvals(args) => approvals::approvals(&session, args.run.as_ref()).await,
         Command::Approve(args) => decide::approve(&session, args).await,

@@ -54,8 +54,8 @@ pub(crate) fn ask(
         shown::line(&ticket.tool)
     ));
     note("  arguments:");
-    for line in pretty(&ticket.args).lines() {
-        note(&format!("    {}", shown::line(line)));
+    for line in tickets::subject(ticket) {
+        note(&format!("    {line}"));
     }
     note(&tickets::details(ticket));
     reader.forget_typed();

@@ -1,20 +1,39 @@
 //! Open tickets, and what to type about them.
 
 use neuron_types::{ApprovalTicket, RunId, RunStatus};
+use serde_json::Value;
 
 use crate::{
     session::Session,
-    terminal::{describe, shown},
+    terminal::{call, describe, shown},
 };
 
 /// A ticket in a few lines: the whole call, why somebody is asked, and until when.
 pub(crate) fn describe(ticket: &ApprovalTicket) -> String {
-    format!(
-        "{}: {}\n{}",
-        shown::line(&ticket.ticket),
-        shown::whole_call(&ticket.tool, &ticket.args),
-        details(ticket)
-    )
+    let subject = if is_long(&ticket.args) {
+        let lines = subject(ticket);
+        let lines = lines.iter().map(|line| format!("\n    {line}"));
+        format!("{}{}", shown::line(&ticket.tool), lines.collect::<String>())
+    } else {
+        shown::whole_call(&ticket.tool, &ticket.args)
+    };
+    let id = shown::line(&ticket.ticket);
+    format!("{id}: {subject}\n{}", details(ticket))
+}
+
+/// What a person decides about, line by line: nothing is cut.
+pub(crate) fn subject(ticket: &ApprovalTicket) -> Vec<String> {
+    call::lines(&ticket.tool, &ticket.args)
+}
+
+/// Whether arguments have a text of several lines: nobody can read that on one.
+fn is_long(args: &Value) -> bool {
+    match args {
+        Value::String(text) => text.contains('\n'),
+        Value::Array(items) => items.iter().any(is_long),
+        Value::Object(fields) => fields.values().any(is_long),
+        _ => false,
+    }
 }
 
 /// What there is to know of a ticket beside the call, a line each.

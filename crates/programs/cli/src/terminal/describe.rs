@@ -5,7 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    ApprovalTicket, FailureKind, RunEvent, RunPhase, StepId, StopReason, TokenUsage, Verdict,
+    ApprovalTicket, ExitReason, FailureKind, RunError, RunEvent, RunPhase, StepId, StopReason,
+    TokenUsage, Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -105,8 +106,15 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             tool,
             is_error,
             failure,
+            reason,
             ..
-        } => finished(tool, *is_error, *failure),
+        } => {
+            let line = finished(tool, *is_error, *failure);
+            match reason {
+                Some(reason) => format!("{line}: {}", shown::short_line(reason, SHORT)),
+                None => line,
+            }
+        }
         RunEvent::TurnEnded { turn } => format!("turn {turn} ended"),
         RunEvent::ApprovalRequested { ticket, .. } => asked(ticket),
         RunEvent::ApprovalDecided {
@@ -133,12 +141,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             shown::line(ticket),
             shown::line(reason)
         ),
-        RunEvent::ApprovalExpired { ticket } => {
-            format!(
-                "ticket {} lapsed: nobody decided in time",
-                shown::line(ticket)
-            )
-        }
+        RunEvent::ApprovalExpired { ticket } => expired(ticket),
         RunEvent::MessageReceived { text } => {
             format!("message: {}", shown::short_line(text, SHORT))
         }
@@ -151,7 +154,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             old_tokens,
             new_tokens,
             ..
-        } => format!("conversation compacted from about {old_tokens} to {new_tokens} tokens"),
+        } => compacted(*old_tokens, *new_tokens),
         RunEvent::CompactionFailed { reason, .. } => {
             format!(
                 "conversation could not be compacted: {}",
@@ -161,13 +164,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         RunEvent::Waiting { state } => waiting(*state).to_owned(),
         RunEvent::RunEnded {
             exit_reason, error, ..
-        } => {
-            let why = error
-                .as_ref()
-                .map(|error| format!(": {}", shown::line(&error.message)))
-                .unwrap_or_default();
-            format!("run {}{why}", exit_reason.phase())
-        }
+        } => ended(*exit_reason, error.as_ref()),
         _ => UNKNOWN.to_owned(),
     }
 }
@@ -182,6 +179,23 @@ pub(crate) fn finished(tool: &str, is_error: bool, failure: Option<FailureKind>)
     }
 }
 
+/// A ticket that nobody decided.
+pub(crate) fn expired(ticket: &str) -> String {
+    let ticket = shown::line(ticket);
+    format!("ticket {ticket} lapsed: nobody decided in time")
+}
+
+/// A conversation that was made smaller.
+pub(crate) fn compacted(old_tokens: u64, new_tokens: u64) -> String {
+    format!("conversation compacted from about {old_tokens} to {new_tokens} tokens")
+}
+
+/// The end of a run.
+pub(crate) fn ended(exit_reason: ExitReason, error: Option<&RunError>) -> String {
+    let why = error.map(|error| format!(": {}", shown::line(&error.message)));
+    format!("run {}{}", exit_reason.phase(), why.unwrap_or_default())
+}
+
 fn asked(ticket: &ApprovalTicket) -> String {
     format!(
         "ticket {}: {} ({})",
@@ -191,7 +205,8 @@ fn asked(ticket: &ApprovalTicket) -> String {
     )
 }
 
-fn decided(
+/// A decision about a ticket.
+pub(crate) fn decided(
     ticket: &str,
     verdict: Verdict,
     approver: Option<&str>,
@@ -213,7 +228,7 @@ fn decided(
 }
 
 /// A decision that answers a question before it is asked.
-fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> String {
+pub(crate) fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> String {
     let line = format!("{} {} as before", shown::line(tool), decision(verdict));
     match approver {
         Some(name) => format!("{line}: {} decided so", shown::line(name)),

@@ -1,5 +1,6 @@
 //! What a person sees and types.
 
+pub(crate) mod call;
 pub(crate) mod describe;
 pub(crate) mod line_reader;
 pub(crate) mod live;
@@ -7,3 +8,4 @@ pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod shown;
 pub(crate) mod streamed;
+pub(crate) mod transcript;

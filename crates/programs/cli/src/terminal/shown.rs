@@ -18,6 +18,11 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_control(c) || is_invisible(c))
 }
 
+/// A line of a program, a diff or a result: escapes the same but for tabs, which are part of its form.
+pub(crate) fn code(text: &str) -> Cow<'_, str> {
+    escape(text, |c| (is_control(c) && c != '\t') || is_invisible(c))
+}
+
 /// One line of at most `most` characters, with `…` where something was cut.
 pub(crate) fn short_line(text: &str, most: usize) -> String {
     let mut cut: String = text.chars().take(most).collect();

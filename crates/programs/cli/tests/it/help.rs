@@ -2,13 +2,14 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "resume",
     "submit",
     "wait",
     "status",
     "runs",
+    "show",
     "events",
     "approvals",
     "approve",

@@ -28,6 +28,7 @@ mod mcp_restart;
 mod model_server;
 mod resume;
 mod run;
+mod show;
 mod status;
 mod steering;
 mod streaming;

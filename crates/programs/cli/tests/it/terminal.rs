@@ -41,9 +41,7 @@ fn asked() -> (Home, PtySession) {
     let home = Home::with_script(&one_command("echo made > made"), ASKS);
     let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
     session.exp_string("may it call bash?").unwrap();
-    session
-        .exp_string("\"command\": \"echo made > made\"")
-        .unwrap();
+    session.exp_string("$ echo made > made").unwrap();
     session
         .exp_string("reason: the agent asks before it calls bash")
         .unwrap();

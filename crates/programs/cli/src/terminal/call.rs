@@ -1,0 +1,211 @@
+//! A tool call as a person reads it: all of it, and nothing in it can pass for something else.
+
+use neuron_tool::unified_diff;
+use serde_json::{Map, Value};
+
+use crate::terminal::shown;
+
+/// Stands before every further line of a text that is one value.
+const CONTINUED: &str = "│ ";
+
+/// The arguments of a call, line by line: a command as it would be typed, an edit as a diff, anything else as JSON.
+pub(crate) fn lines(tool: &str, args: &Value) -> Vec<String> {
+    let known = args.as_object().and_then(|fields| match tool {
+        "bash" => command(fields),
+        "edit_file" => edit(fields),
+        "write_file" => file(fields),
+        _ => None,
+    });
+    known.unwrap_or_else(|| json(args))
+}
+
+/// The lines of a diff or another text that was made for people.
+pub(crate) fn text_lines(text: &str) -> Vec<String> {
+    let lines = text.split_terminator('\n');
+    lines.map(|line| shown::code(line).into_owned()).collect()
+}
+
+/// A command, and whatever else is asked of it.
+fn command(fields: &Map<String, Value>) -> Option<Vec<String>> {
+    let (typed, rest) = without(fields, &["command"])?;
+    let command = typed.first()?;
+    let mut lines = Vec::new();
+    for (number, line) in command.split('\n').enumerate() {
+        let prompt = if number == 0 { "$ " } else { "> " };
+        lines.push(format!("{prompt}{}", shown::code(line)));
+    }
+    lines.extend(others(&rest));
+    Some(lines)
+}
+
+/// An edit as the model wrote it: what the file holds around it is not in the arguments.
+fn edit(fields: &Map<String, Value>) -> Option<Vec<String>> {
+    let (given, rest) = without(fields, &["path", "old_string", "new_string"])?;
+    let [path, old, new] = given.as_slice() else {
+        return None;
+    };
+    let diff = unified_diff(path, Some(&with_end(old)), &with_end(new));
+    if diff.is_empty() {
+        return None;
+    }
+    let mut lines = text_lines(&diff);
+    let mut hunks = 0;
+    lines.retain_mut(|line| {
+        let begins_hunk = line.starts_with("@@ ");
+        if begins_hunk {
+            // The numbers are those of lines in the two texts, and not in the file.
+            "⋮".clone_into(line);
+            hunks += 1;
+        }
+        !begins_hunk || hunks > 1
+    });
+    lines.extend(others(&rest));
+    Some(lines)
+}
+
+/// What is to stand in a file.
+fn file(fields: &Map<String, Value>) -> Option<Vec<String>> {
+    let (given, rest) = without(fields, &["path", "content"])?;
+    let [path, content] = given.as_slice() else {
+        return None;
+    };
+    let mut lines = vec![format!("+++ {}", shown::line(path))];
+    for line in content.split_inclusive('\n') {
+        let whole = line.strip_suffix('\n');
+        lines.push(format!("+{}", shown::code(whole.unwrap_or(line))));
+        if whole.is_none() {
+            lines.push("\\ No newline at end of file".to_owned());
+        }
+    }
+    lines.extend(others(&rest));
+    Some(lines)
+}
+
+/// These fields, if all are there and are texts, and the rest.
+fn without<'a>(
+    fields: &'a Map<String, Value>,
+    names: &[&str],
+) -> Option<(Vec<&'a str>, Map<String, Value>)> {
+    let given = names.iter().map(|name| fields.get(*name)?.as_str());
+    let given = given.collect::<Option<Vec<&str>>>()?;
+    let mut rest = fields.clone();
+    rest.retain(|name, _| !names.contains(&name.as_str()));
+    Some((given, rest))
+}
+
+/// The fields of a call that are shown beside what it is mainly about.
+fn others(rest: &Map<String, Value>) -> Vec<String> {
+    let lines = rest.iter().map(|(name, value)| {
+        let (name, value) = (shown::line(name), value.to_string());
+        format!("{name}: {}", shown::line(&value))
+    });
+    lines.collect()
+}
+
+/// Texts of an edit are parts of lines: a missing end of the last one says nothing of the file.
+fn with_end(text: &str) -> String {
+    match text.strip_suffix('\n') {
+        Some(_) => text.to_owned(),
+        None if text.is_empty() => String::new(),
+        None => format!("{text}\n"),
+    }
+}
+
+/// JSON with the line breaks of its texts as line breaks.
+fn json(args: &Value) -> Vec<String> {
+    let pretty = serde_json::to_string_pretty(args).unwrap_or_else(|_| args.to_string());
+    pretty.lines().flat_map(broken).collect()
+}
+
+/// A line of JSON, broken where a text in it has a line break.
+fn broken(line: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        let next = match c {
+            '\\' => chars.next(),
+            _ => None,
+        };
+        match (c, next) {
+            ('\\', Some('n')) => lines.push(format!("{indent}{CONTINUED}")),
+            ('\\', Some('t')) => push(&mut lines, "\t"),
+            (c, next) => {
+                let text: String = [Some(c), next].into_iter().flatten().collect();
+                push(&mut lines, &text);
+            }
+        }
+    }
+    let lines = lines.into_iter();
+    lines.map(|line| shown::code(&line).into_owned()).collect()
+}
+
+fn push(lines: &mut [String], text: &str) {
+    if let Some(last) = lines.last_mut() {
+        last.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_reads_as_it_would_be_typed() {
+        let args = json!({"command": "cd src\nrm -r *", "timeout_secs": 5});
+        let expected = ["$ cd src", "> rm -r *", "timeout_secs: 5"];
+        assert_eq!(lines("bash", &args), expected);
+    }
+
+    #[test]
+    fn an_edit_reads_as_a_diff() {
+        let args = json!({"path": "a.txt", "old_string": "one\ntwo", "new_string": "one\n\tthree"});
+        let expected = ["--- a.txt", "+++ a.txt", " one", "-two", "+\tthree"];
+        assert_eq!(lines("edit_file", &args), expected);
+        let args = json!({"path": "a.txt", "content": "one\ntwo"});
+        let expected = ["+++ a.txt", "+one", "+two", "\\ No newline at end of file"];
+        assert_eq!(lines("write_file", &args), expected);
+    }
+
+    #[test]
+    fn other_calls_read_as_json_with_line_breaks() {
+        let args = json!({"body": "one\n\ttwo \\n", "to": "ada"});
+        let expected = [
+            "{",
+            "  \"body\": \"one",
+            "  │ \ttwo \\\\n\",",
+            "  \"to\": \"ada\"",
+            "}",
+        ];
+        assert_eq!(lines("mail", &args), expected);
+        // What is not as expected is shown as it is.
+        let args = json!({"command": ["ls"]});
+        assert_eq!(lines("bash", &args)[1], "  \"command\": [");
+    }
+
+    #[test]
+    fn nothing_in_an_argument_is_obeyed_by_the_terminal_or_passes_for_another() {
+        let hostile = "x\u{1b}[2J\r\n  \"safe\": true\u{202e}\n$ ls";
+        for (tool, args) in [
+            ("bash", json!({ "command": hostile })),
+            ("write_file", json!({"path": hostile, "content": hostile})),
+            (
+                "edit_file",
+                json!({"path": hostile, "old_string": "", "new_string": hostile}),
+            ),
+            ("mail", json!({ "body": hostile })),
+        ] {
+            let lines = lines(tool, &args);
+            let of_text = |line: &&String| line.contains("safe") || line.contains("ls");
+            for line in lines.iter().filter(of_text) {
+                let marks = ["> ", "+", "--- ", "│ "];
+                let is_marked = marks.iter().any(|mark| line.trim_start().starts_with(mark));
+                assert!(is_marked, "{tool}: {line:?}");
+            }
+            let obeyed = |c: char| (c.is_control() && c != '\t') || c == '\u{202e}';
+            assert!(!lines.concat().contains(obeyed), "{tool}: {lines:?}");
+        }
+    }
+}
