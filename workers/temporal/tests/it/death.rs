@@ -46,7 +46,7 @@ async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
     assert_eq!(place.folder.effects(), "begun\n");
     let events = json!(place.client.events_after(&run, 0).await.unwrap()).to_string();
     assert!(events.contains("outcome_unknown"), "{events}");
-    let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
+    let transcript = json!(place.client.conversation(&run).await.unwrap()).to_string();
     assert!(
         transcript.contains("may or may not have taken effect"),
         "{transcript}"

@@ -24,7 +24,7 @@ async fn a_worker_starts_its_servers_once_and_leaves_none_behind() {
         started.await.unwrap();
         let output = place.client.wait_for_end(&run).await.unwrap();
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-        let transcript = json!(place.client.transcript(&run).await.unwrap()).to_string();
+        let transcript = json!(place.client.conversation(&run).await.unwrap()).to_string();
         assert!(transcript.contains("fine"), "{transcript}");
     }
     assert_eq!(server.ids(), ids, "one server for both runs");

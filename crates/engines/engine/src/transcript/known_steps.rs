@@ -87,6 +87,18 @@ impl KnownSteps {
         self.conversations.push((events, conversation));
     }
 
+    /// Takes in what is known of an earlier part of the run. What is known already stays.
+    pub fn extend_older(&mut self, older: Self) {
+        for (turn, answer) in older.answers {
+            self.answers.entry(turn).or_insert(answer);
+        }
+        for (place, result) in older.results {
+            self.results.entry(place).or_insert(result);
+        }
+        self.conversations.extend(older.conversations);
+        self.missing.extend(older.missing);
+    }
+
     /// Notes in a sentence's part what the engine does not have, and why.
     pub fn lacks(&mut self, what: impl Into<String>) {
         self.missing.push(what.into());

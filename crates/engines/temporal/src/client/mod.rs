@@ -6,6 +6,7 @@ mod fault;
 mod listing;
 mod queries;
 mod run_client;
+mod transcript;
 mod without_worker;
 
 pub use self::agent_client::AgentClient;

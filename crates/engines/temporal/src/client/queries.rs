@@ -83,7 +83,7 @@ impl AgentClient {
     /// # Errors
     ///
     /// As [`RunClient::status`](neuron_engine::RunClient::status).
-    pub async fn transcript(&self, run_id: &RunId) -> Result<Vec<Message>, RunClientError> {
+    pub async fn conversation(&self, run_id: &RunId) -> Result<Vec<Message>, RunClientError> {
         let handle = self.handle(run_id);
         let mut conversation = Vec::new();
         let mut known = 0;

@@ -5,7 +5,7 @@ use neuron_engine::{
     RunFuture, RunPage,
 };
 use neuron_types::{
-    Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage, signal,
+    Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage, signal,
 };
 use serde_json::{Value, json};
 use temporalio_client::{
@@ -70,6 +70,10 @@ impl RunClient for AgentClient {
             }
             twice(|| self.worker_events(run_id, after, limit.max(1))).await
         })
+    }
+
+    fn transcript<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Transcript> {
+        Box::pin(self.transcript_of(run_id))
     }
 
     fn output<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunOutput>> {

@@ -188,13 +188,19 @@ impl<'a> Fold<'a> {
         &self,
         payloads: Option<Payloads>,
     ) -> Result<T, StepFailure> {
-        let context = SerializationContextData::Activity(ActivitySerializationContext::new());
-        let payloads = payloads.unwrap_or_default().payloads;
-        self.converter
-            .from_payloads(&context, payloads)
-            .await
-            .map_err(|error| unreadable(&error))
+        decode(self.converter, payloads).await
     }
+}
+
+/// What stands in a history.
+pub(crate) async fn decode<T: TemporalDeserializable + 'static>(
+    converter: &DataConverter,
+    payloads: Option<Payloads>,
+) -> Result<T, StepFailure> {
+    let context = SerializationContextData::Activity(ActivitySerializationContext::new());
+    let payloads = payloads.unwrap_or_default().payloads;
+    let read = converter.from_payloads(&context, payloads).await;
+    read.map_err(|error| unreadable(&error))
 }
 
 /// Whether the event is the one with which this activity took its input in.

@@ -8,4 +8,5 @@ pub(crate) mod fold;
 pub(crate) mod history;
 pub(crate) mod known_results;
 pub(crate) mod memory;
+pub(crate) mod recording;
 pub(crate) mod transcript;

@@ -47,6 +47,14 @@ pub(crate) fn step_failure(error: &ActivityExecutionError, effects: ToolEffects)
     }
 }
 
+/// Returns the failure that a history has of an activity.
+pub(crate) fn failure_in(failure: &Failure, effects: ToolEffects) -> StepFailure {
+    match unwrapped(failure) {
+        Some(cause) => caused_by(&cause, effects),
+        None => StepFailure::new(FailureKind::Internal, failure.message.clone()),
+    }
+}
+
 /// A local activity's failure stands by itself, where that of a normal one is the cause of another.
 fn unwrapped(failure: &Failure) -> Option<IncomingError> {
     let context = SerializationContextData::Workflow(WorkflowSerializationContext::new());

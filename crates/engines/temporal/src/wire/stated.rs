@@ -42,6 +42,18 @@ pub(crate) fn step_name(step: StepId) -> String {
     }
 }
 
+/// The step of this name.
+pub(crate) fn step_in(name: &str) -> Option<StepId> {
+    let mut parts = name.split('.').rev();
+    let (position, turn) = (parts.next()?, parts.next()?);
+    let scope = parts.next().map_or(Ok(0), str::parse);
+    Some(StepId {
+        scope: scope.ok()?,
+        turn: turn.parse().ok()?,
+        position: position.parse().ok()?,
+    })
+}
+
 impl StatedMessage {
     /// The message with nothing named.
     pub(crate) fn whole(message: &Message) -> Self {
@@ -113,6 +125,21 @@ mod tests {
         assert_eq!(stated, serde_json::to_value(&message).unwrap());
         let read: StatedMessage = serde_json::from_value(stated).unwrap();
         assert_eq!(read.filled(|_| None), Some(message));
+    }
+
+    #[test]
+    fn a_step_is_found_by_its_name() {
+        for step in [
+            StepId::new(3, 1),
+            StepId {
+                scope: 2,
+                ..StepId::new(12, 0)
+            },
+        ] {
+            assert_eq!(step_in(&step_name(step)), Some(step));
+        }
+        assert_eq!(step_in("17"), None);
+        assert_eq!(step_in("a.b"), None);
     }
 
     #[test]

@@ -82,7 +82,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
     assert_eq!(output.output.as_deref(), Some("Done."));
     assert_eq!(echo.keys(), ["approvals:1:1"]);
     assert_eq!(model.count(), 2, "a finished step is not made again");
-    let transcript = json!(stage.client.transcript(&run).await.unwrap()).to_string();
+    let transcript = json!(stage.client.conversation(&run).await.unwrap()).to_string();
     assert!(transcript.contains("not called: ann denied it: because"));
     // The same decision again is the same update, which was taken; any other is late.
     let again = decision(first, Verdict::Approve);

@@ -79,7 +79,7 @@ async fn a_long_run_goes_through_histories_and_shows_as_one() {
     println!("{told} events: {:?}", start.elapsed());
     let status = stage.client.status(run).await.unwrap();
     assert_eq!(status.output(output.exit_reason), output);
-    let conversation = stage.client.transcript(run).await.unwrap();
+    let conversation = stage.client.conversation(run).await.unwrap();
     assert_eq!(conversation.len(), 2 * TURNS);
 }
 
@@ -154,7 +154,7 @@ async fn a_turn_goes_on_in_a_fresh_history_with_its_ticket_its_done_call_and_its
     assert_eq!(model.count(), 2);
     assert_eq!(tools[0].keys(), ["in-a-turn:1:1"]);
     assert_eq!(tools[1].keys(), ["in-a-turn:1:2"]);
-    let conversation = stage.client.transcript(&run).await.unwrap();
+    let conversation = stage.client.conversation(&run).await.unwrap();
     assert_eq!(said(&conversation), ["note 1"]);
     shows_one_run(&stage, &run).await;
     let again = stage.client.decide(&run, &first).await;

@@ -58,7 +58,7 @@ async fn signals_and_messages_sent_without_pause_all_arrive_in_order() {
     let histories = stage.histories(&run).await;
     println!("{} messages in {} histories", sent.len(), histories.len());
     assert!(histories.len() >= 5, "{histories:?}");
-    let conversation = stage.client.transcript(&run).await.unwrap();
+    let conversation = stage.client.conversation(&run).await.unwrap();
     assert_eq!(notes(&conversation), sent);
 }
 
@@ -155,7 +155,7 @@ async fn the_list_has_a_run_once_and_no_events_are_lost_between_histories() {
                 seen = event.seq;
             }
             stage.client.status(&run).await.unwrap();
-            stage.client.transcript(&run).await.unwrap();
+            stage.client.conversation(&run).await.unwrap();
             if is_over {
                 return seen;
             }

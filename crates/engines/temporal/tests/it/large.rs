@@ -59,7 +59,7 @@ async fn a_hundred_turns_of_sixty_four_kilobytes_complete() {
     println!("{:?}: {histories:?}", start.elapsed());
     let bytes: usize = histories.iter().map(|history| history.bytes).sum();
     assert!(bytes < 16_000_000, "{bytes} bytes");
-    let conversation = stage.client.transcript(&output.run_id).await.unwrap();
+    let conversation = stage.client.conversation(&output.run_id).await.unwrap();
     let results = results(&conversation);
     assert_eq!(results.len(), TURNS - 1);
     assert!(results.iter().all(|result| length(result) == 65_536));
@@ -88,7 +88,7 @@ async fn a_result_over_the_limit_reaches_the_model_cut_with_a_note() {
             spec.tool_timeout = std::time::Duration::from_secs(seconds);
             let output = stage.run(&format!("{name}-{placed}"), &spec).await;
             assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-            let conversation = stage.client.transcript(&output.run_id).await.unwrap();
+            let conversation = stage.client.conversation(&output.run_id).await.unwrap();
             for result in results(&conversation) {
                 let note = json!(result.last().unwrap()).to_string();
                 assert!(note.contains("of 2200000 bytes are shown"), "{note}");
@@ -115,7 +115,7 @@ async fn many_large_results_in_one_turn_reach_the_model_whole() {
         spec.tool_timeout = std::time::Duration::from_secs(seconds);
         let output = stage.run(name, &without_limits(&spec)).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
-        let conversation = stage.client.transcript(&output.run_id).await.unwrap();
+        let conversation = stage.client.conversation(&output.run_id).await.unwrap();
         let results = results(&conversation);
         assert_eq!(results.len(), 20);
         assert!(results.iter().all(|result| length(result) == 250_000));

@@ -128,7 +128,7 @@ async fn an_approved_call_starts_while_its_neighbour_runs() {
     let output = stage.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     assert_eq!(echo.keys(), ["approved-beside:1:2"]);
-    let conversation = stage.client.transcript(&run).await.unwrap();
+    let conversation = stage.client.conversation(&run).await.unwrap();
     assert_eq!(results(&conversation), ["open", "echo"]);
     let scheduled = count(&stage, &run, EventType::ActivityTaskScheduled).await;
     assert_eq!(scheduled, 4, "a call was local while a ticket was open");
@@ -158,7 +158,7 @@ async fn a_denial_and_a_message_take_effect_before_the_effects_in_flight_end() {
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     assert_eq!(echo.keys(), [""; 0]);
     // The model read it with the results.
-    let conversation = stage.client.transcript(&run).await.unwrap();
+    let conversation = stage.client.conversation(&run).await.unwrap();
     let text = json!(conversation).to_string();
     assert!(text.contains("And more."), "{text}");
     assert_eq!(model.count(), 2);

@@ -22,7 +22,7 @@ async fn a_run_shows_its_status_events_and_conversation_and_is_listed() {
     let status = stage.client.status(&run).await.unwrap();
     assert_eq!(status.state, RunPhase::Completed);
     assert_eq!(status.output(output.exit_reason), output);
-    let transcript = stage.client.transcript(&run).await.unwrap();
+    let transcript = stage.client.conversation(&run).await.unwrap();
     let texts: Vec<_> = transcript.iter().map(|message| message.text()).collect();
     assert_eq!(texts, ["Go.", "Hi."]);
     let again = stage.client.start(&run, input_of(&spec).into()).await;
