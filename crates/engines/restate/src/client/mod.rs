@@ -2,6 +2,7 @@
 
 mod fault;
 mod http_endpoint;
+mod journals;
 mod listing;
 mod restate_client;
 mod run_client;

@@ -5,8 +5,8 @@ use neuron_engine::{
     RunFilter, RunFuture, RunPage,
 };
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, UserMessage,
-    Verdict,
+    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
+    UserMessage, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,6 +89,16 @@ impl RunClient for RestateClient {
             // Only an empty page says that there are no further ones.
             let more = !events.is_empty();
             Ok(EventPage::new(events, more))
+        })
+    }
+
+    fn transcript<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Transcript> {
+        Box::pin(async move {
+            // What ends after this is not looked for.
+            let events = self.events_after(run_id, 0).await?;
+            let steps = self.journaled_steps(run_id).await;
+            let steps = steps.map_err(HttpFault::of_server)?;
+            Ok(steps.into_transcript(run_id.clone(), &events))
         })
     }
 

@@ -142,7 +142,10 @@ impl RestateClient {
         Ok(statuses)
     }
 
-    async fn query<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, HttpFault> {
+    pub(super) async fn query<T: DeserializeOwned>(
+        &self,
+        query: &str,
+    ) -> Result<Vec<T>, HttpFault> {
         #[derive(Deserialize)]
         struct Rows<T> {
             rows: Vec<T>,

@@ -365,8 +365,10 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
     let (mut wanted, mut starts) = (Vec::new(), Vec::new());
     let mut in_flight = segment.in_flight();
     let is_alone = in_flight.effects().len() == 1;
+    let mut steps = BTreeMap::new();
     for (number, effect) in in_flight.effects() {
         let (number, attempt) = (*number, effect.attempt);
+        steps.insert(number, effect.work.options.step);
         let key = (number, attempt);
         if segment.attempts.has(key, || worker.drain.begin()) {
             wanted.push(key);
@@ -409,6 +411,7 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
         .map(|((number, attempt), outcome)| AttemptEnd {
             number,
             attempt,
+            step: steps.get(&number).copied(),
             outcome,
         });
     let ends = ends.collect();

@@ -321,10 +321,13 @@ pub(crate) fn definition(
     let run = HandlerOptions::new()
         .inactivity_timeout(settings.inactivity)
         .abort_timeout(settings.abort)
+        // The results of its steps are nowhere else.
+        .journal_retention(settings.retention)
         .workflow_retention(settings.retention);
     let segment = HandlerOptions::new()
         .inactivity_timeout(settings.inactivity)
         .abort_timeout(settings.abort)
+        .journal_retention(settings.retention)
         .ingress_private(true);
     let mut options = ServiceOptions::new()
         // A run's events are not sent along with every attempt of its invocation.

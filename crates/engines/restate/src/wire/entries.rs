@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
-use neuron_types::AgentSpec;
+use neuron_types::{AgentSpec, StepId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -37,6 +37,9 @@ pub(crate) struct AttemptEnd {
     pub(crate) number: u64,
     /// The attempt, counted from 1.
     pub(crate) attempt: u32,
+    /// The step, for who reads the journal without the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<StepId>,
     #[serde(rename = "came")]
     pub(crate) outcome: AttemptOutcome,
 }

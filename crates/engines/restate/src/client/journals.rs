@@ -1,0 +1,159 @@
+//! What a run's steps came to, as the server has it in its journals.
+
+use neuron_engine::KnownSteps;
+use neuron_types::RunId;
+use serde::Deserialize;
+
+use super::{RestateClient, fault::HttpFault};
+use crate::wire::{attempt_outcome::AttemptOutcome, entries::Observation};
+
+/// How many entries are asked for at once: each may hold some MiB.
+const ENTRIES: usize = 8;
+
+/// How many bytes of results are read, those of the newest segments. A transcript has less.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+impl RestateClient {
+    /// What the steps came to, by the journals of the run and its segments.
+    pub(super) async fn journaled_steps(&self, run_id: &RunId) -> Result<KnownSteps, HttpFault> {
+        #[derive(Deserialize)]
+        struct Row {
+            id: String,
+        }
+        // The names were checked when they were made, and run ids too: they have no quote.
+        let agent = self.names.agent();
+        let query = format!(
+            "SELECT id FROM sys_invocation WHERE target_service_name = '{agent}' \
+             AND target_service_key = '{run_id}' AND target_handler_name IN ('run', 'segment') \
+             ORDER BY created_at DESC"
+        );
+        let mut known = KnownSteps::default();
+        let mut bytes = 0;
+        for Row { id } in self.query::<Row>(&query).await? {
+            if bytes > MOST_BYTES {
+                known.lacks("the oldest journals were not read");
+                break;
+            }
+            let (steps, read) = self.steps_in(&id).await?;
+            known.extend_older(steps);
+            bytes += read;
+        }
+        Ok(known)
+    }
+
+    /// What the journal of one invocation has, and how many bytes of it were read.
+    async fn steps_in(&self, invocation: &str) -> Result<(KnownSteps, usize), HttpFault> {
+        #[derive(Deserialize)]
+        struct Row {
+            place: u32,
+            entry_json: String,
+        }
+        let mut known = KnownSteps::default();
+        let (mut after, mut bytes) = (0, 0);
+        loop {
+            let query = format!(
+                "SELECT \"index\" AS place, entry_json FROM sys_journal \
+                 WHERE id = '{invocation}' AND \"index\" > {after} \
+                 AND entry_json LIKE '%\"Completion\":{{\"Run\":%' \
+                 ORDER BY \"index\" LIMIT {ENTRIES}"
+            );
+            let rows: Vec<Row> = self.query(&query).await?;
+            for row in &rows {
+                after = after.max(row.place);
+                let Some(value) = value_in(&row.entry_json) else {
+                    continue;
+                };
+                bytes += value.len();
+                // Other steps have no ends.
+                if let Ok(observation) = serde_json::from_slice::<Observation>(&value) {
+                    take_in(&mut known, observation);
+                }
+            }
+            if rows.len() < ENTRIES {
+                return Ok((known, bytes));
+            }
+        }
+    }
+}
+
+/// Takes in the attempts that ended. Those of a worker of an earlier build do not say of which steps.
+fn take_in(known: &mut KnownSteps, observation: Observation) {
+    for end in observation.ends {
+        match (end.step, end.outcome) {
+            (Some(step), AttemptOutcome::Model(Ok(answer))) => known.model(step, &answer),
+            (Some(step), AttemptOutcome::Tool(result)) => known.tool(step, result),
+            _ => {}
+        }
+    }
+}
+
+/// The value of a step, which stands in the entry of its completion.
+fn value_in(entry: &str) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    enum Entry {
+        Notification(Notification),
+    }
+    #[derive(Deserialize)]
+    enum Notification {
+        Completion(Completion),
+    }
+    #[derive(Deserialize)]
+    enum Completion {
+        Run { result: RunResult },
+    }
+    #[derive(Deserialize)]
+    enum RunResult {
+        Success(Vec<u8>),
+    }
+    let Entry::Notification(Notification::Completion(Completion::Run { result })) =
+        serde_json::from_str(entry).ok()?;
+    let RunResult::Success(value) = result;
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::{StepId, ToolOutput};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn entry(value: &Value) -> String {
+        let value = serde_json::to_vec(value).unwrap();
+        let run = json!({"completion_id": 7, "result": {"Success": value}});
+        json!({"Notification": {"Completion": {"Run": run}}}).to_string()
+    }
+
+    #[test]
+    fn finds_results_in_the_entries_of_waits() {
+        let output = ToolOutput::text("a file");
+        let observed = json!({
+            "at": "2026-01-01T00:00:00Z",
+            "ends": [
+                {"number": 3, "attempt": 1, "step": StepId::new(1, 1), "came": {"tool": {"Ok": output}}},
+                {"number": 4, "attempt": 1, "came": {"tool": {"Ok": output}}},
+            ],
+        });
+        let value = value_in(&entry(&observed)).unwrap();
+        let read: Observation = serde_json::from_slice(&value).unwrap();
+        let steps: Vec<_> = read.ends.iter().map(|end| end.step).collect();
+        assert_eq!(steps, [Some(StepId::new(1, 1)), None]);
+        // As it is written.
+        assert_eq!(
+            serde_json::to_value(&read.ends[1]).unwrap(),
+            observed["ends"][1]
+        );
+        let mut known = KnownSteps::default();
+        take_in(&mut known, read);
+        assert!(format!("{known:?}").contains("a file"));
+    }
+
+    #[test]
+    fn other_entries_have_no_value() {
+        let failed = json!({"Notification": {"Completion": {"Run": {"completion_id": 1, "result": {"Failure": {}}}}}});
+        let command = json!({"Command": {"Run": {"completion_id": 1}}});
+        for entry in [failed, command, json!({}), json!(null)] {
+            assert_eq!(value_in(&entry.to_string()), None);
+        }
+    }
+}
