@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Instant};
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, RunEvent, RunId,
-    StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, PREVIEW_CALL,
+    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -22,6 +22,7 @@ mod answer_form;
 mod attempt;
 mod builder;
 mod hooks;
+mod preview;
 mod reporter;
 mod tokens;
 mod tool_result;
@@ -261,6 +262,9 @@ impl Executor {
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
         let tools = &self.inner.tools;
+        if call.name == PREVIEW_CALL {
+            return self.preview_attempt(scope, call).await;
+        }
         if tools.get(&call.name).is_none() {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
@@ -290,6 +294,7 @@ impl Executor {
             cancellation_token: scope.cancellation.child_token(),
             progress_reporter: Some(Arc::new(Reporter::new(self.sink.clone(), scope, call))),
             idempotency_key: scope.idempotency_key(),
+            preview: None,
         };
         let outcome = attempt
             .part_with_notice(
@@ -314,6 +319,31 @@ impl Executor {
         };
         self.notify_after(&attempt, &event).await?;
         Ok(output)
+    }
+
+    /// Says what a call would do. No hook sees it: the call is not made.
+    async fn preview_attempt(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let context = ToolContext {
+            cwd: self.inner.cwd.clone(),
+            run_id: scope.run_id.to_string(),
+            cancellation_token: scope.cancellation.child_token(),
+            ..ToolContext::default()
+        };
+        let preview = preview::preview(&self.inner.tools, &call.input, &context);
+        let attempt = Attempt::start(scope);
+        match attempt.part(preview).await {
+            Ok(output) => Ok(output),
+            // The person is asked without one.
+            Err(Cut::Panicked(text)) => {
+                warn!("the preview of a call panicked: {text}");
+                Ok(ToolOutput::text("null"))
+            }
+            Err(cut) => Err(cut.into_failure("the preview of a call")),
+        }
     }
 
     /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and

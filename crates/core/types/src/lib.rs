@@ -68,5 +68,6 @@ pub use tool::call::ToolCall;
 pub use tool::context::{ProgressReporter, ToolContext};
 pub use tool::definition::{ToolAnnotations, ToolDefinition, ToolEffects};
 pub use tool::output::ToolOutput;
+pub use tool::preview::{PREVIEW_CALL, Preview, PreviewRequest};
 pub use tool::traits::{Tool, ToolDyn};
 pub use wasm::{WasmBoxedFuture, WasmCompatSend, WasmCompatSync};

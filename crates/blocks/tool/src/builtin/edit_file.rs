@@ -1,6 +1,6 @@
-use std::{fs, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
-use neuron_types::{Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
+use neuron_types::{Preview, Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
 use serde::Deserialize;
 
 use crate::{
@@ -9,7 +9,9 @@ use crate::{
     builtin::files::error::cannot,
     builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
+    builtin::files::seen::{check_seen, fingerprint},
     definition::{annotations, definition},
+    diff::unified_diff,
 };
 
 /// A second call finds another text than the first, and the text before it is lost.
@@ -64,22 +66,13 @@ impl Tool for EditFile {
 
     async fn call(&self, args: EditFileArgs, ctx: &ToolContext) -> Result<String, ToolError> {
         let options = Arc::clone(&self.options);
-        let cwd = ctx.cwd.clone();
+        let (cwd, approved) = (ctx.cwd.clone(), ctx.preview.clone());
         blocking(ctx, move |stop| {
             let path = args.path.as_str();
             let real = Root::new(&cwd, options.confine)?.existing(path)?;
             let _lock = lock(&real);
-            let size = replaceable(&real, path)?.map_or(0, |found| found.len());
-            if size > options.max_file_bytes {
-                return Err(ToolError::ModelRetry(format!(
-                    "{path} has {size} bytes; edit_file edits files of at most {} bytes",
-                    options.max_file_bytes
-                )));
-            }
-            let bytes = fs::read(&real).map_err(cannot("read", path))?;
-            let text = String::from_utf8(bytes).map_err(|_| {
-                ToolError::ModelRetry(format!("{path} is not UTF-8; edit_file edits text"))
-            })?;
+            let text = text_of(&real, path, &options)?;
+            check_seen(approved.as_deref(), Some(text.as_bytes()), path)?;
             let (new, count) = edit(&text, &args).map_err(ToolError::ModelRetry)?;
             replace(&real, path, new.as_bytes(), stop)?;
             let occurrences = if count == 1 {
@@ -91,6 +84,41 @@ impl Tool for EditFile {
         })
         .await
     }
+
+    async fn preview(
+        &self,
+        args: EditFileArgs,
+        ctx: &ToolContext,
+    ) -> Result<Option<Preview>, ToolError> {
+        let options = Arc::clone(&self.options);
+        let cwd = ctx.cwd.clone();
+        blocking(ctx, move |_| {
+            let path = args.path.as_str();
+            let real = Root::new(&cwd, options.confine)?.existing(path)?;
+            let text = text_of(&real, path, &options)?;
+            let (new, _) = edit(&text, &args).map_err(ToolError::ModelRetry)?;
+            Ok(Some(Preview {
+                diff: Some(unified_diff(path, Some(&text), &new)),
+                fingerprint: Some(fingerprint(Some(text.as_bytes()))),
+                ..Preview::default()
+            }))
+        })
+        .await
+    }
+}
+
+/// The text of a file that can be edited.
+fn text_of(real: &Path, path: &str, options: &BuiltinOptions) -> Result<String, ToolError> {
+    let size = replaceable(real, path)?.map_or(0, |found| found.len());
+    if size > options.max_file_bytes {
+        return Err(ToolError::ModelRetry(format!(
+            "{path} has {size} bytes; edit_file edits files of at most {} bytes",
+            options.max_file_bytes
+        )));
+    }
+    let bytes = fs::read(real).map_err(cannot("read", path))?;
+    String::from_utf8(bytes)
+        .map_err(|_| ToolError::ModelRetry(format!("{path} is not UTF-8; edit_file edits text")))
 }
 
 /// The new text, and how many occurrences were replaced.

@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
-use neuron_types::{Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
+use neuron_types::{Preview, Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
 use serde::Deserialize;
 
 use crate::{
     BuiltinOptions,
     builtin::files::blocking::blocking,
-    builtin::files::replace::{lock, replace},
+    builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
+    builtin::files::seen::{check_seen, content_of, fingerprint},
     definition::{annotations, definition},
+    diff::unified_diff,
 };
 
 /// Writing the same content twice leaves the same file, and the content before it is lost.
@@ -61,13 +63,51 @@ impl Tool for WriteFile {
 
     async fn call(&self, args: WriteFileArgs, ctx: &ToolContext) -> Result<String, ToolError> {
         let confine = self.options.confine;
-        let cwd = ctx.cwd.clone();
+        let (cwd, approved) = (ctx.cwd.clone(), ctx.preview.clone());
         blocking(ctx, move |stop| {
             let WriteFileArgs { path, content } = args;
             let real = Root::new(&cwd, confine)?.target(&path)?;
             let _lock = lock(&real);
+            if approved.is_some() {
+                let found = content_of(&real, &path)?;
+                check_seen(approved.as_deref(), found.as_deref(), &path)?;
+            }
             replace(&real, &path, content.as_bytes(), stop)?;
             Ok(format!("wrote {} bytes to {path}", content.len()))
+        })
+        .await
+    }
+
+    async fn preview(
+        &self,
+        args: WriteFileArgs,
+        ctx: &ToolContext,
+    ) -> Result<Option<Preview>, ToolError> {
+        let options = Arc::clone(&self.options);
+        let cwd = ctx.cwd.clone();
+        blocking(ctx, move |_| {
+            let WriteFileArgs { path, content } = args;
+            let real = Root::new(&cwd, options.confine)?.target(&path)?;
+            let size = replaceable(&real, &path)?.map_or(0, |found| found.len());
+            if size > options.max_file_bytes {
+                let text = format!("replaces all of {path}, which has {size} bytes");
+                return Ok(Some(Preview {
+                    text: Some(text),
+                    ..Preview::default()
+                }));
+            }
+            let found = content_of(&real, &path)?;
+            let mut preview = Preview {
+                fingerprint: Some(fingerprint(found.as_deref())),
+                ..Preview::default()
+            };
+            match found.as_deref().map(std::str::from_utf8).transpose() {
+                Ok(old) => preview.diff = Some(unified_diff(&path, old, &content)),
+                Err(_) => {
+                    preview.text = Some(format!("replaces all of {path}, which is no text"));
+                }
+            }
+            Ok(Some(preview))
         })
         .await
     }

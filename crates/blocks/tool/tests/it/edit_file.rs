@@ -127,3 +127,40 @@ async fn edits_of_one_file_at_once_all_count() {
     }
     assert_eq!(place.read("a"), marks.replace('<', "(").replace('>', ")"));
 }
+
+#[tokio::test]
+async fn says_what_it_would_change_and_changes_nothing() {
+    let place = Workspace::new();
+    place.write("a", "one\ntwo\n");
+    let input = json!({"path": "a", "old_string": "two", "new_string": "three"});
+    let preview = place.preview("edit_file", input).await.unwrap().unwrap();
+    let diff = "--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n";
+    assert_eq!(preview.diff.as_deref(), Some(diff));
+    assert_eq!(place.read("a"), "one\ntwo\n");
+    let never = json!({"path": "a", "old_string": "nowhere", "new_string": "three"});
+    let error = place.preview("edit_file", never).await.unwrap_err();
+    assert!(
+        error.to_string().contains("old_string is not in a"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_edit_fails_if_the_file_changed_since_it_was_approved() {
+    let place = Workspace::new();
+    place.write("a", "one\ntwo\n");
+    let input = || json!({"path": "a", "old_string": "two", "new_string": "three"});
+    let seen = place.preview("edit_file", input()).await.unwrap().unwrap();
+    place.write("a", "other\ntwo\n");
+    let error = place.call_approved("edit_file", input(), &seen).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("a changed since the call was approved"),
+        "{error}"
+    );
+    assert_eq!(place.read("a"), "other\ntwo\n");
+    place.write("a", "one\ntwo\n");
+    let made = place.call_approved("edit_file", input(), &seen).await;
+    assert!(!made.unwrap().is_error);
+    assert_eq!(place.read("a"), "one\nthree\n");
+}

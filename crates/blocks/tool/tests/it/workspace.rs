@@ -8,7 +8,7 @@ use std::{
 use neuron_tool::{
     BuiltinOptions, ToolContext, ToolError, ToolOutput, ToolRegistry, builtin_tools,
 };
-use neuron_types::ContentItem;
+use neuron_types::{ContentItem, Preview};
 use serde_json::Value;
 
 pub(crate) struct Workspace {
@@ -68,6 +68,30 @@ impl Workspace {
         let output = self.call(tool, input).await.unwrap();
         assert!(!output.is_error, "{output:?}");
         text(&output)
+    }
+
+    /// What a call would do.
+    pub(crate) async fn preview(
+        &self,
+        tool: &str,
+        input: Value,
+    ) -> Result<Option<Preview>, ToolError> {
+        let tool = self.registry.get(tool).unwrap();
+        tool.preview_dyn(input, &self.ctx).await
+    }
+
+    /// Makes a call that somebody approved who saw this.
+    pub(crate) async fn call_approved(
+        &self,
+        tool: &str,
+        input: Value,
+        seen: &Preview,
+    ) -> Result<ToolOutput, ToolError> {
+        let ctx = ToolContext {
+            preview: seen.fingerprint.clone(),
+            ..self.ctx.clone()
+        };
+        self.registry.execute(tool, input, &ctx).await
     }
 
     /// The message of a call that the model can mend.

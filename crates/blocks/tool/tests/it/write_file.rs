@@ -110,3 +110,46 @@ async fn a_cancelled_run_writes_nothing() {
     assert!(matches!(error, ToolError::Cancelled));
     assert!(!place.path("a").exists());
 }
+
+#[tokio::test]
+async fn says_what_it_would_write_over() {
+    let place = Workspace::new();
+    place.write("old", "one\n");
+    place.write("binary", b"\xff\xfe");
+    let preview = async |path: &str| {
+        let input = serde_json::json!({"path": path, "content": "two\n"});
+        place.preview("write_file", input).await.unwrap().unwrap()
+    };
+    let old = preview("old").await;
+    let diff = "--- old\n+++ old\n@@ -1 +1 @@\n-one\n+two\n";
+    assert_eq!(old.diff.as_deref(), Some(diff));
+    let new = preview("dir/new").await;
+    assert!(new.diff.as_deref().unwrap().starts_with("--- /dev/null\n"));
+    assert_ne!(new.fingerprint, old.fingerprint);
+    let binary = preview("binary").await;
+    assert_eq!(
+        binary.text.as_deref(),
+        Some("replaces all of binary, which is no text")
+    );
+    assert!(binary.fingerprint.is_some() && binary.diff.is_none());
+    assert!(!place.path("dir").exists());
+}
+
+#[tokio::test]
+async fn writes_nothing_over_a_file_that_came_or_changed_since_it_was_approved() {
+    let place = Workspace::new();
+    let input = || serde_json::json!({"path": "a", "content": "mine\n"});
+    let seen = place.preview("write_file", input()).await.unwrap().unwrap();
+    place.write("a", "somebody's\n");
+    let error = place.call_approved("write_file", input(), &seen).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("a changed since the call was approved"),
+        "{error}"
+    );
+    assert_eq!(place.read("a"), "somebody's\n");
+    std::fs::remove_file(place.path("a")).unwrap();
+    let made = place.call_approved("write_file", input(), &seen).await;
+    assert!(!made.unwrap().is_error);
+    assert_eq!(place.read("a"), "mine\n");
+}

@@ -32,6 +32,9 @@ pub struct ToolContext {
     /// The same for every attempt of one call, different for every other call: derived from the run, the
     /// turn and the position of the call in it. Pass it on to systems that take one. Empty outside a run.
     pub idempotency_key: String,
+    /// The [fingerprint](crate::Preview::fingerprint) that a person saw the preview with who approved the call: a call
+    /// that finds something else changes nothing and returns an error. `None` where nobody was shown one.
+    pub preview: Option<String>,
 }
 
 impl Default for ToolContext {
@@ -48,6 +51,7 @@ impl Default for ToolContext {
             cancellation_token: CancellationToken::new(),
             progress_reporter: None,
             idempotency_key: String::new(),
+            preview: None,
         }
     }
 }

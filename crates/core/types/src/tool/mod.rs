@@ -4,4 +4,5 @@ pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod definition;
 pub(crate) mod output;
+pub(crate) mod preview;
 pub(crate) mod traits;

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    ToolContext, ToolDefinition, ToolError, ToolOutput, WasmBoxedFuture, WasmCompatSend,
+    Preview, ToolContext, ToolDefinition, ToolError, ToolOutput, WasmBoxedFuture, WasmCompatSend,
     WasmCompatSync,
 };
 
@@ -99,6 +99,22 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
         args: Self::Args,
         ctx: &ToolContext,
     ) -> impl Future<Output = Result<Self::Output, Self::Error>> + WasmCompatSend;
+
+    /// Says what a call would do, for the person who is asked about it; `None` if there is nothing to say beyond the
+    /// arguments. It changes nothing.
+    ///
+    /// What [`Preview::fingerprint`] says comes back as [`ToolContext::preview`] when the call is made. Default is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Why the call would fail as things are: the person who is asked reads it.
+    fn preview(
+        &self,
+        _args: Self::Args,
+        _ctx: &ToolContext,
+    ) -> impl Future<Output = Result<Option<Preview>, Self::Error>> + WasmCompatSend {
+        std::future::ready(Ok(None))
+    }
 }
 
 /// [`Tool`] without its types, for registries and for tools that are known only at run time.
@@ -115,6 +131,15 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         input: Value,
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>>;
+
+    /// See [`Tool::preview`]. Default is `None`.
+    fn preview_dyn<'a>(
+        &'a self,
+        _input: Value,
+        _ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<Option<Preview>, ToolError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// Whether whoever performs the call checks the arguments, so that nobody need check them against
     /// [`ToolDefinition::input_schema`] before. True for tools whose schema comes from a stranger: checking
@@ -145,6 +170,19 @@ impl<T: Tool> ToolDyn for T {
             let output = self.call(args, ctx).await.map_err(ToolError::from_tool)?;
             ToolOutput::from_tool(output)
                 .map_err(|error| ToolError::ExecutionFailed(Box::new(error)))
+        })
+    }
+
+    fn preview_dyn<'a>(
+        &'a self,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<Option<Preview>, ToolError>> {
+        Box::pin(async move {
+            let args = serde_json::from_value(input).map_err(|error| {
+                ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
+            })?;
+            self.preview(args, ctx).await.map_err(ToolError::from_tool)
         })
     }
 }

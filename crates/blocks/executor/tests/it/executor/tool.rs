@@ -2,7 +2,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use neuron_executor::Executor;
 use neuron_tool::ToolRegistry;
-use neuron_types::{FailureKind, ToolEffects, ToolError, ToolOutput};
+use neuron_types::{FailureKind, PREVIEW_CALL, Preview, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 
 use neuron_testing::effects::{TestTool, call, scope, text_of};
@@ -296,4 +296,42 @@ async fn cuts_a_result_that_is_too_large() {
             {"text": "[the result was cut: 10 of 13 bytes are shown]"},
         ])
     );
+}
+
+#[tokio::test]
+async fn says_what_a_call_would_do_without_making_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a"), "one\n").unwrap();
+    let options = neuron_tool::BuiltinOptions::default();
+    let executor = Executor::builder()
+        .tools(ToolRegistry::from_iter(neuron_tool::builtin_tools(
+            &options,
+        )))
+        .cwd(folder.path())
+        .build();
+    let preview = async |name: &str, input: serde_json::Value| {
+        let asked = call(PREVIEW_CALL, json!({"name": name, "input": input}));
+        let output = executor.call_tool(&scope(), &asked).await.unwrap();
+        serde_json::from_str::<Option<Preview>>(&text_of(&output)).unwrap()
+    };
+    let write = json!({"path": "a", "content": "two\n"});
+    let seen = preview("write_file", write).await.unwrap();
+    assert!(seen.diff.unwrap().contains("-one\n+two\n"));
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("a")).unwrap(),
+        "one\n"
+    );
+    let edit = json!({"path": "a", "old_string": "x", "new_string": "y"});
+    let fails = preview("edit_file", edit).await.unwrap();
+    let text = fails.text.unwrap();
+    assert!(
+        text.starts_with("as things are, the call would fail"),
+        "{text}"
+    );
+    for (name, input) in [("bash", json!({"command": "true"})), ("nowhere", json!({}))] {
+        assert_eq!(preview(name, input).await, None, "{name}");
+    }
+    let nonsense = call(PREVIEW_CALL, json!({}));
+    let output = executor.call_tool(&scope(), &nonsense).await.unwrap();
+    assert_eq!(text_of(&output), "null");
 }

@@ -4,4 +4,5 @@ pub(crate) mod blocking;
 pub(crate) mod error;
 pub(crate) mod replace;
 pub(crate) mod root;
+pub(crate) mod seen;
 pub(crate) mod walk;

@@ -1,0 +1,47 @@
+//! Whether a file is still as somebody saw it who approved a change of it.
+
+use std::{fmt::Write as _, fs, io, path::Path};
+
+use neuron_types::ToolError;
+use sha2::{Digest as _, Sha256};
+
+use crate::builtin::files::error::cannot;
+
+/// What a file holds that is not there.
+const ABSENT: &str = "absent";
+
+/// Tells what a file holds from anything else that it might hold; `None` is a file that is not there.
+pub(crate) fn fingerprint(content: Option<&[u8]>) -> String {
+    let Some(content) = content else {
+        return ABSENT.to_owned();
+    };
+    let mut text = "sha256:".to_owned();
+    for byte in Sha256::digest(content) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Fails if the file holds something else than what was approved; `None` where nobody was shown it.
+pub(crate) fn check_seen(
+    approved: Option<&str>,
+    content: Option<&[u8]>,
+    shown: &str,
+) -> Result<(), ToolError> {
+    match approved {
+        Some(approved) if approved != fingerprint(content) => Err(ToolError::ModelRetry(format!(
+            "{shown} changed since the call was approved, so nothing was done; look at the file and call again"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What the file holds; `None` if it is not there.
+pub(crate) fn content_of(path: &Path, shown: &str) -> Result<Option<Vec<u8>>, ToolError> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot("read", shown)(error)),
+    }
+}
