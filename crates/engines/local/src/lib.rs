@@ -8,5 +8,6 @@ mod memory;
 pub use agent::{AgentEvent, LocalAgent};
 pub use journal::{
     Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, ParkPolicy,
+    prepare_home,
 };
 pub use memory::{LocalDurableContext, LocalHandle};

@@ -102,6 +102,9 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
         JournalError::Home { .. } => {
             format!("{error}: set NEURON_HOME to a directory that you may write")
         }
+        JournalError::Exposed { .. } => {
+            format!("{error}: take that right away with `chmod o-w`, or set NEURON_HOME")
+        }
         JournalError::Access { .. } => format!("{error}, or set NEURON_HOME"),
         JournalError::Newer { .. } => format!("{error}, or another NEURON_HOME"),
         JournalError::Foreign { .. } => format!("{error}: set NEURON_HOME to another directory"),

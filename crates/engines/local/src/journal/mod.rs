@@ -9,5 +9,8 @@ pub(crate) mod tables;
 pub use self::{
     door::{interrupt::Interrupt, journaled_context::JournaledContext, park_policy::ParkPolicy},
     local_client::LocalClient,
-    store::{error::JournalError, journal::Journal, journal_options::JournalOptions},
+    store::{
+        error::JournalError, journal::Journal, journal_options::JournalOptions,
+        private_files::prepare_home,
+    },
 };

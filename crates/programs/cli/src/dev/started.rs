@@ -1,12 +1,21 @@
 //! The servers that this process started.
 
-use std::{fs, future::poll_fn, io, process::Stdio, task::Poll, time::Duration};
+use std::{
+    fs,
+    future::poll_fn,
+    io,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    process::Stdio,
+    task::Poll,
+    time::Duration,
+};
 
+use neuron_local::prepare_home;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 
 use super::{DevServer, server};
-use crate::CliError;
+use crate::{CliError, session::home};
 
 /// How long a server may take until it is well.
 const START: Duration = Duration::from_secs(60);
@@ -39,14 +48,20 @@ impl Started {
     ///
     /// # Errors
     ///
-    /// [`CliError::NoProgram`], [`CliError::DevStart`], [`CliError::DevLost`] if it ended or did not get
-    /// well in a minute.
+    /// [`CliError::NoProgram`], [`CliError::Journal`] if the home directory cannot be used, [`CliError::DevStart`],
+    /// [`CliError::DevLost`] if it ended or did not get well in a minute.
     pub(crate) async fn start(&mut self, server: &DevServer) -> Result<(), CliError> {
         let name = server.name();
         let mut command = server.command()?;
         let failed = |source: io::Error| CliError::DevStart { name, source };
-        fs::create_dir_all(server::folder()).map_err(failed)?;
-        let log = fs::File::create(server.log()).map_err(failed)?;
+        // What servers log and keep is as private as the runs.
+        prepare_home(&home())?;
+        let mut folder = fs::DirBuilder::new();
+        let folder = folder.recursive(true).mode(0o700);
+        folder.create(server::folder()).map_err(failed)?;
+        let mut log = fs::File::options();
+        let log = log.write(true).create(true).truncate(true).mode(0o600);
+        let log = log.open(server.log()).map_err(failed)?;
         let process = command
             .stdin(Stdio::null())
             .stdout(log.try_clone().map_err(failed)?)

@@ -20,6 +20,12 @@ pub enum JournalError {
         /// The cause.
         source: io::Error,
     },
+    /// Everybody on this machine may write into the home directory, and so change what runs do.
+    #[error("everybody on this machine may write into {}", .path.display())]
+    Exposed {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The database cannot be opened, read or written.
     #[error("cannot read or write {}: check its permissions and its disk", .path.display())]
     Access {

@@ -1,7 +1,7 @@
 //! The home directory: making it, and opening the database in it.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -9,7 +9,9 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::journal::store::{error::JournalError, journal_options::JournalOptions, schema};
+use crate::journal::store::{
+    error::JournalError, journal_options::JournalOptions, private_files, schema,
+};
 
 /// How long a statement waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,14 +38,16 @@ pub(crate) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
 
 /// Opens the database, and makes it and its directory if they are missing.
 pub(crate) fn open(home: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
-    make_private_dir(home)?;
-    make_private_dir(&home.join("locks"))?;
+    private_files::prepare_home(home)?;
+    let locks = home.join("locks");
+    private_files::make_dir(&locks).map_err(unusable(&locks))?;
     // Switching to the write-ahead log and making tables must not be tried by two processes at once. No
     // run's name starts with a dot.
     let gate = lock_path(home, ".journal");
     let guard = open_lock(&gate)?;
     guard.lock().map_err(unusable(&gate))?;
     let path = database_path(home);
+    private_files::tighten(&path);
     open_database(&path, options).map_err(|error| error.explained(&path))
 }
 
@@ -74,21 +78,7 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
 }
 
 pub(crate) fn open_lock(path: &Path) -> Result<File, JournalError> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .map_err(unusable(path))
-}
-
-/// Conversations are nobody else's business.
-fn make_private_dir(path: &Path) -> Result<(), JournalError> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(unusable(path))
+    private_files::open(path).map_err(unusable(path))
 }
 
 #[cfg(test)]

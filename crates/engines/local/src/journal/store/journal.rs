@@ -33,11 +33,13 @@ struct Inner {
 }
 
 impl Journal {
-    /// Opens the journal in this home directory, and makes both if they are missing.
+    /// Opens the journal in this home directory, and makes both if they are missing. The files of the journal are made
+    /// their owner's alone, also those of a journal that was there.
     ///
     /// # Errors
     ///
     /// [`JournalError::Home`] or [`JournalError::Access`] if the directory or the database cannot be used,
+    /// [`JournalError::Exposed`] if everybody may write into the directory,
     /// [`JournalError::Newer`], [`JournalError::Foreign`] or [`JournalError::Damaged`] if the database is
     /// not one that this build can work with. Such a database is not touched.
     pub async fn open(home: impl Into<PathBuf>) -> Result<Self, JournalError> {

@@ -6,5 +6,6 @@ pub(crate) mod home;
 pub(crate) mod journal;
 pub(crate) mod journal_options;
 pub(crate) mod lock;
+pub(crate) mod private_files;
 pub(crate) mod schema;
 pub(crate) mod transaction;

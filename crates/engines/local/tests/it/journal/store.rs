@@ -20,6 +20,86 @@ async fn makes_its_directory_and_keeps_it_from_others() {
     }
 }
 
+/// What others than the owner may do with each file of a journal that is open.
+#[cfg(unix)]
+fn rights_of_others(home: &std::path::Path) -> Vec<(String, u32)> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let entries = std::fs::read_dir(home).unwrap();
+    let files = entries.filter_map(|entry| {
+        let entry = entry.unwrap();
+        let found = entry.metadata().unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let rights = found.permissions().mode() & 0o077;
+        found.is_file().then_some((name, rights))
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+#[cfg(unix)]
+fn chmod(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn its_files_are_their_owners_alone_in_a_directory_that_others_read() {
+    let home = tempfile::TempDir::new().unwrap();
+    chmod(home.path(), 0o755);
+    let run = RunId::new("r1").unwrap();
+    let journal = Journal::open(home.path()).await.unwrap();
+    journal.create_run(&run, input(), "local").await.unwrap();
+    let private = [".gitignore", "neuron.db", "neuron.db-shm", "neuron.db-wal"];
+    let private = private.map(|name| (name.to_owned(), 0)).to_vec();
+    assert_eq!(rights_of_others(home.path()), private);
+    drop(journal);
+
+    // As an older build left them.
+    chmod(&home.path().join("neuron.db"), 0o644);
+    let journal = Journal::open(home.path()).await.unwrap();
+    assert_eq!(journal.status(&run).await.unwrap().state, RunPhase::Running);
+    assert_eq!(rights_of_others(home.path()), private);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_directory_that_everybody_may_write_into_is_refused() {
+    let home = tempfile::TempDir::new().unwrap();
+    chmod(home.path(), 0o1777);
+    let error = Journal::open(home.path()).await.unwrap_err();
+    assert!(matches!(error, JournalError::Exposed { .. }), "{error:?}");
+    assert!(!home.path().join("neuron.db").exists());
+}
+
+#[tokio::test]
+async fn stays_out_of_commits_also_where_it_was_before() {
+    let parent = tempfile::TempDir::new().unwrap();
+    let home = parent.path().join(".neuron");
+    let ignore = home.join(".gitignore");
+    drop(Journal::open(&home).await.unwrap());
+    assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "*\n");
+    std::fs::remove_file(&ignore).unwrap();
+    drop(Journal::open(&home).await.unwrap());
+    assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "*\n");
+
+    // What somebody wrote there stays.
+    std::fs::write(&ignore, "neuron.db*\n").unwrap();
+    drop(Journal::open(&home).await.unwrap());
+    assert_eq!(std::fs::read_to_string(&ignore).unwrap(), "neuron.db*\n");
+}
+
+#[tokio::test]
+async fn a_directory_with_files_of_others_ignores_none_of_them() {
+    let home = tempfile::TempDir::new().unwrap();
+    std::fs::write(home.path().join("thesis.tex"), "").unwrap();
+    drop(Journal::open(home.path()).await.unwrap());
+    assert!(!home.path().join(".gitignore").exists());
+}
+
 #[tokio::test]
 async fn says_which_directory_it_cannot_make() {
     let parent = tempfile::TempDir::new().unwrap();

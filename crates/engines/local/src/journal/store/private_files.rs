@@ -1,0 +1,142 @@
+//! What keeps a home directory to its owner, and out of commits.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use crate::journal::store::error::JournalError;
+
+/// What stands in a home directory. One with anything else in it belongs to somebody else too.
+const OURS: [&str; 4] = ["neuron.db", "locks", "engines", IGNORE];
+
+/// The home directory that neuron makes by itself.
+const HOME: &str = ".neuron";
+
+const IGNORE: &str = ".gitignore";
+
+/// Makes the home directory if it is missing, for its owner alone, and keeps it out of commits: a `.gitignore` in it
+/// ignores everything, unless there is one already or the directory holds what is not neuron's.
+///
+/// # Errors
+///
+/// [`JournalError::Home`] if it cannot be made, [`JournalError::Exposed`] if everybody may write into it.
+pub fn prepare_home(home: &Path) -> Result<(), JournalError> {
+    let unusable = |source| JournalError::Home {
+        path: home.to_path_buf(),
+        source,
+    };
+    make_dir(home).map_err(unusable)?;
+    let others = mode(&fs::metadata(home).map_err(unusable)?);
+    if others & 0o002 != 0 {
+        return Err(JournalError::Exposed {
+            path: home.to_path_buf(),
+        });
+    }
+    if others & 0o020 != 0 {
+        tracing::warn!(
+            home = %home.display(),
+            "the group may write into the home directory, and so change what runs do"
+        );
+    }
+    if let Err(error) = keep_out_of_commits(home) {
+        tracing::debug!(%error, home = %home.display(), "the home directory has no .gitignore");
+    }
+    Ok(())
+}
+
+/// Makes a directory that its owner alone can look into, if it is missing, and those above it.
+pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Opens a file to write to, and makes it for its owner alone if it is missing.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    options().create(true).truncate(false).open(path)
+}
+
+/// For writing files that are their owner's alone.
+fn options() -> OpenOptions {
+    let mut options = File::options();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes the files of a database its owner's alone, also those that were not. SQLite makes its further files as the
+/// database is.
+pub(crate) fn tighten(database: &Path) {
+    // One that is there is not opened: to close it would release the locks that SQLite has on it in this process. What
+    // keeps it from being made, SQLite says.
+    drop(options().create_new(true).open(database));
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let mut path = database.as_os_str().to_owned();
+        path.push(end);
+        let path = PathBuf::from(path);
+        if let Err(error) = take_from_others(&path) {
+            tracing::warn!(%error, path = %path.display(), "the file may be read by others");
+        }
+    }
+}
+
+#[cfg(unix)]
+fn take_from_others(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let found = match fs::metadata(path) {
+        Ok(found) if found.is_file() => found,
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let (has, wanted) = (mode(&found), mode(&found) & 0o700);
+    if has == wanted {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(wanted))
+}
+
+#[cfg(not(unix))]
+fn take_from_others(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn mode(found: &fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0
+}
+
+fn keep_out_of_commits(home: &Path) -> io::Result<()> {
+    let path = home.join(IGNORE);
+    if path.try_exists()? || !is_ours(home)? {
+        return Ok(());
+    }
+    open(&path)?.write_all(b"*\n")
+}
+
+/// Whether nobody else keeps anything here, which the file would hide from them.
+fn is_ours(home: &Path) -> io::Result<bool> {
+    if home.file_name().is_some_and(|name| name == HOME) {
+        return Ok(true);
+    }
+    for entry in fs::read_dir(home)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        let is_database = name.starts_with("neuron.db-");
+        if !is_database && !OURS.contains(&name.as_ref()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
