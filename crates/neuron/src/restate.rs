@@ -185,7 +185,8 @@ impl Drop for Worker {
 }
 
 impl WorkerBuilder {
-    /// Sets where the worker listens for the server. Default is `127.0.0.1:9080`; port 0 takes a free one.
+    /// Sets where the worker listens for the server. Default is `127.0.0.1:9080`; port 0 takes a free one. An address
+    /// that other machines reach needs [identity keys](AgentServices::with_identity_keys): see [`with`](Self::with).
     pub fn listen(mut self, address: impl Into<String>) -> Self {
         self.listen = address.into();
         self
@@ -242,6 +243,7 @@ impl WorkerBuilder {
             .settings
             .into_iter()
             .fold(services, |services, setting| setting(services));
+        services.check_address(address)?;
         let (stop, mut stopped) = watch::channel(false);
         let alive = self.agents;
         let task = tokio::spawn(async move {

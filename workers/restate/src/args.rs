@@ -14,7 +14,8 @@ use neuron_worker::Settings;
     max_term_width = 100,
     after_help = "Restate is addressed as its own tools do: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
                   RESTATE_AUTH_TOKEN. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
-                  requests that one of them signed are taken.\n\
+                  requests that one of them signed are taken. Without them the worker listens on this machine \
+                  only.\n\
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\
                   Exit codes: 0 stopped, 2 usage or configuration."
 )]
@@ -24,6 +25,10 @@ pub(crate) struct Args {
     /// Where Restate's requests are taken
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,
+    /// Take requests that nobody signed also at an ADDR of --listen that other machines can reach: whoever reaches
+    /// it can have every tool called
+    #[arg(long)]
+    pub(crate) insecure_listen: bool,
     /// Tell Restate that this worker is here
     #[arg(long)]
     pub(crate) register: bool,

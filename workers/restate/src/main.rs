@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames};
+use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError};
 use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
 mod args;
@@ -15,6 +15,15 @@ use crate::{args::Args, health::RestateHealth};
 fn main() -> ExitCode {
     let args = Args::parse();
     run(args.settings.log_format, |stop| serve(args, stop))
+}
+
+/// Why nothing is listened for, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}, in RESTATE_IDENTITY_KEYS, or say --insecure-listen")]
+struct NotListened(#[source] SettingsError);
+
+fn not_listened(error: SettingsError) -> WorkerError {
+    WorkerError::engine(NotListened(error))
 }
 
 async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
@@ -38,6 +47,10 @@ async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(
     if let Some(bytes) = args.segment_bytes {
         services = services.continue_as_new_after_bytes(bytes);
     }
+    if args.insecure_listen {
+        services = services.with_unsigned_requests();
+    }
+    services.check_address(args.listen).map_err(not_listened)?;
     let (listener, address) = listen(args.listen).await?;
     let url = args.url.unwrap_or_else(|| registration::url(address));
     let health = RestateHealth::new(services.metrics(), args.register);

@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct Compose {
     services: BTreeMap<String, Service>,
+    networks: BTreeMap<String, BTreeMap<String, String>>,
     volumes: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -28,8 +29,10 @@ struct Service {
     healthcheck: Option<Healthcheck>,
     #[serde(rename = "user")]
     _user: Option<String>,
-    #[serde(rename = "ports", default)]
-    _ports: Vec<String>,
+    #[serde(default)]
+    ports: Vec<String>,
+    #[serde(default)]
+    networks: Vec<String>,
     #[serde(rename = "restart")]
     _restart: Option<String>,
     #[serde(rename = "stop_grace_period")]
@@ -160,6 +163,35 @@ fn what_a_service_needs_is_there_and_says_when_it_is_ready() {
             }
         }
     }
+}
+
+#[test]
+fn nobody_else_reaches_what_is_started() {
+    let compose = compose();
+    for (name, service) in &compose.services {
+        for port in &service.ports {
+            assert!(port.starts_with("127.0.0.1:"), "{name} publishes {port}");
+        }
+        for network in &service.networks {
+            assert!(compose.networks.contains_key(network), "{name}: {network}");
+        }
+    }
+    let insecure = |service: &Service| service.command.iter().any(|it| it == "--insecure-listen");
+    let (worker, service) = compose
+        .services
+        .iter()
+        .find(|(_, service)| insecure(service))
+        .unwrap();
+    let neighbours = compose.services.iter().filter(|(name, other)| {
+        let shares = other.networks.is_empty()
+            || other
+                .networks
+                .iter()
+                .any(|it| service.networks.contains(it));
+        *name != worker && shares
+    });
+    let neighbours: Vec<_> = neighbours.map(|(name, _)| name.as_str()).collect();
+    assert_eq!(neighbours, ["restate"], "{worker} takes unsigned requests");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
     -----END PRIVATE KEY-----\n";
 
 /// The public key of somebody else.
-const OTHER_KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+pub(crate) const OTHER_KEY: &str = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
 
 async fn signing_server(key: &Path) -> EngineServer {
     let setting = "RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE";

@@ -2,7 +2,9 @@
 
 use std::{net::TcpListener, process::Output};
 
-use crate::place::command;
+use neuron_harness::Program;
+
+use crate::{identity::OTHER_KEY, place::command};
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -34,6 +36,36 @@ fn an_address_in_use_is_named() {
     assert_eq!(output.status.code(), Some(2));
     let wanted = format!("cannot listen at {address}: choose another address");
     assert!(text(&output).contains(&wanted), "{}", text(&output));
+}
+
+#[test]
+fn an_address_that_others_reach_is_refused_before_anything_is_said() {
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let output = refused(&["--listen", address], &[]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output);
+        let reason = format!("{address} can be reached from other machines");
+        assert!(said.contains(&reason), "{said}");
+        for way in ["RESTATE_IDENTITY_KEYS", "--insecure-listen"] {
+            assert!(said.contains(way), "{said}");
+        }
+        assert!(output.stdout.is_empty(), "{output:?}");
+    }
+}
+
+#[test]
+fn an_address_that_others_reach_is_served_with_a_key_or_on_purpose() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut signed = command(folder.path());
+    signed.args(["--listen", "0.0.0.0:0"]);
+    signed.env("RESTATE_IDENTITY_KEYS", OTHER_KEY);
+    let signed = Program::start(&mut signed).unwrap();
+    assert!(signed.line.starts_with("serving"), "{}", signed.line);
+
+    let mut insecure = command(folder.path());
+    insecure.args(["--listen", "0.0.0.0:0", "--insecure-listen"]);
+    let insecure = Program::start(&mut insecure).unwrap();
+    assert!(insecure.line.starts_with("serving"), "{}", insecure.line);
 }
 
 #[test]

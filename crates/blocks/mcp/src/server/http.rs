@@ -51,6 +51,19 @@ impl McpServer {
             .await
     }
 
+    /// Checks that this may be served at an address: at a loopback address always, at others with a token.
+    ///
+    /// # Errors
+    ///
+    /// [`McpError::Open`].
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), McpError> {
+        if address.ip().is_loopback() || self.token.is_some() {
+            Ok(())
+        } else {
+            Err(McpError::Open { address })
+        }
+    }
+
     /// As [`McpServer::serve_http`], with a listener of the caller's, until the token is cancelled.
     ///
     /// # Errors
@@ -87,10 +100,8 @@ async fn serve_until(
     })?;
     let mut config =
         StreamableHttpServerConfig::default().with_cancellation_token(stop.child_token());
+    server.check_address(address)?;
     if !address.ip().is_loopback() {
-        if token.is_none() {
-            return Err(McpError::Open { address });
-        }
         // Who has the token is no web page that was led here by a false name.
         config = config.disable_allowed_hosts();
     }

@@ -1,5 +1,7 @@
 //! What can be wrong with this crate's settings.
 
+use std::{io, net::SocketAddr};
+
 /// A setting that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,4 +18,15 @@ pub enum SettingsError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// An address that others can reach was to be served without identity keys.
+    #[error(
+        "{address} can be reached from other machines, and requests need no signature: serve a loopback address such as 127.0.0.1, or set identity keys"
+    )]
+    Exposed {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// It is not known where the listener listens.
+    #[error("the listener has no address")]
+    Listener(#[source] io::Error),
 }

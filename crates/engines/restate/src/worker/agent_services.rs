@@ -1,6 +1,6 @@
 //! Putting the services together, and serving them.
 
-use std::{collections::BTreeMap, fmt, pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use neuron_executor::{Agents, EventSink, Executors, NoSink};
 use restate_sdk::endpoint::Endpoint;
@@ -25,6 +25,7 @@ pub struct AgentServices {
     workflows: Workflows,
     settings: Settings,
     identity_keys: Vec<String>,
+    takes_unsigned: bool,
 }
 
 impl AgentServices {
@@ -47,6 +48,7 @@ impl AgentServices {
             },
             settings: Settings::default(),
             identity_keys: Vec::new(),
+            takes_unsigned: false,
         }
     }
 
@@ -117,11 +119,33 @@ impl AgentServices {
         self
     }
 
-    /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken.
+    /// Sets the public keys of the servers whose requests are taken. Default is none: all are taken, and so only at an
+    /// address that no other machine reaches.
     #[must_use]
     pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
         self.identity_keys = keys.into_iter().collect();
         self
+    }
+
+    /// Takes requests that nobody signed also at an address that other machines reach. Default is that such an address
+    /// is rejected: whoever reaches it can have every tool called.
+    #[must_use]
+    pub fn with_unsigned_requests(mut self) -> Self {
+        self.takes_unsigned = true;
+        self
+    }
+
+    /// Checks that they may be served at this address: at a loopback address always, at others with
+    /// [identity keys](Self::with_identity_keys), or where [nobody has to sign](Self::with_unsigned_requests).
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Exposed`].
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), SettingsError> {
+        if address.ip().is_loopback() || !self.identity_keys.is_empty() || self.takes_unsigned {
+            return Ok(());
+        }
+        Err(SettingsError::Exposed { address })
     }
 
     /// What is counted while they are served.
@@ -130,7 +154,8 @@ impl AgentServices {
         Arc::clone(&self.worker.metrics)
     }
 
-    /// Builds the endpoint.
+    /// Builds the endpoint, for a server of one's own. At which address it may be served, says
+    /// [`check_address`](Self::check_address).
     ///
     /// # Errors
     ///
@@ -158,12 +183,14 @@ impl AgentServices {
     ///
     /// # Errors
     ///
-    /// As [`endpoint`](Self::endpoint).
+    /// As [`endpoint`](Self::endpoint) and [`check_address`](Self::check_address), and [`SettingsError::Listener`].
     pub async fn serve(
         self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()> + Send,
     ) -> Result<(), SettingsError> {
+        let address = listener.local_addr();
+        self.check_address(address.map_err(SettingsError::Listener)?)?;
         let drain = Arc::clone(&self.worker.drain);
         serving::serve(self.endpoint()?, listener, &drain, pin!(shutdown)).await;
         Ok(())

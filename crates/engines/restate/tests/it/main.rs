@@ -16,6 +16,7 @@ mod entries;
 mod guard;
 mod journals;
 mod large;
+mod listening;
 mod long_run;
 mod lost_server;
 mod lost_workers;

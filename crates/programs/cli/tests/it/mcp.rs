@@ -128,6 +128,7 @@ fn an_address_that_others_can_reach_is_not_served_without_a_token() {
         stderr.contains("can be reached from other machines"),
         "{stderr}"
     );
+    assert!(!stderr.contains("serving"), "{stderr}");
 }
 
 #[test]

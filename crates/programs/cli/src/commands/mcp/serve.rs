@@ -80,6 +80,8 @@ async fn serve_http(
     if let Some(token) = token.filter(|token| !token.trim().is_empty()) {
         server = server.token(token.trim());
     }
+    // Before anything says that it is served.
+    server.check_address(address)?;
     let failed = |source| McpError::Serve {
         address: Some(address),
         source,
