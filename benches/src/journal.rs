@@ -57,6 +57,7 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
     let options = ActivityOptions {
         step: StepId::new(step, 1),
         agent: None,
+        nonce: None,
         effects: ToolEffects::ReadOnly,
         start_to_close_timeout: Duration::from_secs(60),
         retry_policy: RetryPolicy::default(),

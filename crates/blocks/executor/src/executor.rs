@@ -289,6 +289,7 @@ impl Executor {
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
             run_id: scope.run_id.to_string(),
+            step: scope.step,
             environment: self.inner.environment.clone(),
             // A child, so that a tool that cancels its token ends itself and not the run.
             cancellation_token: scope.cancellation.child_token(),

@@ -1,11 +1,16 @@
 //! What the executor is told about the attempt that it makes.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use neuron_types::{ActivityOptions, RunId, StepId, ToolEffects};
+use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::LatestProgress;
+
+/// What the hashes of idempotency keys begin with, so that they are no other hashes of the same.
+const KEYS: &[u8] = b"neuron idempotency key 1\0";
 
 /// One attempt of one step: whose it is, how long it may take and what ends it early.
 #[derive(Debug, Clone)]
@@ -16,6 +21,8 @@ pub struct StepScope {
     pub step: StepId,
     /// Whose step it is in a run that several agents take turns in; the run's own where `None`.
     pub agent: Option<String>,
+    /// What no other run has, though it may have the name.
+    pub nonce: Option<Uuid>,
     /// The attempt, counted from 1.
     pub attempt: u32,
     /// How long this attempt may take.
@@ -41,6 +48,7 @@ impl StepScope {
             run_id,
             step: options.step,
             agent: options.agent.clone(),
+            nonce: options.nonce,
             attempt,
             timeout: options.start_to_close_timeout,
             effects: options.effects,
@@ -49,10 +57,86 @@ impl StepScope {
         }
     }
 
-    /// The same for every attempt of one step, different for every other step: `run:turn:position`, or
-    /// `run:scope/turn:position` where the [scope](StepId::scope) is not 0.
+    /// Returns what is the same for every attempt of one step, and different for every other step: also for a step of
+    /// another run of the same name, if the run has a [nonce](Self::nonce). It is a hash, which says nothing of the run.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        format!("{}:{}", self.run_id, self.step)
+        let StepId {
+            scope,
+            turn,
+            position,
+        } = self.step;
+        let mut hash = Sha256::new();
+        hash.update(KEYS);
+        match self.nonce {
+            Some(nonce) => hash.update(nonce.as_bytes()),
+            None => hash.update(Sha256::digest(self.run_id.as_str())),
+        }
+        hash.update(scope.to_be_bytes());
+        hash.update(turn.to_be_bytes());
+        hash.update(position.to_be_bytes());
+        let mut key = String::with_capacity(64);
+        for byte in hash.finalize() {
+            // Writing to a String cannot fail.
+            write!(key, "{byte:02x}").ok();
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::{AgentSpec, ToolCall};
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The key of the first attempt at this step of a run.
+    fn key(run_id: &str, nonce: Option<u128>, step: StepId) -> String {
+        scope(run_id, nonce, step, 1).idempotency_key()
+    }
+
+    fn scope(run_id: &str, nonce: Option<u128>, step: StepId, attempt: u32) -> StepScope {
+        let call = ToolCall {
+            id: "call-1".into(),
+            name: "order".into(),
+            input: Value::Null,
+        };
+        let mut options = AgentSpec::default().tool_options(&call, step);
+        options.nonce = nonce.map(Uuid::from_u128);
+        let run_id = RunId::new(run_id).unwrap();
+        StepScope::new(run_id, &options, attempt, CancellationToken::new())
+    }
+
+    #[test]
+    fn runs_of_one_name_have_no_key_in_common() {
+        let step = StepId::new(1, 1);
+        let (one, other) = (key("nightly", Some(1), step), key("nightly", Some(2), step));
+        assert_ne!(one, other);
+        // Whatever the run is called, the nonce is its own.
+        assert_eq!(one, key("moved", Some(1), step));
+    }
+
+    #[test]
+    fn every_attempt_of_a_step_has_its_key_and_no_other_step_has_it() {
+        let step = StepId::new(2, 1);
+        let again = scope("r", Some(7), step, 2).idempotency_key();
+        assert_eq!(key("r", Some(7), step), again);
+        let scoped = StepId { scope: 1, ..step };
+        for other in [StepId::new(1, 2), StepId::new(2, 2), scoped] {
+            assert_ne!(key("r", Some(7), other), again);
+        }
+    }
+
+    #[test]
+    fn a_key_says_nothing_of_its_run() {
+        for nonce in [Some(7), None] {
+            let key = key("nightly-orders", nonce, StepId::new(1, 1));
+            assert_eq!(key.len(), 64);
+            assert!(key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{key}");
+        }
+        let (one, other) = (StepId::new(1, 1), StepId::new(1, 2));
+        let half = |step| key("r", Some(7), step)[..32].to_owned();
+        assert_ne!(half(one), half(other), "no part of it is the run's");
     }
 }

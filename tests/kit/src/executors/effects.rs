@@ -24,6 +24,7 @@ pub fn scope() -> StepScope {
         run_id: RunId::new("run-1").unwrap(),
         step: StepId::new(2, 1),
         agent: None,
+        nonce: None,
         attempt: 1,
         timeout: Duration::from_secs(60),
         effects: ToolEffects::Write,

@@ -64,7 +64,7 @@ impl NotedTool {
         (tool, permits)
     }
 
-    /// The idempotency keys that it was called with, sorted.
+    /// What it was called for, as `run:turn:position`, sorted.
     ///
     /// # Panics
     ///
@@ -80,7 +80,7 @@ impl NotedTool {
     ///
     /// # Panics
     ///
-    /// If one was, by its idempotency key.
+    /// If one was.
     pub fn assert_no_call_again(&self) {
         let keys = self.keys();
         let is_again = |two: &[String]| two[0] == two[1];
@@ -120,7 +120,8 @@ impl ToolDyn for NotedTool {
         input: Value,
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
-        self.keys.lock().unwrap().push(ctx.idempotency_key.clone());
+        let place = format!("{}:{}", ctx.run_id, ctx.step);
+        self.keys.lock().unwrap().push(place);
         (self.body)(input)
     }
 }

@@ -3,7 +3,9 @@
 use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
-use neuron_types::{CompletionRequest, CompletionResponse, HookError, ProviderError, ToolOutput};
+use neuron_types::{
+    CompletionRequest, CompletionResponse, HookError, ProviderError, StepId, ToolOutput,
+};
 use serde::{Deserialize, Serialize};
 
 use super::tool_fault::ToolFault;
@@ -31,6 +33,7 @@ pub(crate) trait Reach: fmt::Debug + Send + Sync {
 pub(crate) struct ToolAsk {
     pub(crate) tool: String,
     pub(crate) run_id: String,
+    pub(crate) step: StepId,
     pub(crate) key: String,
     pub(crate) input: serde_json::Value,
 }

@@ -59,6 +59,7 @@ impl ToolDyn for WorldTool {
             let ask = ToolAsk {
                 tool: self.name.to_owned(),
                 run_id: ctx.run_id.clone(),
+                step: ctx.step,
                 key: ctx.idempotency_key.clone(),
                 input,
             };

@@ -308,7 +308,7 @@ impl World {
         let own = format!("{}-", self.inner.name);
         let under_way = self.begin(Attempt {
             run: ask.run_id.strip_prefix(&own).unwrap_or("?").to_owned(),
-            step: step_of(&ask.key),
+            step: ask.step,
             what,
             effects,
             key: Some(ask.key),
@@ -358,14 +358,6 @@ impl Reach for World {
         self.inner.changed.send_replace(());
         Box::pin(async { Ok(()) })
     }
-}
-
-/// The step that an idempotency key tells: `run:turn:position`.
-fn step_of(key: &str) -> StepId {
-    let mut parts = key.rsplit(':').map(|part| part.parse().ok());
-    let position = parts.next().flatten().unwrap_or_default();
-    let turn = parts.next().flatten().unwrap_or_default();
-    StepId::new(turn, position)
 }
 
 /// An attempt that has begun. If it is dropped, so is the attempt.

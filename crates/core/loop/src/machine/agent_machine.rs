@@ -151,6 +151,7 @@ impl AgentMachine {
         }
         let options = ready.iter().map(|slot| ActivityOptions {
             agent: self.agent_of_steps(),
+            nonce: self.state.lineage.nonce,
             ..self
                 .state
                 .agent
@@ -177,6 +178,7 @@ impl AgentMachine {
         ActivityOptions {
             step: self.step(turn, 0),
             agent: self.agent_of_steps(),
+            nonce: self.state.lineage.nonce,
             ..self.state.agent.model_options(turn)
         }
     }

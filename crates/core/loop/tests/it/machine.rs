@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
-    AgentSpec, CallState, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Message,
-    PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags, StepFailure, StepId,
+    AgentSpec, CallState, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Lineage,
+    Message, PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags, StepFailure, StepId,
     StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::support::{
     agent, answered, ask, at, authorize, calls, exit, input, last_results, make, one_call,
@@ -63,6 +64,24 @@ fn makes_all_calls_of_a_turn_at_once_and_answers_them_in_order() {
         .collect();
     assert_eq!(ids, ["c1", "c2"]);
     assert_eq!(machine.next(), Action::TakeMessages);
+}
+
+#[test]
+fn every_step_carries_what_no_other_run_has() {
+    let lineage = Lineage::of(Uuid::from_u128(7));
+    let mut machine = AgentMachine::new(input(agent()), at(0)).with_lineage(lineage.clone());
+    to_model_call(&mut machine);
+    let Action::CallModel(options) = machine.next() else {
+        panic!("the model is not called: {:?}", machine.next());
+    };
+    assert_eq!(options.nonce, lineage.nonce);
+
+    let mut machine = answered(agent(), one_call("push")).with_lineage(lineage.clone());
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let Action::CallTools { options, .. } = machine.next() else {
+        panic!("the call is not made: {:?}", machine.next());
+    };
+    assert_eq!(options[0].nonce, lineage.nonce);
 }
 
 #[test]

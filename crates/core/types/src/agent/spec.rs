@@ -119,6 +119,7 @@ impl AgentSpec {
         ActivityOptions {
             step: StepId::new(turn, 0),
             agent: None,
+            nonce: None,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
             retry_policy: self.retry.clone(),
@@ -135,6 +136,7 @@ impl AgentSpec {
         ActivityOptions {
             step,
             agent: None,
+            nonce: None,
             effects: definition.map_or(ToolEffects::Write, ToolDefinition::effects),
             start_to_close_timeout: self.timeout_of(&call.name),
             retry_policy: own_retry.unwrap_or(&self.retry).clone(),

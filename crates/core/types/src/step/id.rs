@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which step of a run this is. Stable under replay; the idempotency key is made of it.
+/// Which step of a run this is. Stable under replay; the idempotency key is made of it and of what no other run has.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -24,7 +24,7 @@ const fn is_own(scope: &u16) -> bool {
     *scope == 0
 }
 
-/// As it stands in idempotency keys: `turn:position`, and before it the scope and `/` where it is not 0.
+/// As `turn:position`, and before it the scope and `/` where it is not 0.
 impl fmt::Display for StepId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.scope != 0 {

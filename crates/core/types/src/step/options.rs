@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{ActivitySettings, RetryPolicy, StepId, ToolEffects, json::millis};
 
@@ -14,6 +15,9 @@ pub struct ActivityOptions {
     /// Whose step it is in a run that several agents take turns in; the run's own where `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What no other run has, though it may have the name: the idempotency key is made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<Uuid>,
     /// What may be done if an attempt fails or is lost. A model call is idempotent.
     pub effects: ToolEffects,
     /// How long one attempt may take.

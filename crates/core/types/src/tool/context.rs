@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{WasmCompatSend, WasmCompatSync};
+use crate::{StepId, WasmCompatSend, WasmCompatSync};
 
 /// The surroundings of one tool call. Made by the executor for each attempt.
 ///
@@ -23,14 +23,16 @@ pub struct ToolContext {
     pub cwd: PathBuf,
     /// The run that the call belongs to. Empty outside a run.
     pub run_id: String,
+    /// The call's place in the run.
+    pub step: StepId,
     /// Variables for processes that the tool starts, beside those it inherits.
     pub environment: BTreeMap<String, String>,
     /// Cancelled when the run is: stop and return [`ToolError::Cancelled`](crate::ToolError::Cancelled).
     pub cancellation_token: CancellationToken,
     /// Where to report progress.
     pub progress_reporter: Option<Arc<dyn ProgressReporter>>,
-    /// The same for every attempt of one call, different for every other call: derived from the run, the
-    /// turn and the position of the call in it. Pass it on to systems that take one. Empty outside a run.
+    /// The same for every attempt of one call, and different for every other call, also for one of a run of the same
+    /// name. It says nothing of the run. Pass it on to systems that take one. Empty outside a run.
     pub idempotency_key: String,
     /// The [fingerprint](crate::Preview::fingerprint) that a person saw the preview with who approved the call: a call
     /// that finds something else changes nothing and returns an error. `None` where nobody was shown one.
@@ -47,6 +49,7 @@ impl Default for ToolContext {
         Self {
             cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             run_id: String::new(),
+            step: StepId::default(),
             environment: BTreeMap::new(),
             cancellation_token: CancellationToken::new(),
             progress_reporter: None,
@@ -62,6 +65,7 @@ impl fmt::Debug for ToolContext {
         f.debug_struct("ToolContext")
             .field("cwd", &self.cwd)
             .field("run_id", &self.run_id)
+            .field("step", &self.step)
             .field("environment", &self.environment.keys())
             .field("idempotency_key", &self.idempotency_key)
             .finish_non_exhaustive()

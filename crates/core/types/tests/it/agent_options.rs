@@ -42,6 +42,7 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
         ActivityOptions {
             step: StepId::new(3, 0),
             agent: None,
+            nonce: None,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: Duration::from_secs(30),
             retry_policy: RetryPolicy::default(),
@@ -57,6 +58,7 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
         ActivityOptions {
             step: STEP,
             agent: None,
+            nonce: None,
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Duration::from_secs(20),
             retry_policy: RetryPolicy::default(),

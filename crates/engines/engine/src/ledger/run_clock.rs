@@ -11,13 +11,28 @@ use uuid::Uuid;
 pub struct RunClock {
     now: DateTime<Utc>,
     uuids: u64,
+    /// Drawn at random for the run; its ids follow from its name alone where an older build began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<Uuid>,
 }
 
 impl RunClock {
     /// A clock at this time, of a run that has made so many ids.
     #[must_use]
     pub const fn new(now: DateTime<Utc>, uuids: u64) -> Self {
-        Self { now, uuids }
+        Self {
+            now,
+            uuids,
+            seed: None,
+        }
+    }
+
+    /// Sets what was drawn at random when the run began, and what its ids follow from. Default is that they follow from
+    /// the run's name, which another run may have.
+    #[must_use]
+    pub const fn with_seed(mut self, seed: Option<Uuid>) -> Self {
+        self.seed = seed;
+        self
     }
 
     /// Returns the time.
@@ -41,6 +56,26 @@ impl RunClock {
     pub fn uuid(&mut self, run_id: &RunId) -> Uuid {
         self.uuids += 1;
         let name = format!("{run_id}/{}", self.uuids);
-        Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes())
+        let space = self.seed.unwrap_or(Uuid::NAMESPACE_OID);
+        Uuid::new_v5(&space, name.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_runs_of_one_name_have_no_id_in_common() {
+        let run_id = RunId::new("nightly").unwrap();
+        let ids = |seed: u128| {
+            let clock = RunClock::new(DateTime::UNIX_EPOCH, 0);
+            let mut clock = clock.with_seed(Some(Uuid::from_u128(seed)));
+            [clock.uuid(&run_id), clock.uuid(&run_id)]
+        };
+        assert_eq!(ids(1), ids(1));
+        let [one, other] = ids(1);
+        assert_ne!(one, other);
+        assert!(!ids(2).contains(&one) && !ids(2).contains(&other));
     }
 }

@@ -116,7 +116,7 @@ impl LocalDurableContext {
             sink: None,
             reach: Arc::default(),
             state: Mutex::new(State {
-                clock: RunClock::new(Utc::now(), 0),
+                clock: RunClock::new(Utc::now(), 0).with_seed(Some(Uuid::new_v4())),
                 events: 0,
             }),
             flight: Mutex::default(),

@@ -90,7 +90,7 @@ impl Room {
         self.script.acts.lock().unwrap().extend(acts);
     }
 
-    /// The calls so far: `model 3` for a call with three messages, or a tool's name and idempotency key.
+    /// The calls so far: `model 3` for a call with three messages, or a tool's name and `run:turn:position`.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.script.calls.lock().unwrap().clone()
     }
@@ -175,7 +175,7 @@ impl ToolDyn for RoomTool {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let what = format!("{} {}", self.name, ctx.idempotency_key);
+            let what = format!("{} {}:{}", self.name, ctx.run_id, ctx.step);
             match self.script.called(what) {
                 Act::Answer => Ok(ToolOutput::text(format!("{} of {input}", self.name))),
                 Act::Hang => std::future::pending().await,
@@ -252,6 +252,7 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
     ActivityOptions {
         step: StepId::new(turn, position),
         agent: None,
+        nonce: None,
         effects: match name {
             "read" => ToolEffects::ReadOnly,
             "write" => ToolEffects::Write,

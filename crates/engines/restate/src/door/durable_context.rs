@@ -145,7 +145,8 @@ impl<'a> RestateDurableContext<'a> {
             }
             None => {
                 let (run_id, agent) = (opening.run_id.clone(), &steps.agent);
-                LedgerWriter::new(RunStatus::new(run_id, ENGINE, agent, started.at))
+                let status = RunStatus::new(run_id, ENGINE, agent, started.at);
+                LedgerWriter::new(status, started.seed)
             }
         };
         let is_cancelled = waits.cancellation.error().is_some();

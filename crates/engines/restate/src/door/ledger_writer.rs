@@ -5,6 +5,7 @@ use neuron_engine::{RunClock, RunLedger};
 use neuron_types::{RecordedEvent, RunEvent, RunOutput, RunStatus};
 use restate_sdk::endpoint::ContextInternal;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
     door::record::Record,
@@ -33,9 +34,10 @@ pub(crate) struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    pub(crate) fn new(status: RunStatus) -> Self {
+    /// That of a run that begins, with what was drawn for its ids.
+    pub(crate) fn new(status: RunStatus, seed: Option<Uuid>) -> Self {
         Self {
-            clock: RunClock::new(status.started_at, 0),
+            clock: RunClock::new(status.started_at, 0).with_seed(seed),
             ledger: RunLedger::new(status),
             is_new: true,
             record: None,

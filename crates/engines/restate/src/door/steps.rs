@@ -47,6 +47,7 @@ impl Steps<'_> {
                 at: Utc::now(),
                 most,
                 nonce: Uuid::new_v4(),
+                seed: Some(Uuid::new_v4()),
                 has_hooks: self.has_hooks(),
                 agent: sought.map(|name| self.agent_here(name)),
             }

@@ -60,6 +60,9 @@ pub(crate) struct Started {
     pub(crate) most: SegmentSize,
     /// What no other segment has.
     pub(crate) nonce: Uuid,
+    /// What the run's ids follow from, if this is its first segment. An older build drew nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<Uuid>,
     /// There are hooks: a step of its own notifies them of the run's end. Elsewhere that would be two entries for
     /// nothing.
     #[serde(default, skip_serializing_if = "is_false")]

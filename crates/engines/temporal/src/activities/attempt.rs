@@ -64,6 +64,7 @@ impl Attempts {
                     run_id,
                     step: terms.step,
                     agent: terms.step_agent.clone(),
+                    nonce: terms.nonce,
                     attempt: info.attempt.saturating_add(terms.made),
                     timeout: terms.timeout(),
                     effects: terms.effects,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use neuron_types::{ActivityOptions, RequestHead, RunEvent, StepId, ToolCall, ToolEffects};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::wire::stated::{ResultOf, StatedBlock, StatedMessage};
 
@@ -34,6 +35,9 @@ pub(crate) struct Terms {
     /// Whose step it is, if not that agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step_agent: Option<String>,
+    /// What no other run has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nonce: Option<Uuid>,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
     /// How many attempts were made beside the run before.
@@ -51,6 +55,7 @@ impl Terms {
             agent: agent.to_owned(),
             step: options.step,
             step_agent: options.agent.clone(),
+            nonce: options.nonce,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
             made: 0,

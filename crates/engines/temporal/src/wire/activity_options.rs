@@ -209,6 +209,7 @@ mod tests {
         ActivityOptions {
             step: StepId::default(),
             agent: None,
+            nonce: None,
             effects,
             start_to_close_timeout: Duration::from_secs(5),
             retry_policy,

@@ -27,7 +27,7 @@ impl Order {
     }
 }
 
-/// An id that no other machine makes: tools hand it on as part of their idempotency keys.
+/// An id that no other machine makes.
 fn new_id() -> Result<RunId, InvalidRunId> {
     RunId::new(Uuid::now_v7().to_string())
 }

@@ -25,9 +25,10 @@ fn failing(error: MakeError) -> TestTool {
 async fn hands_the_tool_its_surroundings() {
     let tool = TestTool::new("t", |_, context| async move {
         Ok(ToolOutput::text(format!(
-            "{} {} {} {}",
+            "{} {} {} {} {}",
             context.cwd.display(),
             context.run_id,
+            context.step,
             context.environment["COLOUR"],
             context.idempotency_key
         )))
@@ -40,12 +41,13 @@ async fn hands_the_tool_its_surroundings() {
         .environment([("COLOUR".to_owned(), "red".to_owned())].into())
         .build();
     let mut scope = scope();
+    let key = scope.idempotency_key();
     for attempt in 1..=2 {
         scope.attempt = attempt;
         let output = executor.call_tool(&scope, &call("t", json!({}))).await;
         assert_eq!(
             text_of(&output.unwrap()),
-            "/somewhere run-1 red run-1:2:1",
+            format!("/somewhere run-1 2:1 red {key}"),
             "attempt {attempt}"
         );
     }

@@ -4,6 +4,7 @@ use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
     ToolEffects,
 };
+use uuid::Uuid;
 
 pub(crate) const FAILURE_KINDS: [FailureKind; 21] = [
     FailureKind::RateLimited,
@@ -49,7 +50,7 @@ pub(crate) fn activity_settings() -> ActivitySettings {
     }
 }
 
-/// One set of options for each kind of effect; only the first has settings for the engine.
+/// One set of options for each kind of effect; only the first has settings for the engine, and a nonce.
 pub(crate) fn activity_options() -> Vec<ActivityOptions> {
     [
         ToolEffects::ReadOnly,
@@ -61,6 +62,7 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
     .map(|(effects, position)| ActivityOptions {
         step: StepId::new(2, position),
         agent: None,
+        nonce: (position == 0).then(|| Uuid::from_u128(7)),
         effects,
         start_to_close_timeout: Duration::from_secs(600),
         retry_policy: retry_policy(),

@@ -2,6 +2,7 @@ use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
 };
 use proptest::{option, prelude::*};
+use uuid::Uuid;
 
 use super::{few, finite, millis, one_of, text, tool::effects};
 use crate::samples::{self, step::FAILURE_KINDS};
@@ -77,7 +78,8 @@ prop_compose! {
         retry_policy in retry_policy(),
         activity in activity_settings(),
         agent in proptest::option::of("[a-z]{1,8}"),
+        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
     ) -> ActivityOptions {
-        ActivityOptions { step, agent, effects, start_to_close_timeout, retry_policy, activity }
+        ActivityOptions { step, agent, nonce, effects, start_to_close_timeout, retry_policy, activity }
     }
 }

@@ -140,10 +140,12 @@ impl Core {
     ) -> Result<Self, JournalError> {
         let (run, status) = open_run(connection, &run_id)?;
         check_version(connection, run, &run_id)?;
-        let Micros(created_at) =
-            connection.query_row("SELECT created_at FROM runs WHERE run = ?1", [run], |row| {
-                row.get(0)
-            })?;
+        let (Micros(created_at), seed): (_, Option<String>) = connection.query_row(
+            "SELECT created_at, seed FROM runs WHERE run = ?1",
+            [run],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let seed = seed.and_then(|seed| seed.parse().ok());
         let observed: i64 = connection.query_row(
             "SELECT observed FROM statuses WHERE run = ?1",
             [run],
@@ -173,7 +175,7 @@ impl Core {
             is_from_start: AtomicBool::new(false),
             state: Mutex::new(State {
                 ops: beginning.op,
-                clock: RunClock::new(beginning.now, beginning.uuids),
+                clock: RunClock::new(beginning.now, beginning.uuids).with_seed(seed),
                 // The last entries of a segment may be gone with it.
                 places: last_place.max(beginning.place),
                 cancelled: None,

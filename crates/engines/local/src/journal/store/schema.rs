@@ -2,7 +2,7 @@
 //!
 //! | Table | A row is | Written |
 //! | --- | --- | --- |
-//! | `runs` | a run: its id, engine, start and input, and the version of the tables that it was begun with | once; the input again when a named agent was looked up |
+//! | `runs` | a run: its id, engine, start and input, the version of the tables that it was begun with, a random number that its ids follow from, and the directory that it works in | once; the input again when a named agent was looked up |
 //! | `statuses` | where a run stands: its `RunStatus` at event `seq`, the last event that the hooks were notified of; its output, once it is over | when hooks were notified, many events came since, or the run ends |
 //! | `entries` | what a run's executor wrote at once: the end of an operation, the events before it, or both | with each step; events also a moment after they happened, if no step ends before |
 //! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure) | as it happens |
@@ -27,7 +27,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::journal::store::error::JournalError;
 
 /// The version of the tables, in `user_version`. Raise it with every change.
-pub(crate) const VERSION: i64 = 5;
+pub(crate) const VERSION: i64 = 6;
 
 /// "neur", in `application_id`.
 const APPLICATION: i64 = 0x6e65_7572;
@@ -124,6 +124,13 @@ CREATE TABLE attempts (
 ALTER TABLE chapters ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 ";
 
+/// What version 6 adds. No run of version 5 needs it to go on.
+const OWN: &str = "
+ALTER TABLE runs ADD COLUMN seed TEXT;
+ALTER TABLE runs ADD COLUMN directory TEXT;
+UPDATE runs SET version = 6 WHERE version = 5;
+";
+
 /// Events had a table of their own before version 5. Each becomes an entry, at the place of its number.
 const EVENTS_BEFORE_5: &str = "
 INSERT INTO entries (id, run, seq, events)
@@ -184,6 +191,18 @@ pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), Jour
     if from < 4 {
         transaction.execute_batch(SEQS)?;
     }
+    if from < 5 {
+        make_entries(&transaction, from)?;
+    }
+    transaction.execute_batch(OWN)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Makes the tables of version 5 from those of a version before.
+fn make_entries(transaction: &Connection, from: i64) -> Result<(), JournalError> {
     match from {
         0 => {}
         4 => transaction.execute_batch("ALTER TABLE attempts RENAME TO attempts_of_4;")?,
@@ -199,8 +218,5 @@ pub(crate) fn upgrade(connection: &mut Connection, from: i64) -> Result<(), Jour
     if from > 0 {
         transaction.execute_batch("DROP TABLE events;")?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.commit()?;
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Making runs and looking at them.
 
+use std::path::{Path, PathBuf};
+
 use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use uuid::Uuid;
 
 use crate::journal::{
     store::{
@@ -27,9 +30,37 @@ impl Journal {
         request: impl Into<RunRequest>,
         engine: &str,
     ) -> Result<(), JournalError> {
+        self.make_run(run_id, request.into(), engine, None).await
+    }
+
+    /// Makes a run that works in a directory of its own: see [`directory`](Self::directory). One whose name is no text
+    /// is not kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_run`](Self::create_run).
+    pub async fn create_run_in(
+        &self,
+        directory: &Path,
+        run_id: &RunId,
+        request: impl Into<RunRequest>,
+        engine: &str,
+    ) -> Result<(), JournalError> {
+        let directory = directory.to_str().map(ToOwned::to_owned);
+        self.make_run(run_id, request.into(), engine, directory)
+            .await
+    }
+
+    async fn make_run(
+        &self,
+        run_id: &RunId,
+        request: RunRequest,
+        engine: &str,
+        directory: Option<String>,
+    ) -> Result<(), JournalError> {
         let run_id = run_id.clone();
         let created_at = wall_clock();
-        let request = request.into();
+        let seed = Uuid::new_v4().to_string();
         let agent = request.agent.name();
         let status = RunStatus::new(run_id.clone(), engine, agent, created_at);
         let request = serde_json::to_string(&request)?;
@@ -38,14 +69,16 @@ impl Journal {
                 return Err(JournalError::RunExists { run_id });
             }
             transaction.execute(
-                "INSERT INTO runs (run_id, engine, created_at, input, version) \
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO runs (run_id, engine, created_at, input, version, seed, directory) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 params![
                     run_id.as_str(),
                     status.engine,
                     Micros(created_at),
                     request,
-                    schema::VERSION
+                    schema::VERSION,
+                    seed,
+                    directory
                 ],
             )?;
             transaction.execute(
@@ -56,6 +89,22 @@ impl Journal {
                 ],
             )?;
             Ok(())
+        })
+        .await
+    }
+
+    /// The directory that the run works in, where it was [made in one](Self::create_run_in). Whoever executes it goes
+    /// there: the journal does not.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn directory(&self, run_id: &RunId) -> Result<Option<PathBuf>, JournalError> {
+        self.of_run(run_id, |connection, run| {
+            let directory: Option<String> = connection
+                .prepare_cached("SELECT directory FROM runs WHERE run = ?1")?
+                .query_row([run], |row| row.get(0))?;
+            Ok(directory.map(PathBuf::from))
         })
         .await
     }

@@ -137,6 +137,27 @@ async fn keeps_a_run_for_later_processes() {
 }
 
 #[tokio::test]
+async fn runs_of_one_id_in_two_homes_make_no_id_in_common() {
+    let (here, there) = (World::new().await, World::new().await);
+    assert_eq!(here.run_id, there.run_id);
+    let id = here.door().await.uuid();
+    assert_ne!(id, there.door().await.uuid());
+    assert_eq!(id, here.door().await.uuid(), "the same in a replay");
+}
+
+#[tokio::test]
+async fn keeps_the_directory_that_a_run_works_in() {
+    let world = World::new().await;
+    let journal = world.journal().await;
+    let (run, directory) = (run_id("placed"), std::path::Path::new("/srv/shop"));
+    let made = journal.create_run_in(directory, &run, input(), "local");
+    made.await.unwrap();
+    let found = journal.directory(&run).await.unwrap();
+    assert_eq!(found.as_deref(), Some(directory));
+    assert_eq!(journal.directory(&world.run_id).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn refuses_a_second_run_of_the_same_id() {
     let world = World::new().await;
     let journal = world.journal().await;

@@ -12,6 +12,14 @@ use super::{
 };
 use crate::room::{Act, call, describe, options};
 
+/// Runs as they stood before version 6.
+const VERSION_5: &str = "
+    ALTER TABLE runs DROP COLUMN seed;
+    ALTER TABLE runs DROP COLUMN directory;
+    UPDATE runs SET version = 5;
+    PRAGMA user_version = 5;
+";
+
 /// Steps and events as they stood in version 4.
 const VERSION_4: &str = "
     CREATE TABLE events (
@@ -85,7 +93,10 @@ const VERSION_3: &str = "
 /// Makes the database that of a version before: in version 3 runs had a version, in version 2 `chapters` was new.
 fn age(world: &World, version: i64) {
     let database = world.database();
-    database.execute_batch(VERSION_4).unwrap();
+    database.execute_batch(VERSION_5).unwrap();
+    if version < 5 {
+        database.execute_batch(VERSION_4).unwrap();
+    }
     if version < 4 {
         database.execute_batch(VERSION_3).unwrap();
     }
@@ -159,6 +170,20 @@ async fn goes_on_with_no_run_of_a_version_before_4_but_shows_it() {
         door.continue_as_new(&state(1)).await.unwrap();
         door.finish(&plain_output(&new)).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn goes_on_with_a_run_of_version_5_which_makes_the_same_ids() {
+    let world = World::new().await;
+    age(&world, 5);
+    let door = world.door().await;
+    turn(&door, 1).await;
+    let id = door.uuid();
+    drop(door);
+    let door = world.door().await;
+    turn(&door, 1).await;
+    assert_eq!(door.uuid(), id);
+    assert_eq!(world.room.calls().len(), 2, "none was made again");
 }
 
 #[tokio::test]
