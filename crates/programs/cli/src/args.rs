@@ -172,6 +172,9 @@ pub(crate) struct RunHereArgs {
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
     pub(crate) of: RunRef,
+    /// Work in the current directory [default: in that of the run]
+    #[arg(long)]
+    pub(crate) here: bool,
     #[command(flatten)]
     pub(crate) segment: SegmentArgs,
 }

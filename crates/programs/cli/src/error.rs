@@ -34,6 +34,21 @@ pub(crate) enum CliError {
     #[error("there is no working directory: change to one that exists")]
     WorkingDirectory(#[source] io::Error),
     #[error(
+        "run {run_id} works in {}, where nobody can go: bring it back, or go on in this directory with \
+         `neuron resume {run_id} --here`",
+        .path.display()
+    )]
+    RunDirectory {
+        run_id: RunId,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error(
+        "run {run_id} has no directory of its own, as an older neuron or another program began it: go to where \
+         it is to work, and type `neuron resume {run_id} --here`"
+    )]
+    NoRunDirectory { run_id: RunId },
+    #[error(
         "there is no agent file {}: write it, or leave --config and NEURON_CONFIG out", .path.display()
     )]
     NoAgentFile { path: PathBuf },

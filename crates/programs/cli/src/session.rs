@@ -1,6 +1,10 @@
 //! What the commands share: options, standard output, the agent file, the journal.
 
-use std::{env, path::PathBuf, sync::Arc};
+use std::{
+    env, io,
+    path::{self, Path, PathBuf},
+    sync::Arc,
+};
 
 use neuron_config::{AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
@@ -23,12 +27,54 @@ const HOME: &str = ".neuron";
 pub(crate) struct Session {
     pub(crate) global: Global,
     pub(crate) output: Output,
+    /// Where local runs are kept, wherever this goes to work.
+    home: PathBuf,
+    /// The agent file that is named, wherever this goes to work.
+    config: Option<PathBuf>,
+    /// The run works here, and not in its own directory.
+    here: bool,
 }
 
 impl Session {
     pub(crate) fn new(global: Global) -> Self {
-        let output = Output::new(global.json);
-        Self { global, output }
+        Self {
+            output: Output::new(global.json),
+            home: from_here(&home()),
+            config: global.config.clone(),
+            here: false,
+            global,
+        }
+    }
+
+    /// The same, for a run that works in the current directory whatever its own is.
+    pub(crate) fn here(&self) -> Self {
+        Self {
+            here: true,
+            ..self.clone()
+        }
+    }
+
+    /// The same in another directory, to which the process goes. What the command line names is where it was.
+    ///
+    /// # Errors
+    ///
+    /// The system's, where nobody can go there.
+    pub(crate) fn at(&self, directory: &Path) -> io::Result<Self> {
+        let config = self.config.as_deref().map(from_here);
+        env::set_current_dir(directory)?;
+        Ok(Self {
+            config,
+            ..self.clone()
+        })
+    }
+
+    /// The directory that the command works in.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::WorkingDirectory`].
+    pub(crate) fn directory(&self) -> Result<PathBuf, CliError> {
+        env::current_dir().map_err(CliError::WorkingDirectory)
     }
 
     /// The agents: those of the agent file, or what there is without one.
@@ -37,7 +83,7 @@ impl Session {
     ///
     /// [`CliError::NoAgentFile`] where one is named that does not exist, [`CliError::AgentFile`].
     pub(crate) fn agent_file(&self) -> Result<AgentFile, CliError> {
-        let named = self.global.config.as_deref();
+        let named = self.config.as_deref();
         Ok(AgentFile::find(named, &ProcessEnvironment)?)
     }
 
@@ -47,8 +93,7 @@ impl Session {
     ///
     /// [`CliError::WorkingDirectory`].
     pub(crate) fn open_options(&self) -> Result<OpenOptions, CliError> {
-        let cwd = env::current_dir().map_err(CliError::WorkingDirectory)?;
-        Ok(OpenOptions::new(cwd))
+        Ok(OpenOptions::new(self.directory()?))
     }
 
     /// The journal, which is made if it is missing.
@@ -57,7 +102,7 @@ impl Session {
     ///
     /// [`CliError::Journal`].
     pub(crate) async fn journal(&self) -> Result<Journal, CliError> {
-        Ok(Journal::open(home()).await?)
+        Ok(Journal::open(&self.home).await?)
     }
 
     /// The journal if there is one: looking for runs makes none.
@@ -67,7 +112,7 @@ impl Session {
     /// [`CliError::Journal`].
     pub(crate) async fn journal_if_any(&self) -> Result<Option<Journal>, CliError> {
         // What cannot be looked at is there: opening it says what is wrong.
-        let database = home().join("neuron.db");
+        let database = self.home.join("neuron.db");
         if database.try_exists().unwrap_or(true) {
             self.journal().await.map(Some)
         } else {
@@ -81,7 +126,7 @@ impl Session {
     ///
     /// What keeps the engine from being reached.
     pub(crate) async fn engine(&self) -> Result<Arc<dyn RunClient>, CliError> {
-        engine::open(self.global.engine, home()).await
+        engine::open(self.global.engine, self.home.clone()).await
     }
 
     /// A run of the engine, whether there is such a run or not.
@@ -105,6 +150,9 @@ impl Session {
             return self.typed(&format!("wait {run_id}"));
         }
         let mut command = self.typed(&format!("resume {run_id}"));
+        if self.here {
+            command.push_str(" --here");
+        }
         let named = self.global.config.as_ref();
         let from_environment = env::var_os("NEURON_CONFIG").map(PathBuf::from);
         if let Some(path) = named.filter(|path| Some(*path) != from_environment.as_ref()) {
@@ -130,7 +178,13 @@ impl Session {
     }
 }
 
-/// Where local runs are kept.
+/// What a path names from the current directory, from wherever it is looked for.
+fn from_here(path: &Path) -> PathBuf {
+    // An empty one names nothing.
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where local runs are kept, as the environment says.
 pub(crate) fn home() -> PathBuf {
     env::var_os("NEURON_HOME")
         .filter(|home| !home.is_empty())

@@ -9,6 +9,7 @@ use crate::{
     questions::person::Person,
     runs::execution,
     runs::outcome,
+    runs::place,
     session::Session,
 };
 
@@ -27,6 +28,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         return outcome::over(session, &output, None);
     }
     let request = journal.load_request(run_id).await?;
+    let session = &place::go(session, &journal, run_id, args.here).await?;
     let file = session.agent_file()?;
     let options = session.open_options()?;
     let options = match &request.agent {

@@ -45,8 +45,9 @@ async fn start(
     }
     let journal = session.journal().await?;
     let request = RunRequest::new(agent.clone(), prompt);
+    let directory = session.directory()?;
     journal
-        .create_run(&run_id, request, EngineName::Local.as_str())
+        .create_run_in(&directory, &run_id, request, EngineName::Local.as_str())
         .await?;
     let segment = &args.segment;
     execution::execute(

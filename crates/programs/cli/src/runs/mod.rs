@@ -5,5 +5,6 @@ pub(crate) mod follow;
 pub(crate) mod input;
 pub(crate) mod order;
 pub(crate) mod outcome;
+pub(crate) mod place;
 pub(crate) mod table;
 pub(crate) mod tickets;

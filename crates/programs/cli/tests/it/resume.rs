@@ -1,8 +1,88 @@
 //! `neuron resume`
 
+use neuron_local::Journal;
+use neuron_types::{Message, RunRequest};
 use serde_json::json;
+use tempfile::TempDir;
 
-use crate::support::{HELD_UP, Home, Started, eventually, one_command};
+use crate::support::{HELD_UP, Home, Started, eventually, one_call, one_command};
+
+/// A directory with an agent that writes `out.txt` if it may, and keeps its runs in `runs`.
+fn place(runs: &TempDir) -> Home {
+    let write = json!({ "path": "out.txt", "content": "made" });
+    let agent = "tools = [\"write_file\"]\nask = [\"write_file\"]";
+    let mut place = Home::with_script(&one_call("write_file", &write), agent);
+    place.set("NEURON_HOME", runs.path().to_str().unwrap());
+    place
+}
+
+#[test]
+fn works_in_the_directory_of_the_run_wherever_it_is_typed() {
+    let runs = tempfile::tempdir().unwrap();
+    let (own, other) = (place(&runs), place(&runs));
+    other.write("out.txt", "of another project");
+    own.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    other.neuron(&["approve", "r1"]).exits(0);
+    let directory = own.dir().canonicalize().unwrap();
+    other
+        .neuron(&["resume", "r1"])
+        .exits(0)
+        .prints("Done.\n")
+        .says(&format!("run r1 works in {}", directory.display()));
+    assert_eq!(own.read("out.txt"), "made");
+    assert_eq!(other.read("out.txt"), "of another project");
+}
+
+#[test]
+fn what_is_named_is_where_the_command_is_typed() {
+    let runs = tempfile::tempdir().unwrap();
+    let (own, mut other) = (place(&runs), place(&runs));
+    own.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    std::fs::remove_file(own.path("neuron.toml")).unwrap();
+    std::fs::rename(other.path("neuron.toml"), other.path("mine.toml")).unwrap();
+    std::os::unix::fs::symlink(runs.path(), other.path("runs")).unwrap();
+    other.set("NEURON_HOME", "runs");
+    other.neuron(&["approve", "r1"]).exits(0);
+    other
+        .neuron(&["resume", "r1", "--config", "mine.toml"])
+        .exits(0);
+    assert_eq!(own.read("out.txt"), "made");
+}
+
+#[test]
+fn goes_on_elsewhere_on_purpose_only() {
+    let runs = tempfile::tempdir().unwrap();
+    let (own, other) = (place(&runs), place(&runs));
+    own.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    other.neuron(&["approve", "r1"]).exits(0);
+    std::fs::remove_dir_all(own.dir()).unwrap();
+    other
+        .neuron(&["resume", "r1"])
+        .exits(2)
+        .says("bring it back, or go on in this directory with `neuron resume r1 --here`");
+    assert!(!other.exists("out.txt"));
+    other.neuron(&["resume", "r1", "--here"]).exits(0);
+    assert_eq!(other.read("out.txt"), "made");
+}
+
+#[test]
+fn a_run_that_says_no_directory_is_resumed_on_purpose_only() {
+    let home = Home::with_script(&json!([{ "text": "Hi." }]), "");
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().unwrap();
+    runtime.block_on(async {
+        let journal = Journal::open(home.path(".neuron")).await.unwrap();
+        let request = RunRequest::new("default", Message::user("go"));
+        let run = "r1".parse().unwrap();
+        journal.create_run(&run, request, "local").await.unwrap();
+    });
+    home.neuron(&["resume", "r1"])
+        .exits(2)
+        .says("`neuron resume r1 --here`");
+    home.neuron(&["resume", "r1", "--here"])
+        .exits(0)
+        .prints("Hi.\n");
+}
 
 #[test]
 fn prints_the_output_of_a_finished_run_again() {
