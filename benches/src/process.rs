@@ -46,6 +46,7 @@ fn command(neuron: &Path, home: &Path) -> Command {
     command
         .current_dir(home)
         .env("NEURON_HOME", home.join("journal"))
+        .env("NEURON_TRUST", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

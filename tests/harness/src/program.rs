@@ -9,7 +9,8 @@ use std::{
 
 use crate::Process;
 
-/// A program in a folder, without input and with an environment that names no engine, agent file or log.
+/// A program in a folder, without input and with an environment that names no engine, agent file or log, and trusts the
+/// agent file that is found there.
 #[must_use]
 pub fn program_in(folder: &Path, program: &str) -> Command {
     const OURS: [&str; 3] = ["NEURON_", "TEMPORAL_", "RESTATE_"];
@@ -24,6 +25,7 @@ pub fn program_in(folder: &Path, program: &str) -> Command {
             command.env_remove(name);
         }
     }
+    command.env("NEURON_TRUST", "1");
     command
 }
 

@@ -40,7 +40,7 @@ impl World {
     }
 
     /// Sets a variable of the processes to come. They have few: no key, no proxy and no `NEURON_…` of the
-    /// test's own environment reaches them.
+    /// test's own environment reaches them. They trust the agent files that they find.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.variables.push((name.to_owned(), value.into()));
     }
@@ -98,6 +98,7 @@ impl World {
             .env("PATH", env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.folder.path())
             .env("NEURON_HOME", self.home())
+            .env("NEURON_TRUST", "1")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }

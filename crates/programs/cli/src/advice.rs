@@ -1,13 +1,13 @@
 //! What to do about what went wrong with an engine: its errors hold facts, and this is where commands are named.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, path::Path};
 
 use clap::ValueEnum as _;
 use neuron_engine::RunClientError;
 use neuron_local::JournalError;
 use neuron_types::Refusal;
 
-use crate::args::EngineName;
+use crate::{args::EngineName, terminal::shown};
 
 /// What went wrong with an engine, and what to do about it.
 #[derive(Debug)]
@@ -94,6 +94,15 @@ fn of_refusal(refusal: &Refusal) -> String {
         _ => return refusal.to_string(),
     };
     format!("{refusal}: {advice}")
+}
+
+/// What to do about an agent file that nobody trusts.
+pub(crate) fn of_trust(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path).to_string_lossy();
+    format!(
+        "look at it, then type `neuron trust {}`, or set NEURON_TRUST=1",
+        shown::shell_word(&folder)
+    )
 }
 
 /// What went wrong with the journal, and what to do about it.

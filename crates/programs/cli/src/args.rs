@@ -143,6 +143,8 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     /// List the agents that the agent file defines, checked
     Agents,
+    /// Trust the agent file of a directory, as it is
+    Trust(TrustArgs),
     /// Offer the agent's tools to MCP clients, or look at MCP servers
     Mcp(McpArgs),
     /// Replay an exported Temporal history against this build
@@ -188,6 +190,13 @@ pub(crate) struct SegmentArgs {
     /// The bytes of results in one segment of the journal [default: 32 MiB]
     #[arg(long, value_name = "N")]
     pub(crate) segment_bytes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Where the agent file is
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

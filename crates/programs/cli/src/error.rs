@@ -10,7 +10,7 @@ use neuron_types::{DurableError, InvalidRunId, RunId, causes};
 
 use crate::{
     Exit,
-    advice::{EngineError, of_journal},
+    advice::{self, EngineError, of_journal},
     args::EngineName,
 };
 
@@ -54,6 +54,19 @@ pub(crate) enum CliError {
     NoAgentFile { path: PathBuf },
     #[error("run {run_id} has no turn {turn}: leave --turn out to see all of it")]
     NoTurn { run_id: RunId, turn: u32 },
+    #[error("{source}: {advice}")]
+    Untrusted {
+        advice: String,
+        source: AgentFileError,
+    },
+    #[error("there is no agent file in {}: name a directory that has one", .path.display())]
+    NothingToTrust { path: PathBuf },
+    #[error("there is no place to keep that a file is trusted: set HOME or XDG_STATE_HOME")]
+    NoTrustStore,
+    #[error(
+        "it cannot be kept that the file is trusted: check that HOME or XDG_STATE_HOME can be written"
+    )]
+    TrustStore(#[source] io::Error),
     #[error(transparent)]
     RunId(#[from] InvalidRunId),
     #[error(transparent)]
@@ -158,6 +171,10 @@ impl From<AgentFileError> for CliError {
     fn from(error: AgentFileError) -> Self {
         match error {
             AgentFileError::NoFile { path } => Self::NoAgentFile { path },
+            AgentFileError::Untrusted { ref path, .. } => Self::Untrusted {
+                advice: advice::of_trust(path),
+                source: error,
+            },
             AgentFileError::McpNotBuilt { server } => Self::NoMcp {
                 server: Some(server),
             },

@@ -15,6 +15,7 @@ use crate::{
     CliError,
     args::{EngineName, Global},
     engine,
+    questions::trust,
     terminal::output::Output,
     terminal::shown,
 };
@@ -77,12 +78,24 @@ impl Session {
         env::current_dir().map_err(CliError::WorkingDirectory)
     }
 
-    /// The agents: those of the agent file, or what there is without one.
+    /// The agents: those of the agent file, or what there is without one. A file that was only found is trusted by a
+    /// person.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`agent_file_as_it_is`](Self::agent_file_as_it_is), and those of [`trust::settle`].
+    pub(crate) async fn agent_file(&self) -> Result<AgentFile, CliError> {
+        let file = self.agent_file_as_it_is()?;
+        trust::settle(&file).await?;
+        Ok(file)
+    }
+
+    /// The same, to be looked at and not to be opened: whoever wrote it may be nobody whom a person trusts.
     ///
     /// # Errors
     ///
     /// [`CliError::NoAgentFile`] where one is named that does not exist, [`CliError::AgentFile`].
-    pub(crate) fn agent_file(&self) -> Result<AgentFile, CliError> {
+    pub(crate) fn agent_file_as_it_is(&self) -> Result<AgentFile, CliError> {
         let named = self.config.as_deref();
         Ok(AgentFile::find(named, &ProcessEnvironment)?)
     }

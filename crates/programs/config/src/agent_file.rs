@@ -36,6 +36,7 @@ use neuron_types::AgentSpec;
 use self::{
     definitions::Definitions,
     open::{connect, mcp},
+    sources::Sources,
 };
 
 mod definitions;
@@ -44,14 +45,18 @@ mod environment;
 mod error;
 mod open;
 mod providers;
+mod sources;
 mod tables;
 mod text;
+mod wanted;
+mod wants;
 
 pub use definitions::DEFAULT_AGENT;
 pub use environment::{Environment, ProcessEnvironment};
 pub use error::AgentFileError;
 pub use open::{OpenAgents, options::OpenOptions};
 pub use text::problem::Problem;
+pub use wants::{WantedKey, WantedProgram, Wants};
 
 /// The name of the agent file in a directory.
 pub const AGENT_FILE: &str = "neuron.toml";
@@ -59,14 +64,30 @@ pub const AGENT_FILE: &str = "neuron.toml";
 /// The agents of an agent file, with the providers, MCP servers and prices that they use.
 ///
 /// What the keys mean is said in one place: the page *The agent file* of the book, `docs/src/agent-file.md`.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Two are equal if they define the same, however they say it.
+#[derive(Debug, Clone)]
 pub struct AgentFile {
     definitions: Definitions,
+    /// None where there is no file.
+    path: Option<PathBuf>,
+    sources: Sources,
+    /// Nobody named it.
+    is_found: bool,
+}
+
+impl PartialEq for AgentFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.definitions == other.definitions
+    }
 }
 
 impl AgentFile {
     /// Reads and checks the file that is meant: the one that is named; else [`AGENT_FILE`] in the working directory, if
     /// it exists; else what there is without a file, see [`AgentFile::builtin`]. An empty name is none.
+    ///
+    /// A file that nobody named [was found](AgentFile::is_found), and is to be used only if somebody
+    /// [trusts](crate::check_trust) it.
     ///
     /// # Errors
     ///
@@ -75,17 +96,21 @@ impl AgentFile {
         named: Option<&Path>,
         environment: &dyn Environment,
     ) -> Result<Self, AgentFileError> {
+        let named = named.filter(|path| !path.as_os_str().is_empty());
         let path = match named {
-            Some(path) if !path.as_os_str().is_empty() => path,
-            _ if exists(Path::new(AGENT_FILE)) => Path::new(AGENT_FILE),
-            _ => return Ok(Self::builtin(environment)),
+            Some(path) => path,
+            None if exists(Path::new(AGENT_FILE)) => Path::new(AGENT_FILE),
+            None => return Ok(Self::builtin(environment)),
         };
         if !exists(path) {
             return Err(AgentFileError::NoFile {
                 path: path.to_owned(),
             });
         }
-        Self::load(path)
+        Ok(Self {
+            is_found: named.is_none(),
+            ..Self::load(path)?
+        })
     }
 
     /// Reads and checks a file.
@@ -109,8 +134,14 @@ impl AgentFile {
     ///
     /// [`AgentFileError::Invalid`] with everything that is wrong.
     pub fn parse(text: &str, path: impl Into<PathBuf>) -> Result<Self, AgentFileError> {
-        let definitions = Definitions::parse(text, &path.into())?;
-        Ok(Self { definitions })
+        let path = path.into();
+        let (definitions, sources) = Definitions::parse(text, &path)?;
+        Ok(Self {
+            definitions,
+            path: Some(path),
+            sources,
+            is_found: false,
+        })
     }
 
     /// Returns what there is without a file: an agent `default` with the tools that change nothing and the first
@@ -119,7 +150,35 @@ impl AgentFile {
     pub fn builtin(environment: &dyn Environment) -> Self {
         Self {
             definitions: Definitions::builtin(environment),
+            path: None,
+            sources: Sources::default(),
+            is_found: false,
         }
+    }
+
+    /// Whether nobody named the file: it was found in the working directory.
+    #[must_use]
+    pub const fn is_found(&self) -> bool {
+        self.is_found
+    }
+
+    /// Returns where the file is; `None` where there is none.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Returns the SHA-256 of the file and of all that is part of it, as `sha256:…`: what it includes, and the texts that
+    /// stand in files of their own. Empty where there is no file.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.sources.digest
+    }
+
+    /// Returns what its agents do that nobody is asked about: see [`Wants`].
+    #[must_use]
+    pub fn wants(&self) -> Wants {
+        wanted::of(&self.definitions, &self.sources)
     }
 
     /// Opens agents of the file: starts the MCP servers that they use, which may work in the directory and ask models

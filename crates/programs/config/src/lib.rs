@@ -3,10 +3,12 @@
 mod agent_file;
 mod demo;
 pub mod script;
+mod trust;
 
 pub use agent_file::{
     AGENT_FILE, AgentFile, AgentFileError, DEFAULT_AGENT, Environment, OpenAgents, OpenOptions,
-    Problem, ProcessEnvironment,
+    Problem, ProcessEnvironment, WantedKey, WantedProgram, Wants,
 };
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use script::{ScriptError, ScriptModel};
+pub use trust::{TRUST_VARIABLE, TrustStore, check_trust, trust_store_path};

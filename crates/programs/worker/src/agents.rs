@@ -2,7 +2,9 @@
 
 use std::env;
 
-use neuron_config::{AgentFile, AgentFileError, OpenAgents, OpenOptions, ProcessEnvironment};
+use neuron_config::{
+    AgentFile, AgentFileError, OpenAgents, OpenOptions, ProcessEnvironment, check_trust,
+};
 use neuron_executor::{Agents, Executors};
 
 use crate::{Settings, WorkerError};
@@ -22,10 +24,11 @@ impl ServedAgents {
     ///
     /// # Errors
     ///
-    /// [`WorkerError`] if there is no such file or an agent of it cannot run here: its runs would come here
-    /// and fail.
+    /// [`WorkerError`] if there is no such file, if it was only found and nobody trusts it, or if an agent of it cannot
+    /// run here: its runs would come here and fail.
     pub async fn load(settings: &Settings) -> Result<Self, WorkerError> {
         let file = AgentFile::find(settings.config.as_deref(), &ProcessEnvironment)?;
+        check_trust(&file, &ProcessEnvironment)?;
         let cwd = env::current_dir().map_err(WorkerError::WorkingDirectory)?;
         let open = file.open(OpenOptions::new(cwd)).await?;
         match executors(&open) {

@@ -23,6 +23,11 @@ pub enum WorkerError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// The agent file was only found, and nobody trusts it.
+    #[error(
+        "{0}: look at it, then name it with --config or in NEURON_CONFIG, or type `neuron trust` where it is, or set NEURON_TRUST=1"
+    )]
+    Untrusted(#[source] AgentFileError),
     /// The agent file cannot be used.
     #[error(transparent)]
     AgentFile(AgentFileError),
@@ -55,6 +60,7 @@ impl From<AgentFileError> for WorkerError {
     fn from(error: AgentFileError) -> Self {
         match error {
             AgentFileError::NoFile { path } => Self::NoAgentFile { path },
+            AgentFileError::Untrusted { .. } => Self::Untrusted(error),
             other => Self::AgentFile(other),
         }
     }

@@ -29,6 +29,26 @@ fn a_missing_agent_file_is_named() {
 }
 
 #[test]
+fn an_agent_file_that_nobody_named_needs_trust() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[agents.default]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n";
+    std::fs::write(folder.path().join("neuron.toml"), file).unwrap();
+    let worker = || {
+        let mut worker = command(folder.path());
+        worker.args(["--listen", "127.0.0.1:0"]);
+        worker.env("NEURON_TRUST", "0");
+        worker
+    };
+    let output = worker().output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output);
+    assert!(said.contains("nobody has trusted it as it is"), "{said}");
+
+    let named = Program::start(worker().args(["--config", "neuron.toml"])).unwrap();
+    assert!(named.line.starts_with("serving default"), "{}", named.line);
+}
+
+#[test]
 fn an_address_in_use_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -31,6 +31,32 @@ fn needs_an_agent_file_that_is_there_and_right() {
 }
 
 #[test]
+fn needs_trust_in_an_agent_file_that_nobody_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[agents.default]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n";
+    fs::write(folder.path().join("neuron.toml"), file).unwrap();
+    let mut found = command(folder.path());
+    let output = found.env("NEURON_TRUST", "0").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output);
+    for part in [
+        "nobody has trusted it as it is",
+        "(agent default, bash)",
+        "--config",
+        "`neuron trust`",
+        "NEURON_TRUST=1",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+
+    let mut named = command(folder.path());
+    named.args(["--config", "neuron.toml"]);
+    named.env("TEMPORAL_ADDRESS", free_address());
+    let output = named.env("NEURON_TRUST", "0").output().unwrap();
+    assert!(text(&output).contains("temporal cannot be reached"));
+}
+
+#[test]
 fn says_where_it_looked_for_temporal() {
     let folder = tempfile::tempdir().unwrap();
     let address = free_address();

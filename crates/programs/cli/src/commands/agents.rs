@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use neuron_config::{AgentFile, AgentFileError, OpenOptions};
+use neuron_config::{AgentFile, AgentFileError, OpenOptions, ProcessEnvironment, check_trust};
 use neuron_types::AgentSpec;
 use serde::Serialize;
 
-use crate::{CliError, Exit, session::Session, terminal::shown};
+use crate::{CliError, Exit, session::Session, terminal::output::note, terminal::shown};
 
 /// One agent in `--json` output.
 #[derive(Debug, Serialize)]
@@ -29,7 +29,11 @@ struct AgentLine<'a> {
 }
 
 pub(crate) fn agents(session: &Session) -> Result<Exit, CliError> {
-    let file = session.agent_file()?;
+    let file = session.agent_file_as_it_is()?;
+    // Nothing is started and nothing is sent here.
+    if let Err(error) = check_trust(&file, &ProcessEnvironment) {
+        note(&CliError::from(error).to_string());
+    }
     let options = session.open_options()?;
     let agents = file.definitions();
     let agents: Vec<_> = agents.map(|agent| check(&file, agent, &options)).collect();

@@ -21,6 +21,7 @@ mod send;
 mod show;
 mod status;
 mod submit;
+mod trust;
 mod wait;
 
 /// Does what the command line says.
@@ -42,6 +43,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Signal(args) => send::signal(&session, args).await,
         Command::Cancel(args) => cancel::cancel(&session, args).await,
         Command::Agents => agents::agents(&session),
+        Command::Trust(args) => trust::trust(&session, &args.folder),
         Command::Mcp(args) => mcp::mcp(&session, args).await,
         Command::Replay(args) => replay::replay(&session, &args.file).await,
         Command::Dev => dev::dev(&session).await,

@@ -29,7 +29,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     }
     let request = journal.load_request(run_id).await?;
     let session = &place::go(session, &journal, run_id, args.here).await?;
-    let file = session.agent_file()?;
+    let file = session.agent_file().await?;
     let options = session.open_options()?;
     let options = match &request.agent {
         AgentRef::Name(name) => options.agents([name]),

@@ -19,7 +19,7 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
         return Err(CliError::RunElsewhere { engine });
     }
     // Before the prompt, which may be long in coming.
-    let file = session.agent_file()?;
+    let file = session.agent_file().await?;
     let options = session.open_options()?.agents([&session.global.agent]);
     let (options, person) = Person::introduce(options);
     let agents = file.open(options).await?;

@@ -5,3 +5,4 @@ pub(crate) mod elicitation;
 pub(crate) mod form_field;
 pub(crate) mod person;
 pub(crate) mod question;
+pub(crate) mod trust;

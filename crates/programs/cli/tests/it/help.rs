@@ -18,6 +18,7 @@ const COMMANDS: [&str; 18] = [
     "signal",
     "cancel",
     "agents",
+    "trust",
     "mcp",
     "replay",
     "dev",

@@ -35,4 +35,5 @@ mod streaming;
 mod support;
 mod terminal;
 mod tool_limits;
+mod trust;
 mod wait;

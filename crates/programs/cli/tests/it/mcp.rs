@@ -137,12 +137,15 @@ fn passes_the_inspector_over_standard_input_and_output() {
     home.write("a.txt", "hello");
     let folder = home.path("");
     let folder = folder.as_path();
+    // The inspector hands no variable on but those that every program has.
+    home.neuron(&["trust"]).exits(0);
     let inspect = |args: &[&str]| -> Value {
         let ran = Command::new("node")
             .arg(mcp_program("mcp-inspector"))
             .args(["--cli", env!("CARGO_BIN_EXE_neuron"), "mcp", "serve"])
             .args(args)
             .current_dir(folder)
+            .env("HOME", folder)
             .stdin(Stdio::null())
             .output()
             .unwrap();

@@ -14,6 +14,7 @@ use crate::agent_file::{
     environment::Environment,
     error::AgentFileError,
     providers::{self, Kind, ProviderSettings},
+    sources::Sources,
     tables::{
         agents::{self, Agent},
         mcp_settings::{self, McpSettings},
@@ -41,8 +42,8 @@ pub(crate) struct Definitions {
 }
 
 impl Definitions {
-    /// Reads the text of the file at `path`, and the files that it includes.
-    pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, AgentFileError> {
+    /// Reads the text of the file at `path`, and the files that it includes. Says what was read, too.
+    pub(crate) fn parse(text: &str, path: &Path) -> Result<(Self, Sources), AgentFileError> {
         let mut problems = Problems::default();
         let file = Part::parse(text, path, &mut problems);
         let included = match &file {
@@ -61,9 +62,14 @@ impl Definitions {
             }
             _ => None,
         };
+        let files = problems.take_read();
         let problems = problems.into_vec();
         match read {
-            Some(file) if problems.is_empty() => Ok(file),
+            Some(read) if problems.is_empty() => {
+                let included = included.iter().map(|part| part.text.as_str());
+                let texts = std::iter::once(text).chain(included);
+                Ok((read, Sources::of(path, texts, &files)))
+            }
             _ => Err(AgentFileError::Invalid {
                 path: path.to_owned(),
                 problems,

@@ -5,7 +5,10 @@ use std::{error::Error, fmt, path::PathBuf};
 use neuron_mcp::McpError;
 
 use crate::{
-    agent_file::text::problem::{Meant, Problem},
+    agent_file::{
+        text::problem::{Meant, Problem},
+        wants::Wants,
+    },
     script::ScriptError,
 };
 
@@ -35,6 +38,18 @@ pub enum AgentFileError {
         path: PathBuf,
         /// Everything that is wrong with it and with the files that it includes, by file and line.
         problems: Vec<Problem>,
+    },
+    /// The file was only found, and no person has trusted it as it is.
+    #[error(
+        "nobody named the agent file {}, and nobody has trusted it as it is; it would {}",
+        .path.display(),
+        .wants.lines().join("; ")
+    )]
+    Untrusted {
+        /// The file.
+        path: PathBuf,
+        /// What it is to be trusted with.
+        wants: Box<Wants>,
     },
     /// There is no such agent.
     #[error("{}", unknown("agent", name, known))]

@@ -11,6 +11,8 @@ mod openai;
 mod problems;
 mod spec;
 mod tool_limits;
+mod trust;
+mod wants;
 
 use std::path::PathBuf;
 

@@ -47,7 +47,7 @@ struct LeftOutLine {
 }
 
 pub(crate) async fn list(session: &Session, servers: &[String]) -> Result<Exit, CliError> {
-    let file = session.agent_file()?;
+    let file = session.agent_file().await?;
     let names: Vec<&str> = if servers.is_empty() {
         file.all_mcp_servers().collect()
     } else {

@@ -16,6 +16,8 @@ use crate::{CliError, Exit, session::Session, terminal::output::note};
 const TOKEN_VARIABLE: &str = "NEURON_MCP_TOKEN";
 
 pub(crate) async fn serve(session: &Session, http: Option<SocketAddr>) -> Result<Exit, CliError> {
+    // Who is asked about it may end the command with one signal.
+    let file = session.agent_file().await?;
     let stop = CancellationToken::new();
     let interruption = Interruption::listen({
         let stop = stop.clone();
@@ -23,7 +25,6 @@ pub(crate) async fn serve(session: &Session, http: Option<SocketAddr>) -> Result
     })
     .map_err(CliError::Signals)?;
 
-    let file = session.agent_file()?;
     let cwd = env::current_dir().map_err(CliError::WorkingDirectory)?;
     let agent = &session.global.agent;
     let options = OpenOptions::new(&cwd).agents([agent]);

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
 };
@@ -25,6 +26,8 @@ pub(crate) struct Problems<'t> {
     sources: Vec<Source<'t>>,
     /// With the number of the file.
     found: RefCell<Vec<(usize, Problem)>>,
+    /// The further files that were read, and what they say.
+    read: RefCell<BTreeMap<PathBuf, String>>,
 }
 
 struct Source<'t> {
@@ -106,6 +109,17 @@ impl<'t> Problems<'t> {
         let source = self.source(offset);
         let folder = source.and_then(|source| source.path.parent());
         folder.unwrap_or_else(|| Path::new(""))
+    }
+
+    /// Notes that a text of the agent file stands in a file of its own.
+    pub(crate) fn note_read(&self, path: &Path, text: &str) {
+        let mut read = self.read.borrow_mut();
+        read.insert(path.to_owned(), text.to_owned());
+    }
+
+    /// The files that were noted, with what they say.
+    pub(crate) fn take_read(&self) -> BTreeMap<PathBuf, String> {
+        self.read.take()
     }
 
     /// Whether it stands in `[defaults]`.

@@ -298,7 +298,10 @@ impl<'a> Table<'a> {
         let file = table.text("file")?;
         let path = self.problems.folder(file.offset).join(file.value);
         match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text.trim_end_matches(['\n', '\r']).to_owned()),
+            Ok(text) => {
+                self.problems.note_read(&path, &text);
+                Some(text.trim_end_matches(['\n', '\r']).to_owned())
+            }
             Err(error) => {
                 let message = format!("names {}, which cannot be read: {error}", path.display());
                 table.problem("file", file.offset, &message);

@@ -1,0 +1,82 @@
+//! Asks once whether an agent file is trusted that nobody named.
+
+use std::{io, path::Path};
+
+use neuron_config::{
+    AgentFile, AgentFileError, ProcessEnvironment, TrustStore, Wants, check_trust,
+};
+
+use crate::{
+    CliError,
+    questions::person::can_ask,
+    terminal::line_reader::{Line, LineReader},
+    terminal::output::note,
+    terminal::shown,
+};
+
+const QUESTION: &str = "Do you trust it? [y]es, [n]o: ";
+
+/// Sees to it that a file may be used. In a terminal the person is asked, and what they say is kept.
+///
+/// # Errors
+///
+/// [`CliError::Untrusted`] where nobody trusts it, [`CliError::Terminal`], and those of [`record`].
+pub(crate) async fn settle(file: &AgentFile) -> Result<(), CliError> {
+    let error = match check_trust(file, &ProcessEnvironment) {
+        Ok(()) => return Ok(()),
+        Err(error) => error,
+    };
+    if let AgentFileError::Untrusted { path, wants } = &error
+        && can_ask()
+    {
+        introduce(path, wants);
+        if asked().await.map_err(CliError::Terminal)? {
+            return record(file);
+        }
+    }
+    Err(error.into())
+}
+
+/// Keeps that a person trusts a file as it is.
+///
+/// # Errors
+///
+/// [`CliError::NoTrustStore`] and [`CliError::TrustStore`].
+pub(crate) fn record(file: &AgentFile) -> Result<(), CliError> {
+    let store = TrustStore::find(&ProcessEnvironment).ok_or(CliError::NoTrustStore)?;
+    store.trust(file).map_err(CliError::TrustStore)
+}
+
+/// What a file wants, a line each, as a terminal may see it.
+pub(crate) fn lines(wants: &Wants) -> Vec<String> {
+    let lines = wants.lines();
+    let lines = lines.iter().map(|line| format!("  {}", shown::line(line)));
+    lines.collect()
+}
+
+fn introduce(path: &Path, wants: &Wants) {
+    let path = path.to_string_lossy();
+    note(&format!(
+        "the agent file {} was found here, and nobody has trusted it as it is. It would",
+        shown::line(&path)
+    ));
+    lines(wants).iter().for_each(|line| note(line));
+}
+
+async fn asked() -> io::Result<bool> {
+    let (reader, _question) = LineReader::new().await?;
+    let asking = tokio::task::spawn_blocking(move || -> io::Result<bool> {
+        reader.forget_typed();
+        loop {
+            match reader.answer(QUESTION)? {
+                Line::Text(text) => match text.trim() {
+                    "y" | "yes" => return Ok(true),
+                    "n" | "no" => return Ok(false),
+                    _ => {}
+                },
+                Line::Ended | Line::TakenBack => return Ok(false),
+            }
+        }
+    });
+    asking.await.map_err(io::Error::other)?
+}

@@ -1,0 +1,87 @@
+//! Finds what a person has to trust an agent file with.
+
+use neuron_types::{ApprovalRules, CallPattern};
+
+use crate::agent_file::{
+    definitions::Definitions,
+    providers::Kind,
+    sources::Sources,
+    wants::{WantedKey, WantedProgram, Wants},
+};
+
+/// The built-in tool that runs commands.
+const BASH: &str = "bash";
+
+/// Returns what the agents of a file do before any person is asked.
+pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
+    let programs = file.mcp.iter().filter(|(_, it)| !it.command.is_empty());
+    let programs = programs.map(|(server, settings)| WantedProgram {
+        server: server.clone(),
+        command: settings.command.clone(),
+        variables: settings.env.clone(),
+    });
+    let providers = file.providers.iter().filter_map(|(name, settings)| {
+        let address = settings.base_url.as_ref()?;
+        let sends = !settings.key_variables.is_empty() && !is_own(settings.kind, address);
+        sends.then(|| WantedKey {
+            sender: format!("provider {name}"),
+            address: address.clone(),
+            variables: settings.key_variables.clone(),
+        })
+    });
+    let servers = file.mcp.iter().filter_map(|(name, settings)| {
+        Some(WantedKey {
+            sender: format!("MCP server {name}"),
+            address: settings.url.clone()?,
+            variables: vec![settings.token_env.clone()?],
+        })
+    });
+    let commands = file.agents.iter().filter(|(_, agent)| {
+        let mut tools = agent.spec.head.tools.iter();
+        tools.any(|tool| tool.name == BASH) && is_free(&agent.spec.approvals, BASH)
+    });
+    let outside = file.agents.iter();
+    let outside = outside.filter(|(_, agent)| agent.workplace.allow_outside_cwd);
+    Wants {
+        programs: programs.collect(),
+        keys: providers.chain(servers).collect(),
+        commands: commands.map(|(name, _)| name.clone()).collect(),
+        outside: outside.map(|(name, _)| name.clone()).collect(),
+        files: sources.outside.clone(),
+    }
+}
+
+/// Whether it is the vendor's own address. What is written in another way is not, wherever it leads.
+fn is_own(kind: Kind, address: &str) -> bool {
+    let own: &[&str] = match kind {
+        Kind::OpenAiResponses | Kind::OpenAiChat => &["https://api.openai.com"],
+        Kind::Anthropic => &["https://api.anthropic.com"],
+        Kind::Ollama => &["http://localhost:11434", "http://127.0.0.1:11434"],
+        Kind::Script | Kind::Demo => &[],
+    };
+    own.iter().any(|own| {
+        let path = address.strip_prefix(*own);
+        path.is_some_and(|path| path.is_empty() || path.starts_with('/'))
+    })
+}
+
+/// Whether there may be a call of this tool that nobody is asked about.
+fn is_free(rules: &ApprovalRules, tool: &str) -> bool {
+    let concerns = |text: &str| {
+        let pattern = CallPattern::parse(text);
+        pattern.is_none_or(|pattern| pattern.matches_tool(tool))
+    };
+    let held = || rules.approve.iter().chain(&rules.deny);
+    let is_held = held().any(|entry| {
+        let pattern = CallPattern::parse(entry);
+        pattern.is_some_and(|it| it.argument.is_none() && it.matches_tool(tool))
+    });
+    let is_excepted = held()
+        .filter_map(|entry| entry.strip_prefix('!'))
+        .any(concerns);
+    let is_allowed = rules
+        .allow
+        .iter()
+        .any(|entry| !entry.starts_with('!') && concerns(entry));
+    !is_held || is_excepted || is_allowed
+}
