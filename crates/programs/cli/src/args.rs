@@ -313,7 +313,7 @@ pub(crate) struct DecisionArgs {
     /// What you have to say; the model reads it when you deny
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
-    /// Who decides
+    /// Who decides [default: the user, as USER@HOST]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) approver: Option<String>,
     /// Answer the same question so for the rest of the run: about the same tool, for the same reason

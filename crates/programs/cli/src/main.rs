@@ -18,6 +18,7 @@ mod replay;
 mod runs;
 mod session;
 mod terminal;
+mod whoami;
 
 use crate::{args::Cli, error::CliError, exit::Exit, terminal::output::note};
 

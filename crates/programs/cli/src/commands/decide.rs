@@ -11,6 +11,7 @@ use crate::{
     session::Session,
     terminal::output::note,
     terminal::shown,
+    whoami::whoami,
 };
 
 pub(crate) async fn approve(session: &Session, args: ApproveArgs) -> Result<Exit, CliError> {
@@ -45,7 +46,7 @@ async fn decide(
         verdict,
         args: edited,
         comment: args.comment,
-        approver: args.approver,
+        approver: Some(args.approver.unwrap_or_else(whoami)),
         remember: args.remember,
     };
     run.decide(&decision).await?;

@@ -17,6 +17,7 @@ use crate::{
     terminal::line_reader::LineReader,
     terminal::output::note,
     terminal::progress::Progress,
+    whoami::whoami,
 };
 
 /// How often and how far apart a decision is tried whose ticket is not in the journal yet.
@@ -131,7 +132,7 @@ impl Asker {
             verdict,
             args,
             comment,
-            approver: None,
+            approver: Some(whoami()),
             remember,
         };
         match self.decide(&decision).await {

@@ -96,6 +96,19 @@ fn an_approved_call_is_made_on_resume() {
 }
 
 #[test]
+fn who_decided_is_recorded_without_a_name_too() {
+    let home = parked();
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0);
+    let events = home.neuron(&["events", "r1", "--json"]).json_lines();
+    let mut events = events.iter();
+    let decided = events.find(|event| event["type"] == "approval_decided");
+    let approver = decided.unwrap()["approver"].as_str().unwrap();
+    let (user, host) = approver.split_once('@').unwrap();
+    assert!(!user.is_empty() && !host.is_empty(), "{approver}");
+}
+
+#[test]
 fn says_in_json_what_was_decided() {
     let home = parked();
     let done = home.neuron(&["deny", "r1", "t1-1", "--json"]).exits(0);
