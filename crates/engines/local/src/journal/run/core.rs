@@ -26,7 +26,7 @@ use crate::{
             state::{State, Unsaved},
         },
         store::{
-            column::{Micros, wall_clock},
+            column::wall_clock,
             error::JournalError,
             journal::{Journal, blocking},
             lock::RunLock,
@@ -36,7 +36,7 @@ use crate::{
             entries::{self, Ending, Entry},
             events,
             recording::{Done, Progress, Recorded, Recording},
-            runs::{check_version, open_run, save_output, save_status},
+            runs::{check_version, load_origin, open_run, save_output, save_status},
             segments::{self, Beginning},
             signals,
             steps::{self, Operation},
@@ -140,12 +140,7 @@ impl Core {
     ) -> Result<Self, JournalError> {
         let (run, status) = open_run(connection, &run_id)?;
         check_version(connection, run, &run_id)?;
-        let (Micros(created_at), seed): (_, Option<String>) = connection.query_row(
-            "SELECT created_at, seed FROM runs WHERE run = ?1",
-            [run],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        let seed = seed.and_then(|seed| seed.parse().ok());
+        let (created_at, seed) = load_origin(connection, run)?;
         let observed: i64 = connection.query_row(
             "SELECT observed FROM statuses WHERE run = ?1",
             [run],

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
@@ -260,6 +261,17 @@ pub(crate) fn check_version(
         found,
         known: STATE_VERSION,
     })
+}
+
+/// When a run began, and what its ids follow from; an older build drew nothing for that.
+pub(crate) fn load_origin(
+    connection: &Connection,
+    run: i64,
+) -> Result<(DateTime<Utc>, Option<Uuid>), JournalError> {
+    let (Micros(created_at), seed): (_, Option<String>) = connection
+        .prepare_cached("SELECT created_at, seed FROM runs WHERE run = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((created_at, seed.and_then(|seed| seed.parse().ok())))
 }
 
 pub(crate) fn load_request(connection: &Connection, run: i64) -> Result<RunRequest, JournalError> {
