@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "resume",
     "submit",
