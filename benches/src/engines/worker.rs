@@ -132,7 +132,9 @@ pub(crate) async fn serve(mut args: impl Iterator<Item = String>) -> Result<(), 
 
 async fn neuron_on_temporal(address: &str) -> Result<(), Failure> {
     let client = connect(address).await?;
-    let builder = AgentWorker::builder(&client, agent::executor()).task_queue(NEURON_QUEUE);
+    let builder = AgentWorker::builder(&client, agent::executor())
+        .accept_definitions(true)
+        .task_queue(NEURON_QUEUE);
     let mut worker = builder.workflow::<Agent>().build()?;
     println!("ready");
     worker.run(std::future::pending()).await?;
@@ -157,7 +159,8 @@ async fn neuron_on_restate() -> Result<(), Failure> {
     let names = ServiceNames::new(SERVICE_PREFIX)?;
     let services = AgentServices::new(names, agent::executor(), |door, start| {
         Box::pin(neuron_workflows::agent(door, start))
-    });
+    })
+    .accept_definitions(true);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
     services.serve(listener, std::future::pending()).await?;

@@ -209,6 +209,11 @@ impl WorkerBuilder {
         self.with(move |services| services.with_sink(sink))
     }
 
+    /// Takes whole definitions of agents from callers too, and not only names: for development. Default is `false`.
+    pub fn accept_definitions(self, accept: bool) -> Self {
+        self.with(move |services| services.accept_definitions(accept))
+    }
+
     /// Sets what this builder has no setter for.
     pub fn with(
         mut self,

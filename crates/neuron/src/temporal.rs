@@ -234,6 +234,11 @@ impl WorkerBuilder {
         self.with(move |builder| builder.grace(period))
     }
 
+    /// Takes whole definitions of agents from callers too, and not only names: for development. Default is `false`.
+    pub fn accept_definitions(self, accept: bool) -> Self {
+        self.with(move |builder| builder.accept_definitions(accept))
+    }
+
     /// Sets what this builder has no setter for.
     pub fn with(
         mut self,

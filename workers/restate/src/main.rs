@@ -40,6 +40,7 @@ async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(
         Box::pin(neuron_workflows::agent(door, input))
     })
     .with_agents(agents.definitions())
+    .accept_definitions(args.settings.accept_definitions)
     .with_identity_keys(args.identity_keys());
     if let Some(entries) = args.segment_events {
         services = services.continue_as_new_after(entries);

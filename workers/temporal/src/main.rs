@@ -44,6 +44,7 @@ async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(
     let client = connection::connect().await?;
     let mut builder = AgentWorker::builder(&client, agents.executors())
         .agents(agents.definitions())
+        .accept_definitions(args.settings.accept_definitions)
         .task_queue(&args.task_queue)
         .history_limits(args.history_limit_events, args.history_limit_bytes);
     if let Some(events) = args.segment_events {

@@ -22,6 +22,18 @@ pub fn given_up() -> StepFailure {
     )
 }
 
+/// A run was started with the whole definition of an agent, where callers name agents.
+#[must_use]
+pub fn definition_rejected(agent: &str) -> StepFailure {
+    StepFailure::new(
+        FailureKind::InvalidRequest,
+        format!(
+            "the run was started with a definition of the agent {agent:?}, and this worker takes names only: what an \
+             agent is, its worker knows"
+        ),
+    )
+}
+
 /// Nothing that a run waits for can come.
 #[must_use]
 pub fn nothing_to_wait_for() -> DurableError {

@@ -13,7 +13,9 @@ pub use client::{
     Cause, Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter,
     RunFuture, RunHandle, RunPage, TicketPage,
 };
-pub use door::{end_of, given_up, nothing_to_wait_for, still_in_flight, unknown_effect};
+pub use door::{
+    definition_rejected, end_of, given_up, nothing_to_wait_for, still_in_flight, unknown_effect,
+};
 pub use json_bytes::json_bytes;
 pub use ledger::{RunClock, RunLedger, Unobserved};
 pub use segment::{Pace, SegmentSize};

@@ -18,7 +18,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut services = AgentServices::new(names, executor, |door, start| {
         Box::pin(neuron_workflows::agent(door, start))
     })
-    .with_agents(agents()?);
+    .with_agents(agents()?)
+    .accept_definitions(true);
     if let Some(entries) = continue_as_new_after()? {
         services = services.continue_as_new_after(entries);
     }

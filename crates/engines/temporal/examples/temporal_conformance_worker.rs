@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut worker = AgentWorker::builder(&client, executor)
         .task_queue(variable::<String>("NEURON_TESTING_QUEUE")?)
         .agents(agents()?)
+        .accept_definitions(true)
         .workflow::<Agent>();
     if let Some(events) = continue_as_new_after()? {
         worker = worker.continue_as_new_after(events);

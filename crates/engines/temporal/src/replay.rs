@@ -48,7 +48,7 @@ impl Replay {
         // Refused only where there is one of this name, and there is none.
         drop(
             options.register_workflow_with_factory::<AgentHost<W>, _>(|| {
-                AgentHost::new(Arc::new(NoSink), Arc::default(), Arc::default())
+                AgentHost::new(Arc::new(NoSink), Arc::default(), Arc::default(), false)
             }),
         );
         Ok(Self {

@@ -11,6 +11,9 @@ pub struct Settings {
     /// The agent file [default: neuron.toml if it exists]
     #[arg(long, value_name = "FILE", env = "NEURON_CONFIG")]
     pub config: Option<PathBuf>,
+    /// Take whole definitions of agents from callers, and not only names: for development
+    #[arg(long)]
+    pub accept_definitions: bool,
     /// Serve /healthz, /readyz and /metrics at this address
     #[arg(long, value_name = "ADDR")]
     pub http: Option<SocketAddr>,

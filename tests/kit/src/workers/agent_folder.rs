@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use neuron_config::AgentFile;
-use neuron_types::{Message, RunInput};
+use neuron_types::{AgentSpec, Message, RunRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -38,16 +38,33 @@ impl AgentFolder {
         self.folder.path()
     }
 
-    /// The input of a run of its agent.
+    /// Changes the file, for the workers that are started from now on.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such text in it, or it cannot be written.
+    pub fn change(&self, text: &str, new: &str) {
+        let path = self.path().join("neuron.toml");
+        let file = fs::read_to_string(&path).unwrap();
+        assert!(file.contains(text), "{text} is not in {file}");
+        fs::write(path, file.replace(text, new)).unwrap();
+    }
+
+    /// What its agent is, as the file says.
     ///
     /// # Panics
     ///
     /// If the file was made unreadable.
     #[must_use]
-    pub fn input(&self) -> RunInput {
+    pub fn definition(&self) -> AgentSpec {
         let file = AgentFile::load(self.path().join("neuron.toml")).unwrap();
-        let agent = file.definition("default").unwrap().clone();
-        RunInput::new(agent, Message::user("Go."))
+        file.definition("default").unwrap().clone()
+    }
+
+    /// What a run of its agent is started with.
+    #[must_use]
+    pub fn request() -> RunRequest {
+        RunRequest::new("default", Message::user("Go."))
     }
 
     /// What the agent's calls have written to the file `effects` so far.

@@ -8,6 +8,7 @@
 )]
 
 mod approval;
+mod callers;
 mod death;
 mod health;
 mod identity;

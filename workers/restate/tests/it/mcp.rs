@@ -1,17 +1,14 @@
 //! Workers whose agents have the tools of an MCP server.
 
-use neuron_engine::RunClient as _;
 use neuron_harness::{have_ended, is_running};
 use neuron_testing::StubbornServer;
-use neuron_types::{RunId, RunOutput};
+use neuron_types::RunOutput;
 use serde_json::json;
 
 use crate::place::Place;
 
-async fn run(place: &Place, server: &StubbornServer, run_id: &str) -> RunOutput {
-    let run_id = RunId::new(run_id).unwrap();
-    let input = server.input.clone();
-    place.client.start(&run_id, input.into()).await.unwrap();
+async fn run(place: &Place, run_id: &str) -> RunOutput {
+    let run_id = place.start(run_id).await;
     place.wait(&run_id).await
 }
 
@@ -22,11 +19,11 @@ async fn a_worker_starts_its_servers_once_and_leaves_none_behind() {
         {"text": "Done."},
     ]);
     let place = Place::new("mcp-once", &turns).await;
-    let server = StubbornServer::of(&place.folder).await;
+    let server = StubbornServer::of(&place.folder);
     let worker = place.worker().await;
     let ids = server.ids();
     for run_id in ["one", "two"] {
-        let output = run(&place, &server, run_id).await;
+        let output = run(&place, run_id).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
         let events = place.events(&output.run_id).await;
         assert!(events.contains("\"is_error\":false"), "{events}");
@@ -46,10 +43,10 @@ async fn a_server_that_was_killed_is_there_again_for_the_next_call() {
         {"text": "Done."},
     ]);
     let place = Place::new("mcp-killed", &turns).await;
-    let server = StubbornServer::of(&place.folder).await;
+    let server = StubbornServer::of(&place.folder);
     let worker = place.worker().await;
     let before = server.ids();
-    let output = run(&place, &server, "killed").await;
+    let output = run(&place, "killed").await;
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
     let events = place.events(&output.run_id).await;
     assert_eq!(events.matches("\"is_error\":false").count(), 3, "{events}");

@@ -7,7 +7,7 @@ use neuron_harness::{Engine, EngineServer, Program, free_address, http, program_
 use neuron_patience::patience;
 use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
 use neuron_testing::AgentFolder;
-use neuron_types::{RunId, RunOutput};
+use neuron_types::{RunId, RunOutput, RunRequest};
 use serde_json::Value;
 
 pub(crate) struct Place {
@@ -90,9 +90,12 @@ impl Place {
     }
 
     pub(crate) async fn start(&self, run_id: &str) -> RunId {
+        self.start_with(run_id, AgentFolder::request()).await
+    }
+
+    pub(crate) async fn start_with(&self, run_id: &str, request: RunRequest) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
-        let input = self.folder.input();
-        self.client.start(&run_id, input.into()).await.unwrap();
+        self.client.start(&run_id, request).await.unwrap();
         run_id
     }
 

@@ -7,6 +7,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod callers;
 mod death;
 mod health;
 mod mcp;

@@ -3,7 +3,6 @@
 use neuron_engine::RunClient as _;
 use neuron_harness::{have_ended, is_running};
 use neuron_testing::StubbornServer;
-use neuron_types::RunId;
 use serde_json::json;
 
 use crate::place::Place;
@@ -15,13 +14,11 @@ async fn a_worker_starts_its_servers_once_and_leaves_none_behind() {
         {"text": "Done."},
     ]))
     .await;
-    let server = StubbornServer::of(&place.folder).await;
+    let server = StubbornServer::of(&place.folder);
     let worker = place.worker();
     let ids = server.ids();
     for run in ["one", "two"] {
-        let run = RunId::new(run).unwrap();
-        let started = place.client.start(&run, server.input.clone().into());
-        started.await.unwrap();
+        let run = place.start(run).await;
         let output = place.client.wait_for_end(&run).await.unwrap();
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
         let transcript = json!(place.client.conversation(&run).await.unwrap()).to_string();

@@ -6,7 +6,7 @@ use neuron_engine::RunClient as _;
 use neuron_harness::{Engine, EngineServer, Program, program_in, until};
 use neuron_temporal::AgentClient;
 use neuron_testing::AgentFolder;
-use neuron_types::RunId;
+use neuron_types::{RunId, RunRequest};
 use serde_json::Value;
 
 pub(crate) struct Place {
@@ -39,9 +39,12 @@ impl Place {
     }
 
     pub(crate) async fn start(&self, run_id: &str) -> RunId {
+        self.start_with(run_id, AgentFolder::request()).await
+    }
+
+    pub(crate) async fn start_with(&self, run_id: &str, request: RunRequest) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
-        let started = self.client.start(&run_id, self.folder.input().into());
-        started.await.unwrap();
+        self.client.start(&run_id, request).await.unwrap();
         run_id
     }
 }

@@ -11,6 +11,8 @@ use crate::attempts::{drain::Drain, metrics::Metrics, registry::Registry};
 pub(crate) struct WorkerContext {
     pub(crate) executors: Executors,
     pub(crate) agents: Agents,
+    /// Whole definitions of agents are taken from callers.
+    pub(crate) accepts_definitions: bool,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,

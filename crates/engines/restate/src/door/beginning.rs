@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use neuron_engine::definition_rejected;
 use neuron_types::{
     AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
     RunState,
 };
 
-use crate::{door::durable_context::RestateDurableContext, wire::entries::FoundAgent};
+use crate::door::{
+    agent_given::{AgentGiven, Sought},
+    durable_context::RestateDurableContext,
+};
 
 /// How long after the first look for an agent the second follows. Each further delay is twice as long.
 const FIND_AGAIN: Duration = Duration::from_secs(1);
@@ -31,18 +35,24 @@ impl Beginning {
         }
     }
 
-    /// Whether the agent is only named.
-    pub(crate) fn is_named(&self) -> bool {
-        matches!(self, Self::New(request) if matches!(request.agent, AgentRef::Name(_)))
+    /// What has to be known of the agent when the segment begins.
+    pub(crate) fn agent_given(&self) -> AgentGiven {
+        match self {
+            Self::New(request) => match request.agent {
+                AgentRef::Name(_) => AgentGiven::ByName,
+                AgentRef::Definition(_) => AgentGiven::Whole,
+            },
+            Self::Continued(_) => AgentGiven::Before,
+        }
     }
 }
 
 impl RestateDurableContext<'_> {
-    /// Returns where the workflow starts in this segment. `found` is what the segment's first step says of the agent.
+    /// Returns where the workflow starts in this segment. `sought` is what its first step says of the agent.
     pub(crate) async fn run_start(
         &self,
         beginning: Beginning,
-        found: Option<FoundAgent>,
+        sought: Sought,
     ) -> Result<RunStart, DurableError> {
         let RunRequest {
             agent,
@@ -54,7 +64,10 @@ impl RestateDurableContext<'_> {
             Beginning::New(request) => request,
             Beginning::Continued(state) => return Ok(state.into()),
         };
-        let agent = match (agent, found) {
+        let agent = match (agent, sought.found) {
+            (AgentRef::Definition(definition), _) if sought.is_rejected => {
+                return Err(definition_rejected(&definition.name).into());
+            }
             (AgentRef::Definition(definition), _) => *definition,
             (AgentRef::Name(_), Some(Ok(definition))) => *definition,
             (AgentRef::Name(name), found) => {

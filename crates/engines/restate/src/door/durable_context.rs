@@ -28,9 +28,16 @@ use crate::{
         worker_context::WorkerContext,
     },
     door::{
-        cancellation::Cancellation, carried::Carried, ledger_writer::LedgerWriter,
-        mailbox::Mailbox, record::Record, segment::Segment, sink_replay_filter::SinkReplayFilter,
-        steps::Steps, waits::Waits,
+        agent_given::{AgentGiven, Sought},
+        cancellation::Cancellation,
+        carried::Carried,
+        ledger_writer::LedgerWriter,
+        mailbox::Mailbox,
+        record::Record,
+        segment::Segment,
+        sink_replay_filter::SinkReplayFilter,
+        steps::Steps,
+        waits::Waits,
     },
     wire::{
         entries::FoundAgent,
@@ -101,8 +108,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) run_id: &'a RunId,
     /// The agent's name.
     pub(crate) agent: Arc<str>,
-    /// Its definition has to be found.
-    pub(crate) is_named: bool,
+    /// How it is known.
+    pub(crate) given: AgentGiven,
     /// How long one journaled wait takes at most.
     pub(crate) pulse: Duration,
     /// How large a journal may get.
@@ -117,11 +124,10 @@ impl<'a> RestateDurableContext<'a> {
     pub(crate) async fn open(
         opening: Opening<'a>,
         carried: Option<(LedgerWriter, Mailbox)>,
-    ) -> Result<(Self, Option<FoundAgent>), DurableError> {
+    ) -> Result<(Self, Sought), DurableError> {
         let Opening {
             ctx, names, agent, ..
         } = opening;
-        let sought = opening.is_named.then_some(&*agent);
         let steps = Steps {
             ctx,
             worker: opening.worker,
@@ -135,7 +141,7 @@ impl<'a> RestateDurableContext<'a> {
         let (ledger, mailbox) = carried.unzip();
         let mut waits = Waits::new(&steps, cancellation, mailbox.unwrap_or_default());
         let cancellation = &mut waits.cancellation;
-        let started = steps.start(cancellation, opening.most, sought);
+        let started = steps.start(cancellation, opening.most, opening.given);
         let started = started.await?;
         waits.settle(&steps).await?;
         let ledger = match ledger {
@@ -163,7 +169,11 @@ impl<'a> RestateDurableContext<'a> {
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
         };
-        Ok((door, started.agent))
+        let sought = Sought {
+            found: started.agent,
+            is_rejected: started.is_rejected,
+        };
+        Ok((door, sought))
     }
 
     /// Looks once more for the definition of an agent.

@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use crate::{
     attempts::worker_context::WorkerContext,
-    door::{cancellation::Cancellation, sink_replay_filter::SinkReplayFilter},
+    door::{
+        agent_given::AgentGiven, cancellation::Cancellation, sink_replay_filter::SinkReplayFilter,
+    },
     wire::{
         entries::{FoundAgent, Started},
         meter::{ASK, Meter, Weighed},
@@ -35,12 +37,12 @@ pub(crate) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// The time and the worker's settings, and its definition of the agent that is sought, as a journaled step.
+    /// The time and the worker's settings, and what the worker says of the agent, as a journaled step.
     pub(crate) async fn start(
         &self,
         cancellation: &mut Cancellation<'_>,
         most: SegmentSize,
-        sought: Option<&str>,
+        given: AgentGiven,
     ) -> Result<Started, DurableError> {
         let start = || async move {
             Started {
@@ -49,7 +51,8 @@ impl Steps<'_> {
                 nonce: Uuid::new_v4(),
                 seed: Some(Uuid::new_v4()),
                 has_hooks: self.has_hooks(),
-                agent: sought.map(|name| self.agent_here(name)),
+                agent: (given == AgentGiven::ByName).then(|| self.agent_here(&self.agent)),
+                is_rejected: given == AgentGiven::Whole && !self.worker.accepts_definitions,
             }
         };
         let started = self.run(cancellation, "start", start).await?;

@@ -159,14 +159,14 @@ impl Segments {
             names: &self.names,
             run_id,
             agent: beginning.agent().into(),
-            is_named: beginning.is_named(),
+            given: beginning.agent_given(),
             pulse: self.settings.pulse(),
             most,
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;
-        let (door, found) = opened.map_err(terminal)?;
-        let output = match door.run_start(beginning, found).await {
+        let (door, sought) = opened.map_err(terminal)?;
+        let output = match door.run_start(beginning, sought).await {
             Ok(start) => workflow(&door, start).await,
             Err(error) => Err(error),
         };

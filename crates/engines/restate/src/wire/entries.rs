@@ -70,6 +70,9 @@ pub(crate) struct Started {
     /// The agent of a run that only names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<FoundAgent>,
+    /// The run was started with a definition, and its worker takes none from callers.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_rejected: bool,
 }
 
 /// A definition, or why the worker has none.

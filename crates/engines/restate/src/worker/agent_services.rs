@@ -37,6 +37,7 @@ impl AgentServices {
             worker: WorkerContext {
                 executors: executors.into(),
                 agents: Agents::default(),
+                accepts_definitions: false,
                 sink: Arc::new(NoSink),
                 metrics: Arc::default(),
                 drain: Arc::default(),
@@ -52,10 +53,19 @@ impl AgentServices {
         }
     }
 
-    /// Sets the agents whose runs are started by name. Default is none: runs are started with definitions.
+    /// Sets the agents whose runs are started by name. Default is none.
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
         self.worker.agents = agents;
+        self
+    }
+
+    /// Takes whole definitions of agents from callers too, and not only names. It is for development: whoever starts
+    /// a run decides then what its agent is told, which of the executor's tools it calls and whom it asks. Default is
+    /// `false`: a run that is started with a definition fails before its first step.
+    #[must_use]
+    pub fn accept_definitions(mut self, accept: bool) -> Self {
+        self.worker.accepts_definitions = accept;
         self
     }
 

@@ -65,7 +65,7 @@ impl Stage {
         let services = AgentServices::new(self.names.clone(), executor.clone(), |door, input| {
             Box::pin(neuron_workflows::agent(door, input))
         });
-        let services = settings(services);
+        let services = settings(services.accept_definitions(true));
         let address = *self.listen.lock().unwrap();
         let listener = until(async || std::net::TcpListener::bind(address).ok()).await;
         listener.set_nonblocking(true).unwrap();
@@ -136,8 +136,13 @@ impl Stage {
 
     /// Calls a handler of the run as `curl` would.
     pub(crate) async fn post(&self, run_id: &RunId, handler: &str, body: &Value) -> (u16, Value) {
-        let ingress = &self.server.address.ingress_url;
-        let url = format!("{ingress}/{}/{run_id}/{handler}", self.names.agent());
+        let path = format!("{}/{run_id}/{handler}", self.names.agent());
+        self.post_to(&path, body).await
+    }
+
+    /// As [`post`](Self::post), to any handler of any service.
+    pub(crate) async fn post_to(&self, path: &str, body: &Value) -> (u16, Value) {
+        let url = format!("{}/{path}", self.server.address.ingress_url);
         let response = self.http.post(url).json(body).send().await.unwrap();
         let status = response.status().as_u16();
         (status, response.json().await.unwrap_or_default())

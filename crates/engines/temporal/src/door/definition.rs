@@ -1,6 +1,6 @@
 //! How a run that only names its agent comes to a definition.
 
-use neuron_engine::json_bytes;
+use neuron_engine::{definition_rejected, json_bytes};
 use neuron_types::{
     AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
     StepFailure, ToolEffects,
@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// A mark in a history: the run was started with a definition, which its worker does not take from callers.
+const REJECTED: &str = "neuron-definition-rejected";
+
 impl<W: 'static> TemporalDurableContext<W> {
     /// Returns where the workflow starts in this history.
     pub(crate) async fn run_start(&self, input: HistoryInput) -> Result<RunStart, DurableError> {
@@ -26,7 +29,10 @@ impl<W: 'static> TemporalDurableContext<W> {
         };
         let RunRequest { tags, prompt, .. } = request;
         let agent = match request.agent {
-            AgentRef::Definition(definition) => *definition,
+            AgentRef::Definition(definition) => {
+                self.accept_definition(&definition.name)?;
+                *definition
+            }
             AgentRef::Name(name) => self.definition(name).await?,
         };
         let mismatch = match &agent.input {
@@ -41,6 +47,16 @@ impl<W: 'static> TemporalDurableContext<W> {
             prompt,
             mismatch,
         }))
+    }
+
+    /// Rejects the definition of an agent, unless the worker that began the run takes definitions from callers. A replay
+    /// goes by what is in the history.
+    fn accept_definition(&self, agent: &str) -> Result<(), DurableError> {
+        let accepts = self.ctx.state(|host| host.accepts_definitions);
+        if (self.ctx.is_replaying() || !accepts) && self.ctx.patched(REJECTED) {
+            return Err(definition_rejected(agent).into());
+        }
+        Ok(())
     }
 
     /// Asks for the definition of an agent: the worker that has the run first, which costs next to nothing. Where that

@@ -22,6 +22,8 @@ pub struct AgentHost<W> {
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) segments: Arc<Segments>,
     registered: Arc<Registered>,
+    /// Its worker takes whole definitions of agents from callers.
+    pub(crate) accepts_definitions: bool,
     workflow: PhantomData<W>,
 }
 
@@ -36,12 +38,14 @@ impl<W> AgentHost<W> {
         sink: Arc<dyn EventSink>,
         segments: Arc<Segments>,
         registered: Arc<Registered>,
+        accepts_definitions: bool,
     ) -> Self {
         Self {
             view: RunView::new(segments.pace()),
             sink,
             segments,
             registered,
+            accepts_definitions,
             workflow: PhantomData,
         }
     }

@@ -75,6 +75,14 @@ impl HistoryInput {
         }
     }
 
+    /// The id of the history that this one says to go on from.
+    pub(crate) fn previous(&self) -> Option<&str> {
+        match &self.0 {
+            Opening::Continued { continued } => Some(&continued.previous),
+            Opening::New(_) | Opening::Unreadable(_) => None,
+        }
+    }
+
     /// Whether the history before has set search attributes.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(&self.0, Opening::Continued { continued } if continued.shown)

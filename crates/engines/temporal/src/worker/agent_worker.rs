@@ -53,6 +53,7 @@ type Register = fn(
     Arc<dyn EventSink>,
     Arc<Segments>,
     Arc<Registered>,
+    bool,
 ) -> Result<(), WorkflowRegistrationError>;
 
 fn register<W: AgentWorkflow>(
@@ -60,10 +61,11 @@ fn register<W: AgentWorkflow>(
     sink: Arc<dyn EventSink>,
     segments: Arc<Segments>,
     registered: Arc<Registered>,
+    accepts_definitions: bool,
 ) -> Result<(), WorkflowRegistrationError> {
     let host = move || {
         let (sink, segments) = (Arc::clone(&sink), Arc::clone(&segments));
-        AgentHost::new(sink, segments, Arc::clone(&registered))
+        AgentHost::new(sink, segments, Arc::clone(&registered), accepts_definitions)
     };
     options.register_workflow_with_factory::<AgentHost<W>, _>(host)?;
     Ok(())
@@ -80,6 +82,7 @@ pub struct AgentWorkerBuilder {
     transcript_cache_bytes: usize,
     sink: Arc<dyn EventSink>,
     segments: Segments,
+    accepts_definitions: bool,
     runtime: RuntimeOptions,
 }
 
@@ -102,6 +105,7 @@ impl AgentWorker {
             transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
             sink: Arc::new(NoSink),
             segments: Segments::default(),
+            accepts_definitions: false,
             runtime: RuntimeOptions::default(),
         }
     }
@@ -155,9 +159,17 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets the agents whose runs are started by name. Default is none: runs are started with definitions.
+    /// Sets the agents whose runs are started by name. Default is none.
     pub fn agents(mut self, agents: Agents) -> Self {
         self.agents = agents;
+        self
+    }
+
+    /// Takes whole definitions of agents from callers too, and not only names. It is for development: whoever starts
+    /// a run decides then what its agent is told, which of the executor's tools it calls and whom it asks. Default is
+    /// `false`: a run that is started with a definition fails before its first step.
+    pub fn accept_definitions(mut self, accept: bool) -> Self {
+        self.accepts_definitions = accept;
         self
     }
 
@@ -251,6 +263,7 @@ impl AgentWorkerBuilder {
                 Arc::clone(&self.sink),
                 Arc::clone(&segments),
                 Arc::clone(&registered),
+                self.accepts_definitions,
             )
             .map_err(failed("cannot serve its workflows"))?;
         }

@@ -116,6 +116,15 @@ impl<W: AgentWorkflow> AgentHost<W> {
         input: &mut HistoryInput,
     ) -> Result<RunId, WorkflowTermination> {
         let run_id = RunId::new(ctx.workflow_id()).map_err(|error| failed(&error))?;
+        // The id of a history is the server's: nobody who starts one knows it beforehand, and a schedule or a retry of
+        // the workflow, which continue histories too, begin with what the caller said.
+        let continues = ctx.info().continued_from_run_id().map(ToOwned::to_owned);
+        if input
+            .previous()
+            .is_some_and(|previous| continues.as_deref() != Some(previous))
+        {
+            return Err(failed(&NotContinued));
+        }
         let now = time_of(ctx);
         ctx.state_mut(|host| host.view.open(run_id.clone(), ENGINE, input, now))
             .map_err(|error| failed(&error))?;
@@ -200,7 +209,7 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
     }
 
     fn init(_: WorkflowContextView, _: Option<HistoryInput>) -> Self {
-        Self::new(Arc::new(NoSink), Arc::default(), Arc::default())
+        Self::new(Arc::new(NoSink), Arc::default(), Arc::default(), false)
     }
 
     fn run(
@@ -287,6 +296,10 @@ struct NothingCarried;
 #[derive(Debug, thiserror::Error)]
 #[error("the run was started without an input: start it with a RunRequest")]
 struct NoInput;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the run was started with the state of another: only a run itself hands its state on")]
+struct NotContinued;
 
 impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
     fn handle(&mut self, _: &mut SyncWorkflowContext<Self>, signal: AnySignal) {

@@ -8,6 +8,7 @@
 )]
 
 mod approvals;
+mod callers;
 mod cancelling;
 mod conformance;
 mod continue_as_new;

@@ -75,7 +75,7 @@ impl Stage {
                 .unwrap();
             runtime.block_on(async {
                 let client = connect(&address).await;
-                let builder = AgentWorker::builder(&client, executor);
+                let builder = AgentWorker::builder(&client, executor).accept_definitions(true);
                 let mut worker = settings(builder).workflow::<Agent>().build().unwrap();
                 worker
                     .run(async {
