@@ -32,6 +32,11 @@ impl Agents {
         })
     }
 
+    /// Returns the definitions, in the order of their names.
+    pub fn definitions(&self) -> impl Iterator<Item = &AgentSpec> {
+        self.0.values()
+    }
+
     /// Returns what a run of this request starts with. The prompt is not [checked](crate::input_mismatch) here.
     ///
     /// # Errors
@@ -70,6 +75,6 @@ fn list(known: &[String]) -> String {
 /// Another worker may have it: a further attempt can help.
 impl From<UnknownAgent> for StepFailure {
     fn from(unknown: UnknownAgent) -> Self {
-        Self::new(FailureKind::Unavailable, unknown.to_string())
+        Self::new(FailureKind::NoWorker, unknown.to_string())
     }
 }

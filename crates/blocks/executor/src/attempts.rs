@@ -3,8 +3,8 @@
 use std::{fmt, future::Future, time::Duration};
 
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, RunId, StepFailure,
-    ToolCall, ToolOutput,
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunId,
+    StepFailure, ToolCall, ToolOutput,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -110,7 +110,8 @@ impl<L: AttemptLog> Attempts<'_, L> {
     ///
     /// # Errors
     ///
-    /// The log's.
+    /// The log's; [`DurableError::Step`] with a failure of kind [`FailureKind::NoWorker`] if this process lacks what the
+    /// step needs: it is to be made elsewhere, and nothing was done.
     pub async fn make<E: Effect>(
         &self,
         effect: &E,
@@ -130,6 +131,7 @@ impl<L: AttemptLog> Attempts<'_, L> {
             );
             let failure = match effect.attempt(self.executor, &scope).await {
                 Ok(output) => return Ok(Ok(output)),
+                Err(failure) if failure.kind == FailureKind::NoWorker => return Err(failure.into()),
                 Err(failure) => failure,
             };
             let ActivityOptions {

@@ -1,17 +1,24 @@
 //! The one place where effects happen: model calls and tool calls, with the hooks around them.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, PREVIEW_CALL,
-    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
+    AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent,
+    PREVIEW_CALL, RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
 
 use self::{
     attempt::{Attempt, Cut, no_result},
+    grants::Grants,
     hooks::{Hooks, ToolVerdict},
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
@@ -21,6 +28,7 @@ use crate::{EventSink, Prices, StepScope};
 mod answer_form;
 mod attempt;
 mod builder;
+mod grants;
 mod hooks;
 mod preview;
 mod reporter;
@@ -45,14 +53,27 @@ pub use builder::ExecutorBuilder;
 /// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
 /// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
 /// | is cancelled | fails as `cancelled` |
+/// | is not [granted](Executor::granting) to the agent any more, or is denied | an output with `is_error`: it is not called |
+/// | is granted and not here | fails as `no_worker`: it is not called |
 ///
 /// Arguments are checked against the tool's schema before it is called, unless the tool says that it checks
 /// them itself.
 #[derive(Clone)]
 pub struct Executor {
     inner: Arc<Inner>,
+    /// What it may do; all that it can where `None`.
+    grants: Option<Arc<Grants>>,
     /// Who is shown answers while they come, and how far tool calls are.
     sink: Option<Arc<dyn EventSink>>,
+}
+
+/// What a step needs of an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needed<'a> {
+    /// The provider of this name; the only one there is where `None`.
+    Provider(Option<&'a str>),
+    /// The tool of this name.
+    Tool(&'a str),
 }
 
 struct Inner {
@@ -77,20 +98,61 @@ impl Executor {
         self
     }
 
-    /// Returns the executor that makes this step: that of the agent whose step it is, with the same sink.
-    fn of_step(&self, scope: &StepScope) -> Result<Self, StepFailure> {
-        let Some(agent) = &scope.agent else {
+    /// Has this executor, and its clones from now on, do what this agent may do, as its worker has it now, and no more:
+    /// whatever definition a run of it carries. Tools that the agent does not have and calls that it
+    /// denies come to results that say so. So does a call of a tool that may change something here, and that the run
+    /// takes for one that does not. No attempt takes longer than the agent lets it.
+    ///
+    /// The workers of both engines do this with the agents that they have.
+    #[must_use]
+    pub fn granting(mut self, agent: &AgentSpec) -> Self {
+        self.grants = Some(Arc::new(Grants::of(agent)));
+        self
+    }
+
+    /// Checks whether it has what a step needs. `agent` is whose step it is in a run that several agents take turns in,
+    /// as in [`StepScope::agent`].
+    ///
+    /// # Errors
+    ///
+    /// A failure of kind [`FailureKind::NoWorker`] that says what is missing.
+    pub fn check(&self, agent: Option<&str>, needed: Needed<'_>) -> Result<(), StepFailure> {
+        let executor = self.of_step(agent)?;
+        match needed {
+            Needed::Provider(name) => executor.provider(name).map(drop),
+            Needed::Tool(name) => executor.check_tool(name),
+        }
+    }
+
+    fn check_tool(&self, name: &str) -> Result<(), StepFailure> {
+        let tools = &self.inner.tools;
+        // Without grants a tool that is not here is one that there is not.
+        if self.grants.is_none() || tools.get(name).is_some() {
+            return Ok(());
+        }
+        let known = list(tools.names());
+        let message = format!("the tool {name:?} is not here: this executor has {known}");
+        Err(StepFailure::new(FailureKind::NoWorker, message))
+    }
+
+    /// Returns the executor that makes the steps of this agent, with the same sink: its own where `None`.
+    fn of_step(&self, agent: Option<&str>) -> Result<Self, StepFailure> {
+        let Some(agent) = agent else {
             return Ok(self.clone());
         };
         match self.inner.team.get(agent) {
             Some(member) => Ok(Self {
                 inner: Arc::clone(&member.inner),
+                grants: match &self.grants {
+                    Some(grants) => grants.of_member(agent),
+                    None => member.grants.clone(),
+                },
                 sink: self.sink.clone(),
             }),
             None => {
                 let known = list(self.inner.team.keys().map(String::as_str));
                 let message = format!("no agent {agent:?} takes turns in this workflow: {known}");
-                Err(StepFailure::new(FailureKind::InvalidRequest, message))
+                Err(StepFailure::new(FailureKind::NoWorker, message))
             }
         }
     }
@@ -110,14 +172,14 @@ impl Executor {
     /// # Errors
     ///
     /// The provider's error; `timeout` or `cancelled` where the scope ended it; `terminated` where a hook
-    /// did; `invalid_request` where no such provider is registered.
+    /// did; `no_worker` where no such provider is registered, and `invalid_request` where the request names none.
     pub async fn call_model(
         &self,
         scope: &StepScope,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
-        let executor = self.of_step(scope)?;
-        let (name, provider) = executor.provider(request)?;
+        let executor = self.of_step(scope.agent.as_deref())?;
+        let (name, provider) = executor.provider(request.provider.as_deref())?;
         let span = info_span!(
             "llm_call",
             run_id = %scope.run_id,
@@ -159,7 +221,8 @@ impl Executor {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let what = "the model call";
-        let attempt = Attempt::start(scope);
+        let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
+        let attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
         self.notify(&attempt, &HookEvent::PreLlmCall { request })
             .await?;
         let mut response = attempt
@@ -189,12 +252,9 @@ impl Executor {
         (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
     }
 
-    fn provider(
-        &self,
-        request: &CompletionRequest,
-    ) -> Result<(&str, &dyn DynProvider), StepFailure> {
+    fn provider(&self, asked: Option<&str>) -> Result<(&str, &dyn DynProvider), StepFailure> {
         let providers = &self.inner.providers;
-        let found = match &request.provider {
+        let found = match asked {
             Some(name) => providers.get_key_value(name),
             None if providers.len() == 1 => providers.first_key_value(),
             None => None,
@@ -202,15 +262,18 @@ impl Executor {
         found
             .map(|(name, provider)| (name.as_str(), provider.as_ref()))
             .ok_or_else(|| {
-                let asked = request.provider.as_ref().map_or_else(
-                    || "the request names no provider".to_owned(),
-                    |name| format!("there is no provider {name:?}"),
-                );
+                let (kind, what) = match asked {
+                    Some(name) => (
+                        FailureKind::NoWorker,
+                        format!("there is no provider {name:?}"),
+                    ),
+                    None => (
+                        FailureKind::InvalidRequest,
+                        "the request names no provider".to_owned(),
+                    ),
+                };
                 let known = list(providers.keys().map(String::as_str));
-                StepFailure::new(
-                    FailureKind::InvalidRequest,
-                    format!("{asked}: this executor has {known}"),
-                )
+                StepFailure::new(kind, format!("{what}: this executor has {known}"))
             })
     }
 
@@ -240,7 +303,7 @@ impl Executor {
             error.r#type = Empty,
         );
         let start = Instant::now();
-        let executor = self.of_step(scope)?;
+        let executor = self.of_step(scope.agent.as_deref())?;
         let result = executor
             .tool_attempt(scope, call)
             .instrument(span.clone())
@@ -261,17 +324,23 @@ impl Executor {
         scope: &StepScope,
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
-        let tools = &self.inner.tools;
         if call.name == PREVIEW_CALL {
             return self.preview_attempt(scope, call).await;
         }
+        let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
+        let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
+        if let Some(refusal) = refusal {
+            return Ok(refusal);
+        }
+        self.check_tool(&call.name)?;
         if tools.get(&call.name).is_none() {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
         }
         if !call.input.is_object() {
             return Ok(not_an_object(&call.input));
         }
-        let attempt = Attempt::start(scope);
+        let longest = grants.map(|grants| grants.tool_timeout(&call.name));
+        let attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
         let changed = match self.before_tool(&attempt, call).await? {
             ToolVerdict::Call(changed) => changed,
             ToolVerdict::Skip(reason) => {
@@ -284,6 +353,11 @@ impl Executor {
             input,
             ..call.clone()
         });
+        if let (Some(grants), Some(changed)) = (grants, &changed)
+            && let Some(denial) = grants.denial(changed)
+        {
+            return Ok(denial);
+        }
         let call = changed.as_ref().unwrap_or(call);
 
         let context = ToolContext {

@@ -5,13 +5,20 @@ use std::time::Duration;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
 
+/// The delay behind the first look for a worker.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+
+/// The longest one.
+const LAST_LOOK: Duration = Duration::from_secs(60);
+
 /// After so many attempts the policy's delay grows no further.
 const LAST_GROWTH: u32 = 1_000;
 
 /// How long to wait before the next attempt; `None` if there is none and the step has failed.
 ///
 /// `attempt` is the one that failed, counted from 1. There is a next attempt if the failure is retryable,
-/// the policy does not except its kind, attempts are left, and the effect is no write. The delay is the
+/// the policy does not except its kind, attempts are left, and the effect is no write. One that failed because its
+/// worker lacks what it needs was none: see [`look_again`]. The delay is the
 /// policy's, in whole milliseconds and without jitter, or the failure's `retry_after` where that is longer.
 ///
 /// Pure, so every local door waits the same.
@@ -40,11 +47,20 @@ pub fn next_delay(
         && failure.retryable
         && !matches!(
             failure.kind,
-            FailureKind::Cancelled | FailureKind::OutcomeUnknown
+            FailureKind::Cancelled | FailureKind::OutcomeUnknown | FailureKind::NoWorker
         )
         && !policy.non_retryable.contains(&failure.kind)
         && attempt < policy.maximum_attempts;
     may_follow.then(|| policy_delay(policy, attempt).max(failure.retry_after.unwrap_or_default()))
+}
+
+/// How long to wait before a worker is looked for once more that has what a step needs, after so many looks in a row:
+/// 1 s, 2 s, and at last a minute.
+#[must_use]
+pub fn look_again(looks: u32) -> Duration {
+    FIRST_LOOK
+        .saturating_mul(1 << looks.saturating_sub(1).min(6))
+        .min(LAST_LOOK)
 }
 
 /// What a write fails with that was started and whose result was lost, with its worker or on the way: the

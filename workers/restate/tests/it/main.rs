@@ -9,6 +9,7 @@
 
 mod approval;
 mod callers;
+mod changed_file;
 mod death;
 mod health;
 mod identity;

@@ -1,7 +1,9 @@
 //! What a worker takes from callers.
 
 use neuron_engine::RunClient as _;
-use neuron_types::{Message, RunPhase, RunRequest};
+use neuron_types::{
+    AgentSpec, ApprovalRules, Message, RunPhase, RunRequest, ToolAnnotations, ToolDefinition,
+};
 use serde_json::json;
 
 use crate::place::Place;
@@ -24,4 +26,60 @@ async fn a_definition_is_taken_only_where_the_worker_was_started_for_it() {
     let run = place.start_with("taken", whole()).await;
     let output = place.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.state, RunPhase::Completed, "{output:?}");
+}
+
+/// More agents of the file, beside one that has `bash` and denies some of it.
+const AGENTS: &str = r#"
+deny = ["bash(command=echo one*)"]
+
+[agents.reader]
+model = "script/test"
+tools = ["read_file"]
+
+[agents.writer]
+model = "script/test"
+tools = ["bash"]"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_grants_nothing_that_the_worker_does_not() {
+    let turns = json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
+        {"text": "Done."},
+    ]);
+    let place = Place::with_settings(&turns, AGENTS).await;
+    let _worker = place.worker_with(&["--accept-definitions"]);
+    let honest: fn(&mut AgentSpec) = |_| {};
+    let harmless: fn(&mut AgentSpec) = |spec| {
+        spec.head_mut().tools.iter_mut().for_each(read_only);
+    };
+    for (run, agent, change, effects) in [
+        // The worker's agent has no such tool.
+        ("not-had", "reader", honest, ""),
+        // It denies such calls.
+        ("denied", "default", honest, ""),
+        // It has it for one that changes something.
+        ("claimed", "writer", harmless, ""),
+        ("granted", "writer", honest, "one\n"),
+    ] {
+        let mut definition = place.folder.definition();
+        definition.name = agent.to_owned();
+        definition.approvals = ApprovalRules::default();
+        change(&mut definition);
+        let request = RunRequest::new(definition, Message::user("Go."));
+        let run = place.start_with(run, request).await;
+        let output = place.client.wait_for_end(&run).await.unwrap();
+        assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
+        let events = place.client.events_after(&run, 0).await.unwrap();
+        let events = json!(events).to_string();
+        let is_refused = events.contains("\"is_error\":true");
+        assert_eq!(is_refused, effects.is_empty(), "{events}");
+        assert_eq!(place.folder.effects(), effects, "{run}");
+    }
+}
+
+fn read_only(tool: &mut ToolDefinition) {
+    tool.annotations = Some(ToolAnnotations {
+        read_only_hint: Some(true),
+        ..ToolAnnotations::default()
+    });
 }

@@ -8,6 +8,7 @@
 )]
 
 mod callers;
+mod changed_file;
 mod death;
 mod health;
 mod mcp;

@@ -18,11 +18,16 @@ pub(crate) struct Place {
 impl Place {
     /// One whose agent `default` follows these turns, with the tool `bash`.
     pub(crate) async fn new(turns: &Value) -> Self {
+        Self::with_settings(turns, "").await
+    }
+
+    /// The same, with more lines for the agent.
+    pub(crate) async fn with_settings(turns: &Value, lines: &str) -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         let address = server.addresses().main.clone();
         let connect = async || AgentClient::connect_to(&address, "default").await.ok();
         Self {
-            folder: AgentFolder::new(turns, ""),
+            folder: AgentFolder::new(turns, lines),
             client: until(connect).await,
             server,
         }

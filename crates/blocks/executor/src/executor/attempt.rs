@@ -47,11 +47,13 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    pub(crate) fn start(scope: &'a StepScope) -> Self {
+    /// Begins an attempt that may take as long as its scope says, and no longer than `longest`.
+    pub(crate) fn start(scope: &'a StepScope, longest: Duration) -> Self {
+        let timeout = scope.timeout.min(longest);
         Self {
-            timeout: scope.timeout,
+            timeout,
             // A timeout beyond the clock's range is none.
-            deadline: Instant::now().checked_add(scope.timeout),
+            deadline: Instant::now().checked_add(timeout),
             cancellation: &scope.cancellation,
         }
     }

@@ -131,6 +131,7 @@ impl ExecutorBuilder {
                 max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
                 team: self.team,
             }),
+            grants: None,
             sink: None,
         }
     }

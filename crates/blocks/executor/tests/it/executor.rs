@@ -1,3 +1,4 @@
+mod grants;
 mod hooks;
 mod model;
 mod progress;

@@ -48,6 +48,9 @@ pub enum FailureKind {
     OutcomeUnknown,
     /// The model's answer is not of the form that was asked for, twice in a row.
     InvalidAnswer,
+    /// The worker lacks what the step needs: its agent, a provider, a tool. Nothing was done. It is no attempt: a door
+    /// with several workers leaves the step to another.
+    NoWorker,
     /// A fault in neuron or its configuration.
     Internal,
 }
@@ -64,6 +67,7 @@ impl FailureKind {
                 | Self::Network
                 | Self::Unavailable
                 | Self::ModelLoading
+                | Self::NoWorker
         )
     }
 
@@ -91,6 +95,7 @@ impl FailureKind {
             Self::Cancelled => "cancelled",
             Self::OutcomeUnknown => "outcome_unknown",
             Self::InvalidAnswer => "invalid_answer",
+            Self::NoWorker => "no_worker",
             Self::Internal => "internal",
         }
     }

@@ -27,7 +27,8 @@ fn only_what_passes_by_itself_is_retryable() {
             "timeout",
             "network",
             "unavailable",
-            "model_loading"
+            "model_loading",
+            "no_worker"
         ]
     );
     for kind in FAILURE_KINDS {

@@ -384,8 +384,11 @@ impl<E: Effect> Step<E> {
             log: (),
         };
         let made = attempts.make(&self.effect, 1, Duration::ZERO).await;
-        // Without a log nothing but the step can fail.
-        made.unwrap_or_else(|error| Err(StepFailure::new(FailureKind::Internal, error.to_string())))
+        // There is no log that could fail, and no other process that a step could be left to.
+        made.unwrap_or_else(|error| match error {
+            DurableError::Step(failure) => Err(failure),
+            error => Err(StepFailure::new(FailureKind::Internal, error.to_string())),
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use neuron_executor::{StepScope, next_delay};
+use neuron_executor::{Needed, StepScope, next_delay};
 use neuron_types::{
     ActivityOptions, CompletionRequest, FailureKind, RunEvent, RunId, StepFailure, StepId,
     ToolCall, ToolEffects,
@@ -89,6 +89,8 @@ impl Work {
         let (metrics, events) = (&worker.metrics, &self.events);
         let executor = async {
             let executor = worker.executors.of(&self.agent)?;
+            // Whoever is notified of a step is notified once.
+            executor.check(options.agent.as_deref(), self.call.needed())?;
             if attempt == 1 && !events.is_empty() {
                 executor.observe(&self.run_id, events).await?;
             }
@@ -119,6 +121,14 @@ impl Work {
 }
 
 impl Call {
+    /// What an executor must have for it.
+    fn needed(&self) -> Needed<'_> {
+        match self {
+            Self::Model(request) => Needed::Provider(request.provider.as_deref()),
+            Self::Tool(call) => Needed::Tool(&call.name),
+        }
+    }
+
     /// What it comes to with this failure.
     pub(crate) const fn failed(&self, failure: StepFailure) -> AttemptOutcome {
         match self {

@@ -8,8 +8,8 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_engine::given_up;
-use neuron_executor::RetryNotice;
-use neuron_types::{End, Handle};
+use neuron_executor::{RetryNotice, look_again};
+use neuron_types::{End, FailureKind, Handle};
 
 use crate::{
     attempts::{drain::Active, registry::Key, work::Work},
@@ -38,6 +38,10 @@ pub(crate) struct Effect {
     pub(crate) work: Arc<Work>,
     /// The attempt that is under way or comes next.
     pub(crate) attempt: u32,
+    /// How many before it found that their worker lacks what they need: they were none.
+    uncounted: u32,
+    /// How many of these came one after another.
+    looks: u32,
     /// When it starts, if one before it failed.
     pub(crate) due: Option<DateTime<Utc>>,
     pub(crate) start: Start,
@@ -64,6 +68,35 @@ pub(crate) struct Deadline {
     pub(crate) duration: Duration,
 }
 
+impl Effect {
+    /// The number of the attempt among those that were any.
+    pub(crate) const fn counted(&self) -> u32 {
+        self.attempt.saturating_sub(self.uncounted)
+    }
+
+    fn label(&self) -> String {
+        self.work.label(self.counted())
+    }
+
+    fn is_due(&self, now: DateTime<Utc>) -> bool {
+        self.due.is_none_or(|due| due <= now)
+    }
+
+    /// Whether it is a write that waits for its start to be journaled, after an attempt that was none.
+    pub(crate) const fn is_to_be_journaled(&self) -> bool {
+        matches!(self.start, Start::Unjournaled) && self.due.is_some()
+    }
+}
+
+/// What follows an attempt that was not the last.
+#[derive(Debug)]
+pub(crate) enum Followed {
+    /// Another one, after a delay.
+    Retry(RetryNotice),
+    /// A look whether a worker has by then what the attempt needs and this one lacks, for this reason.
+    Look(String),
+}
+
 impl InFlight {
     fn next(&mut self) -> u64 {
         self.count += 1;
@@ -80,6 +113,8 @@ impl InFlight {
         let effect = Effect {
             work: Arc::new(work),
             attempt: 1,
+            uncounted: 0,
+            looks: 0,
             due: None,
             start,
             is_left: false,
@@ -186,13 +221,19 @@ impl InFlight {
         self.effects.values().filter_map(|effect| effect.due).min()
     }
 
-    /// The writes whose start is not journaled yet, by their labels.
-    pub(crate) fn unjournaled(&self) -> BTreeMap<u64, String> {
-        let writes = self.effects.iter();
+    /// The writes whose start is not journaled yet and that may start now, by their labels.
+    pub(crate) fn unjournaled(&self, now: DateTime<Utc>) -> BTreeMap<u64, String> {
+        let writes = self.unmade();
         writes
-            .filter(|(_, effect)| matches!(effect.start, Start::Unjournaled))
-            .map(|(number, effect)| (*number, effect.work.label(effect.attempt)))
+            .filter(|(_, effect)| effect.is_due(now))
+            .map(|(number, effect)| (*number, effect.label()))
             .collect()
+    }
+
+    /// The writes whose start is not journaled yet.
+    fn unmade(&self) -> impl Iterator<Item = (&u64, &Effect)> {
+        let effects = self.effects.iter();
+        effects.filter(|(_, effect)| matches!(effect.start, Start::Unjournaled))
     }
 
     /// The starts of these writes are journaled. They may be made where that was done here.
@@ -206,7 +247,8 @@ impl InFlight {
 
     /// Writes that were never made end as cancelled.
     pub(crate) fn cancel_unmade(&mut self) {
-        for number in self.unjournaled().into_keys() {
+        let unmade: Vec<u64> = self.unmade().map(|(number, _)| *number).collect();
+        for number in unmade {
             self.end(Handle::new(number), |work| work.failed(given_up()).into());
         }
     }
@@ -215,10 +257,7 @@ impl InFlight {
     pub(crate) fn label(&self) -> String {
         let mut effects = self.effects.values();
         let named = effects.by_ref().take(NAMED);
-        let mut label = named
-            .map(|effect| effect.work.label(effect.attempt))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let mut label = named.map(Effect::label).collect::<Vec<_>>().join(", ");
         let others = effects.count();
         if others > 0 {
             label.push_str(&format!(" and {others} more"));
@@ -226,29 +265,39 @@ impl InFlight {
         label
     }
 
-    /// Takes up what an attempt came to, as the journal has it. Returns what is to be said of it where another
-    /// follows.
+    /// Takes up what an attempt came to, as the journal has it. Returns what follows, unless it was the last.
     pub(crate) fn attempt_ended(
         &mut self,
         (number, attempt): Key,
         outcome: AttemptOutcome,
         at: DateTime<Utc>,
         may_follow: bool,
-    ) -> Option<RetryNotice> {
+    ) -> Option<Followed> {
         let effect = self.effects.get_mut(&number)?;
         if effect.attempt != attempt {
             return None;
         }
-        let delay = outcome
-            .failure()
-            .filter(|_| may_follow && !effect.is_left)
-            .and_then(|failure| Some((failure, effect.work.next_delay(attempt, failure)?)));
+        let failure = outcome.failure().filter(|_| may_follow && !effect.is_left);
+        if let Some(lacking) = failure.filter(|failure| failure.kind == FailureKind::NoWorker) {
+            effect.attempt = attempt.saturating_add(1);
+            effect.uncounted = effect.uncounted.saturating_add(1);
+            effect.looks = effect.looks.saturating_add(1);
+            effect.due = Some(later(at, look_again(effect.looks)));
+            if effect.work.is_write() {
+                effect.start = Start::Unjournaled;
+            }
+            return Some(Followed::Look(lacking.message.clone()));
+        }
+        effect.looks = 0;
+        let counted = effect.counted();
+        let delay =
+            failure.and_then(|failure| Some((failure, effect.work.next_delay(counted, failure)?)));
         if let Some((failure, delay)) = delay {
             let (run_id, step) = (effect.work.run_id.clone(), effect.work.options.step);
-            let notice = RetryNotice::new(run_id, step, attempt, failure.clone(), delay);
+            let notice = RetryNotice::new(run_id, step, counted, failure.clone(), delay);
             effect.attempt = attempt.saturating_add(1);
             effect.due = Some(later(at, delay));
-            return Some(notice);
+            return Some(Followed::Retry(notice));
         }
         self.end(Handle::new(number), |_| outcome.into());
         None

@@ -13,7 +13,11 @@ use crate::{
         registry::{Joined, Key, Manner},
         work::Work,
     },
-    door::{in_flight::InFlight, ledger_writer::LedgerWriter, steps::Steps},
+    door::{
+        in_flight::{Followed, InFlight},
+        ledger_writer::LedgerWriter,
+        steps::Steps,
+    },
     wire::entries::AttemptEnd,
 };
 
@@ -59,10 +63,15 @@ impl<'a> Segment<'a> {
         self.ledger().write(self.steps.ctx, &self.steps.meter);
     }
 
-    /// Starts an attempt in this worker.
-    pub(crate) fn begin(&self, key: Key, work: Arc<Work>, active: Active, is_alone: bool) {
+    /// Starts an attempt in this worker: its key, and its number among those that were any.
+    pub(crate) fn begin(
+        &self,
+        (key, attempt): (Key, u32),
+        work: Arc<Work>,
+        active: Active,
+        is_alone: bool,
+    ) {
         let worker = self.steps.worker.clone();
-        let (_, attempt) = key;
         let manner = Manner {
             may_be_dropped: !work.is_write(),
             is_alone,
@@ -75,12 +84,17 @@ impl<'a> Segment<'a> {
     /// Takes up how an attempt ended, as the journal has it.
     pub(crate) fn attempt_ended(&self, end: AttemptEnd, at: DateTime<Utc>, may_follow: bool) {
         let key = (end.number, end.attempt);
-        let notice = self
+        let followed = self
             .in_flight()
             .attempt_ended(key, end.outcome, at, may_follow);
         self.attempts.remove(key);
-        if let Some(notice) = notice {
-            self.steps.sink.retry(&notice);
+        match followed {
+            Some(Followed::Retry(notice)) => self.steps.sink.retry(&notice),
+            Some(Followed::Look(why)) => {
+                self.ledger().block(why);
+                self.flush();
+            }
+            None => {}
         }
     }
 }

@@ -148,7 +148,8 @@ impl<'a> Waits<'a> {
 
     /// Journals that writes are started, before any of them is made.
     async fn journal_starts(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
-        let writes = segment.in_flight().unjournaled();
+        let now = segment.ledger().clock.now();
+        let writes = segment.in_flight().unjournaled(now);
         if writes.is_empty() {
             return Ok(());
         }
@@ -338,8 +339,12 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Handle>, patience: Duration) 
         // Listens before it looks, so that no end is missed in between.
         let mut news = std::pin::pin!(segment.attempts.news());
         news.as_mut().enable();
-        let (ends, due) = begin(segment);
-        if !ends.is_empty() {
+        let Begun {
+            ends,
+            due,
+            is_to_be_journaled,
+        } = begin(segment);
+        if is_to_be_journaled || !ends.is_empty() {
             return observation(ends, false);
         }
         let due = due.map(|due| Instant::now() + (due - Utc::now()).to_std().unwrap_or_default());
@@ -358,18 +363,29 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Handle>, patience: Duration) 
     }
 }
 
-/// Starts the attempts that are due. Returns those that have ended, and when the next is due.
-fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
+/// What was found when attempts were started.
+struct Begun {
+    /// Those that have ended.
+    ends: Vec<AttemptEnd>,
+    /// When the next is due.
+    due: Option<DateTime<Utc>>,
+    /// A write is due, and its start has to be journaled first.
+    is_to_be_journaled: bool,
+}
+
+/// Starts the attempts that are due.
+fn begin(segment: &Segment<'_>) -> Begun {
     let (now, worker) = (Utc::now(), segment.steps.worker);
     let (mut ends, mut next_due) = (Vec::new(), None::<DateTime<Utc>>);
     let (mut wanted, mut starts) = (Vec::new(), Vec::new());
+    let mut is_to_be_journaled = false;
     let mut in_flight = segment.in_flight();
     let is_alone = in_flight.effects().len() == 1;
     let mut steps = BTreeMap::new();
     for (number, effect) in in_flight.effects() {
-        let (number, attempt) = (*number, effect.attempt);
-        steps.insert(number, effect.work.options.step);
-        let key = (number, attempt);
+        steps.insert(*number, effect.work.options.step);
+        let key = (*number, effect.attempt);
+        let counted = (key, effect.counted());
         if segment.attempts.has(key, || worker.drain.begin()) {
             wanted.push(key);
             continue;
@@ -378,11 +394,13 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
             next_due = Some(next_due.map_or(due, |next| next.min(due)));
             continue;
         }
+        // A stopping worker starts none.
+        is_to_be_journaled |= effect.is_to_be_journaled() && worker.drain.begin().is_some();
         let refused = match std::mem::replace(&mut effect.start, Start::Made) {
             // It is made where that is known to be the first time.
             Start::Once(_) if effect.is_left => Some(given_up()),
             Start::Once(active) => {
-                starts.push((key, Arc::clone(&effect.work), active));
+                starts.push((counted, Arc::clone(&effect.work), active));
                 None
             }
             Start::Made => Some(neuron_executor::lost_write()),
@@ -391,7 +409,7 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
                 effect.start = start;
                 // A stopping worker starts none: it is another worker's.
                 if let Some(active) = worker.drain.begin().filter(|_| is_free) {
-                    starts.push((key, Arc::clone(&effect.work), active));
+                    starts.push((counted, Arc::clone(&effect.work), active));
                 }
                 None
             }
@@ -402,8 +420,8 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
         }
     }
     drop(in_flight);
-    for (key, work, active) in starts {
-        segment.begin(key, work, active, is_alone);
+    for (counted, work, active) in starts {
+        segment.begin(counted, work, active, is_alone);
     }
     ends.extend(segment.attempts.results(|key| wanted.contains(&key)));
     let ends = ends
@@ -414,6 +432,9 @@ fn begin(segment: &Segment<'_>) -> (Vec<AttemptEnd>, Option<DateTime<Utc>>) {
             step: steps.get(&number).copied(),
             outcome,
         });
-    let ends = ends.collect();
-    (ends, next_due)
+    Begun {
+        ends: ends.collect(),
+        due: next_due,
+        is_to_be_journaled,
+    }
 }

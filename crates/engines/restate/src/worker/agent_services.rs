@@ -171,9 +171,11 @@ impl AgentServices {
     ///
     /// [`SettingsError::IdentityKey`].
     pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
-        let Self { names, worker, .. } = &self;
+        let names = &self.names;
+        let mut worker = self.worker.clone();
+        worker.executors = worker.executors.granting(&worker.agents);
         let workflows = self.workflows.clone();
-        let agent = agent::definition(names, worker.clone(), workflows, &self.settings)?;
+        let agent = agent::definition(names, worker, workflows, &self.settings)?;
         let mut builder = Endpoint::builder()
             .bind(agent)
             .bind(inbox::definition(names)?)

@@ -16,6 +16,7 @@ mod continue_as_new_lost;
 mod entries;
 mod guard;
 mod journals;
+mod lacking;
 mod large;
 mod listening;
 mod long_run;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch};
+use neuron_executor::{Agents, Executor, Executors, Needed, StepScope, input_mismatch};
 use neuron_types::{AgentSpec, CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
@@ -17,8 +17,8 @@ use crate::{
     },
     wire::{
         activity_inputs::{
-            CHECK, Delta, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep, OBSERVE, PART,
-            TOOL, ToolStep,
+            CHECK, Delta, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep, Need, OBSERVE,
+            PART, SEEK, TOOL, ToolStep,
         },
         failure::activity_error,
         payload_limits,
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// How long after a worker that lacks an agent the next one is asked.
+/// How long after a worker that lacks an agent, or what a step needs, the next one is asked.
 const FIND_AGAIN: Duration = Duration::from_secs(5);
 
 /// What a worker makes the calls of its runs with.
@@ -52,6 +52,19 @@ impl AgentActivities {
         let checked = payload_limits::check_definition(&found);
         checked.map_err(|failure| activity_error(&failure, None))?;
         Ok(found)
+    }
+
+    /// Ends in a worker that has what a step needs. One that lacks it leaves it to another.
+    #[activity(name = SEEK)]
+    pub(crate) async fn seek(
+        self: Arc<Self>,
+        _ctx: ActivityContext,
+        need: Need,
+    ) -> Result<(), ActivityError> {
+        let executor = self.executors.of(&need.agent);
+        let checked = executor
+            .and_then(|executor| executor.check(need.step_agent.as_deref(), need.of_step()));
+        checked.map_err(|lacking| activity_error(&lacking, Some(FIND_AGAIN)))
     }
 
     /// Finds why a run is not given what its agent takes; `None` if it is.
@@ -122,6 +135,12 @@ impl AgentActivities {
         step: ToolStep,
     ) -> Result<ToolOutput, ActivityError> {
         let executor = self.executors.of(&step.terms.agent);
+        // Whoever is notified of a step is notified once.
+        let needed = Needed::Tool(&step.call.name);
+        let executor = executor.and_then(|executor| {
+            let checked = executor.check(step.terms.step_agent.as_deref(), needed);
+            checked.map(|()| executor)
+        });
         self.attempts
             .make(&ctx, executor, &step.terms, async |executor, scope| {
                 let output = executor.call_tool(&scope, &step.call).await?;

@@ -2,8 +2,7 @@
 
 use neuron_engine::{definition_rejected, json_bytes};
 use neuron_types::{
-    AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
-    StepFailure, ToolEffects,
+    AgentRef, AgentSpec, DurableError, RunInput, RunRequest, RunStart, ToolEffects,
 };
 
 use crate::{
@@ -75,7 +74,8 @@ impl<W: 'static> TemporalDurableContext<W> {
             }
             Err(error) => {
                 self.check()?;
-                self.block(&step_failure(&error, ToolEffects::ReadOnly));
+                self.steps
+                    .block(&step_failure(&error, ToolEffects::ReadOnly));
                 let options = activity_options::find(&agent, &self.stop);
                 let asked = self
                     .ctx
@@ -89,15 +89,5 @@ impl<W: 'static> TemporalDurableContext<W> {
         let bytes = json_bytes(&definition).unwrap_or_default();
         self.steps.view(|view| view.fill.add(bytes));
         Ok(definition)
-    }
-
-    /// Shows why the run does not start.
-    fn block(&self, why: &StepFailure) {
-        let now = self.now();
-        let details = self.steps.view(|view| {
-            view.block(why.message.clone(), now);
-            view.details()
-        });
-        self.ctx.set_current_details(details);
     }
 }

@@ -1,22 +1,26 @@
 //! Steps as activities: what is scheduled, and what it came to.
 
-use std::{rc::Rc, time::Duration};
+use std::{future::Future, rc::Rc, time::Duration};
 
 use neuron_engine::json_bytes;
-use neuron_executor::{RetryNotice, cancelled_between, next_delay};
+use neuron_executor::{Needed, RetryNotice, cancelled_between, next_delay};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, RunId, StepFailure,
-    ToolCall, ToolOutput,
+    ToolCall, ToolEffects, ToolOutput,
 };
+use temporalio_common::error::ActivityExecutionError;
 use temporalio_sdk::{TimerOptions, TimerResult, WorkflowCancellationToken, WorkflowContext};
 
 use crate::{
     activities::agent_activities::AgentActivities,
     conversation::{delta_encoder::aside, known_results::NAMED_BESIDE},
     door::place::Place,
-    state::{agent_host::AgentHost, run_view::RunView},
+    state::{
+        agent_host::{AgentHost, time_of},
+        run_view::RunView,
+    },
     wire::{
-        activity_inputs::{Delta, ModelStep, Terms, ToolStep},
+        activity_inputs::{Delta, ModelStep, Need, Terms, ToolStep},
         activity_options,
         failure::step_failure,
         payload_limits::{self, LARGEST_ANSWER, MARKER},
@@ -120,14 +124,22 @@ impl<W> Steps<W> {
         options: &ActivityOptions,
         token: &WorkflowCancellationToken,
     ) -> Result<ToolOutput, StepFailure> {
-        self.count(&step);
-        let activity = activity_options::normal(options, &step.call.name, step.terms.made, token);
-        let called = self
-            .ctx
-            .execute_activity(AgentActivities::tool, step, activity);
-        let answer = called.await;
-        self.was_answered();
-        let output = answer.map_err(|error| step_failure(&error, options.effects))?;
+        let name = &step.call.name;
+        let need = self.need(options, Needed::Tool(name));
+        let output = self
+            .where_it_can_be(&need, options, token, || {
+                self.count(&step);
+                let activity = activity_options::normal(options, name, step.terms.made, token);
+                let called =
+                    self.ctx
+                        .execute_activity(AgentActivities::tool, step.clone(), activity);
+                async move {
+                    let answer = called.await;
+                    self.was_answered();
+                    answer
+                }
+            })
+            .await?;
         self.count(&output);
         Ok(output)
     }
@@ -161,17 +173,17 @@ impl<W> Steps<W> {
             place.leave();
         }
         for delta in deltas {
-            self.part(delta, &request.model, &options, &token).await?;
+            self.part(delta, &request, &options, &token).await?;
         }
         let step = ModelStep {
             terms: self.terms(&options),
             delta: last,
         };
         let response = if place.is_beside() {
-            self.model_beside(step, &request.model, &options, &place, &token)
+            self.model_beside(step, &request, &options, &place, &token)
                 .await?
         } else {
-            self.model_activity(step, &request.model, &options, &token)
+            self.model_activity(step, &request, &options, &token)
                 .await?
         };
         self.count(&response);
@@ -185,29 +197,92 @@ impl<W> Steps<W> {
     async fn model_activity(
         &self,
         step: ModelStep,
-        model: &str,
+        request: &CompletionRequest,
         options: &ActivityOptions,
         token: &WorkflowCancellationToken,
     ) -> Result<CompletionResponse, StepFailure> {
         self.count_conversation(&step)?;
-        let activity = activity_options::normal(options, model, step.terms.made, token);
-        let is_aside = step.delta.aside;
-        let called = self
-            .ctx
-            .execute_activity(AgentActivities::model, step, activity);
-        if !is_aside {
-            self.view(|view| view.encoder.stated());
+        let need = self.need(options, Needed::Provider(request.provider.as_deref()));
+        self.where_it_can_be(&need, options, token, || {
+            let made = step.terms.made;
+            let activity = activity_options::normal(options, &request.model, made, token);
+            let called = self
+                .ctx
+                .execute_activity(AgentActivities::model, step.clone(), activity);
+            if !step.delta.aside {
+                self.view(|view| view.encoder.stated());
+            }
+            async move {
+                let response = called.await;
+                self.was_answered();
+                response
+            }
+        })
+        .await
+    }
+
+    /// What a worker must have to make a step.
+    fn need(&self, options: &ActivityOptions, needed: Needed<'_>) -> Need {
+        let (tool, provider) = match needed {
+            Needed::Tool(name) => (Some(name), None),
+            Needed::Provider(name) => (None, name),
+        };
+        Need {
+            agent: str::to_owned(&self.agent),
+            step_agent: options.agent.clone(),
+            tool: tool.map(ToOwned::to_owned),
+            provider: provider.map(ToOwned::to_owned),
         }
-        let response = called.await;
-        self.was_answered();
-        response.map_err(|error| step_failure(&error, options.effects))
+    }
+
+    /// Makes a step by an activity. If its worker lacks what it needs, nothing was done: the run waits until there is a
+    /// worker that has it, shows that, and has the step made again. That is no attempt.
+    async fn where_it_can_be<T, F>(
+        &self,
+        need: &Need,
+        options: &ActivityOptions,
+        token: &WorkflowCancellationToken,
+        schedule: impl Fn() -> F,
+    ) -> Result<T, StepFailure>
+    where
+        F: Future<Output = Result<T, ActivityExecutionError>>,
+    {
+        loop {
+            let answer = schedule().await;
+            let failure = match answer {
+                Ok(output) => return Ok(output),
+                Err(error) => step_failure(&error, options.effects),
+            };
+            if failure.kind != FailureKind::NoWorker || token.is_cancelled() {
+                return Err(failure);
+            }
+            self.block(&failure);
+            self.count(need);
+            let activity = activity_options::seek(options, token);
+            let found = self
+                .ctx
+                .execute_activity(AgentActivities::seek, need.clone(), activity);
+            found
+                .await
+                .map_err(|error| step_failure(&error, ToolEffects::ReadOnly))?;
+        }
+    }
+
+    /// Shows why the run does not go on.
+    pub(crate) fn block(&self, why: &StepFailure) {
+        let now = time_of(&self.ctx);
+        let details = self.view(|view| {
+            view.block(why.message.clone(), now);
+            view.details()
+        });
+        self.ctx.set_current_details(details);
     }
 
     /// Makes one attempt in the worker that has the run, and what follows as an activity.
     async fn model_beside(
         &self,
         mut step: ModelStep,
-        model: &str,
+        request: &CompletionRequest,
         options: &ActivityOptions,
         place: &Place,
         token: &WorkflowCancellationToken,
@@ -219,7 +294,7 @@ impl<W> Steps<W> {
             false => json_bytes(&step).map_err(|error| unwritable(&error))?,
         };
         if self.has_room_beside(LARGEST_ANSWER.saturating_add(input)) {
-            let mut activity = activity_options::local(options, model, token);
+            let mut activity = activity_options::local(options, &request.model, token);
             // The history is the transcript.
             activity.include_arguments_in_marker = !is_aside;
             let called = self.ctx.execute_local_activity(
@@ -250,14 +325,14 @@ impl<W> Steps<W> {
             }
         }
         place.leave();
-        self.model_activity(step, model, options, token).await
+        self.model_activity(step, request, options, token).await
     }
 
     /// Hands the model activities a part of what is too large for one input.
     async fn part(
         &self,
         delta: Delta,
-        model: &str,
+        request: &CompletionRequest,
         options: &ActivityOptions,
         token: &WorkflowCancellationToken,
     ) -> Result<(), StepFailure> {
@@ -266,12 +341,13 @@ impl<W> Steps<W> {
             delta,
         };
         self.count_conversation(&step)?;
-        let activity = activity_options::normal(options, model, 0, token);
-        let taken = self
-            .ctx
-            .execute_activity(AgentActivities::part, step, activity)
-            .await;
-        taken.map_err(|error| step_failure(&error, options.effects))
+        let need = self.need(options, Needed::Provider(request.provider.as_deref()));
+        self.where_it_can_be(&need, options, token, || {
+            let activity = activity_options::normal(options, &request.model, 0, token);
+            self.ctx
+                .execute_activity(AgentActivities::part, step.clone(), activity)
+        })
+        .await
     }
 
     /// Counts what is stated of the conversation, if it can be stated.
@@ -313,6 +389,10 @@ impl<W> Steps<W> {
         failure: StepFailure,
         token: &WorkflowCancellationToken,
     ) -> Result<Terms, StepFailure> {
+        if failure.kind == FailureKind::NoWorker && !token.is_cancelled() {
+            // Nothing was done: the next attempt is the first.
+            return Ok(terms);
+        }
         let delay = next_delay(&options.retry_policy, options.effects, 1, &failure);
         let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
             return Err(failure);

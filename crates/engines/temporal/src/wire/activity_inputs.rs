@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use neuron_executor::Needed;
 use neuron_types::{ActivityOptions, RequestHead, RunEvent, StepId, ToolCall, ToolEffects};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,6 +23,9 @@ pub(crate) const OBSERVE: &str = "observe";
 
 /// Finds the definition of an agent that a run names.
 pub(crate) const FIND: &str = "find_agent";
+
+/// The name of the activity that ends in a worker that has what a step needs.
+pub(crate) const SEEK: &str = "find_worker";
 
 /// The name of the local activity that checks what a run is given.
 pub(crate) const CHECK: &str = "check_input";
@@ -138,6 +142,32 @@ pub(crate) struct ToolStep {
     /// [`NAMED`](crate::conversation::known_results::NAMED) where `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) named_from: Option<usize>,
+}
+
+/// What a worker must have to make a step.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Need {
+    /// The run's agent.
+    pub(crate) agent: String,
+    /// Whose step it is, if not that agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step_agent: Option<String>,
+    /// The tool that the step calls; it calls a model where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<String>,
+    /// The model's provider, where the request names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) provider: Option<String>,
+}
+
+impl Need {
+    /// Returns it without the run's agent.
+    pub(crate) fn of_step(&self) -> Needed<'_> {
+        match &self.tool {
+            Some(tool) => Needed::Tool(tool),
+            None => Needed::Provider(self.provider.as_deref()),
+        }
+    }
 }
 
 /// Which step an activity makes.

@@ -138,6 +138,20 @@ pub(crate) fn find(agent: &str, token: &WorkflowCancellationToken) -> TemporalAc
         .build()
 }
 
+/// For finding a worker that has what a step needs, among those that make steps of these options, without end.
+pub(crate) fn seek(
+    options: &ActivityOptions,
+    token: &WorkflowCancellationToken,
+) -> TemporalActivityOptions {
+    TemporalActivityOptions::with_start_to_close_timeout(GRACE)
+        .maybe_task_queue(options.activity.task_queue.clone())
+        .retry_policy(TemporalRetryPolicy::builder().build())
+        .cancellation_type(ActivityCancellationType::TryCancel)
+        .cancellation_token(token.clone())
+        .summary("find a worker".to_owned())
+        .build()
+}
+
 /// For telling the hooks how a run ended: once, also when it was cancelled.
 pub(crate) fn ending() -> LocalActivityOptions {
     LocalActivityOptions::builder()

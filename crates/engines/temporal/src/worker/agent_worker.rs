@@ -269,7 +269,7 @@ impl AgentWorkerBuilder {
         }
         let stopping = CancellationToken::new();
         self.options.register_activities(AgentActivities {
-            executors: self.executors.with_sink(&self.sink),
+            executors: self.executors.granting(&self.agents).with_sink(&self.sink),
             agents: self.agents,
             memory: Memory::new(self.transcript_cache_bytes),
             attempts: Attempts {

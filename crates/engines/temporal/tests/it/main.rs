@@ -15,6 +15,7 @@ mod continue_as_new;
 mod continue_as_new_signals;
 mod history_size;
 mod hooks;
+mod lacking;
 mod large;
 mod many_runs;
 mod naming;

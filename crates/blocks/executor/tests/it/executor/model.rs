@@ -72,7 +72,7 @@ async fn names_the_known_providers_when_asked_for_another() {
         .call_model(&scope(), &request(Some("b")))
         .await
         .unwrap_err();
-    assert_eq!(failure.kind, FailureKind::InvalidRequest);
+    assert_eq!(failure.kind, FailureKind::NoWorker);
     assert_eq!(
         failure.message,
         "there is no provider \"b\": this executor has a, demo"
@@ -81,6 +81,7 @@ async fn names_the_known_providers_when_asked_for_another() {
         .call_model(&scope(), &request(None))
         .await
         .unwrap_err();
+    assert_eq!(failure.kind, FailureKind::InvalidRequest);
     assert_eq!(
         failure.message,
         "the request names no provider: this executor has a, demo"

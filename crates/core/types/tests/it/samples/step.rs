@@ -6,7 +6,7 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-pub(crate) const FAILURE_KINDS: [FailureKind; 21] = [
+pub(crate) const FAILURE_KINDS: [FailureKind; 22] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -27,6 +27,7 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 21] = [
     FailureKind::Cancelled,
     FailureKind::OutcomeUnknown,
     FailureKind::InvalidAnswer,
+    FailureKind::NoWorker,
     FailureKind::Internal,
 ];
 

@@ -141,7 +141,12 @@ impl<E: Request> Step<E> {
                 operation: &self.operation,
             },
         };
-        attempts.make(&self.effect, first, delay).await
+        let made = attempts.make(&self.effect, first, delay).await;
+        made.map_err(|error| match error {
+            // The run stays as it is, for a process that has what the step needs.
+            DurableError::Step(lacking) => DurableError::engine(lacking),
+            error => error,
+        })
     }
 }
 

@@ -73,7 +73,12 @@ pub(crate) fn executor(
             Err(_) => {}
         }
     }
-    Ok(builder.prices(prices).build())
+    let executor = builder.prices(prices).build();
+    // The definition may be older than the file.
+    Ok(match file.agents.get(&agent.name) {
+        Some(known) => executor.granting(&known.spec),
+        None => executor,
+    })
 }
 
 fn builtin_names(agent: &AgentSpec) -> Vec<&str> {

@@ -1,0 +1,88 @@
+//! What the worker's own agent grants, whatever definition a run carries.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use neuron_types::{
+    AgentSpec, ApprovalRules, PermissionDecision, PermissionPolicy as _, ToolCall, ToolEffects,
+    ToolOutput,
+};
+
+/// What an agent grants now: its tools, and what it denies.
+///
+/// A run keeps the definition that it began with, which may be older, or that of somebody who is not to decide here.
+#[derive(Debug)]
+pub(crate) struct Grants {
+    tools: BTreeMap<String, Granted>,
+    rules: ApprovalRules,
+    model_timeout: Duration,
+    /// Those of the agents that take turns in the runs of a workflow.
+    team: BTreeMap<String, Arc<Self>>,
+}
+
+/// A tool as the agent has it now.
+#[derive(Debug)]
+struct Granted {
+    effects: ToolEffects,
+    timeout: Duration,
+}
+
+impl Grants {
+    pub(crate) fn of(agent: &AgentSpec) -> Self {
+        let tools = agent.head.tools.iter().map(|tool| {
+            let granted = Granted {
+                effects: tool.effects(),
+                timeout: agent.timeout_of(&tool.name),
+            };
+            (tool.name.clone(), granted)
+        });
+        let team = agent.team.iter().flatten();
+        Self {
+            tools: tools.collect(),
+            rules: agent.approvals.clone(),
+            model_timeout: agent.model_timeout,
+            team: team
+                .map(|member| (member.name.clone(), Arc::new(Self::of(member))))
+                .collect(),
+        }
+    }
+
+    /// Those of an agent that takes turns.
+    pub(crate) fn of_member(&self, agent: &str) -> Option<Arc<Self>> {
+        self.team.get(agent).cloned()
+    }
+
+    /// How long an attempt of a model call may take.
+    pub(crate) const fn model_timeout(&self) -> Duration {
+        self.model_timeout
+    }
+
+    /// How long an attempt of a call of this tool may take.
+    pub(crate) fn tool_timeout(&self, tool: &str) -> Duration {
+        let granted = self.tools.get(tool);
+        granted.map_or(Duration::MAX, |granted| granted.timeout)
+    }
+
+    /// What a call is answered with that is not granted; `None` if it is. The run takes its effects for these.
+    pub(crate) fn refusal(&self, call: &ToolCall, taken_for: ToolEffects) -> Option<ToolOutput> {
+        let Some(granted) = self.tools.get(&call.name) else {
+            let names = self.tools.keys().map(String::as_str);
+            return Some(ToolOutput::unknown_tool(&call.name, names));
+        };
+        // The run's door would repeat it, and journals no start.
+        if granted.effects == ToolEffects::Write && taken_for != ToolEffects::Write {
+            return Some(ToolOutput::error(format!(
+                "not called: {} may change something, and this run was started when it did not: use another tool",
+                call.name
+            )));
+        }
+        self.denial(call)
+    }
+
+    /// What a call is answered with that the agent denies now; `None` if it does not.
+    pub(crate) fn denial(&self, call: &ToolCall) -> Option<ToolOutput> {
+        let PermissionDecision::Deny(reason) = self.rules.check(&call.name, &call.input) else {
+            return None;
+        };
+        Some(ToolOutput::error(format!("denied: {reason}")))
+    }
+}

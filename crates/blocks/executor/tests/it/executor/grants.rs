@@ -1,0 +1,165 @@
+use std::{sync::Arc, time::Duration};
+
+use neuron_executor::{Agents, Executor, Executors, Needed};
+use neuron_testing::effects::{TestHook, TestTool, call, scope, text_of};
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    AgentSpec, ApprovalRules, FailureKind, HookAction, HookEvent, RequestHead, ToolAnnotations,
+    ToolDefinition, ToolDyn as _, ToolEffects, ToolOutput,
+};
+use serde_json::json;
+
+fn registry(tools: &[&TestTool]) -> ToolRegistry {
+    let mut registry = ToolRegistry::new();
+    for tool in tools {
+        registry.register_dyn(Arc::new((*tool).clone()));
+    }
+    registry
+}
+
+/// An agent that has these tools.
+fn agent(tools: Vec<ToolDefinition>) -> AgentSpec {
+    let head = RequestHead {
+        tools,
+        ..RequestHead::default()
+    };
+    AgentSpec {
+        head: head.into(),
+        ..AgentSpec::default()
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_the_agent_has_no_more_is_not_called() {
+    let (kept, gone) = (
+        TestTool::echo(),
+        TestTool::new("gone", |_, _| async { Ok(ToolOutput::text("made")) }),
+    );
+    let executor = Executor::builder().tools(registry(&[&kept, &gone])).build();
+    let executor = executor.granting(&agent(vec![kept.definition()]));
+    let output = executor.call_tool(&scope(), &call("gone", json!({}))).await;
+    let output = output.unwrap();
+    assert!(output.is_error);
+    assert_eq!(text_of(&output), "there is no tool \"gone\": use echo");
+    assert!(gone.calls().is_empty());
+}
+
+#[tokio::test]
+async fn what_the_agent_denies_now_is_not_called_whatever_the_run_began_with() {
+    let tool = TestTool::echo();
+    let redirect = TestHook(|event: &HookEvent<'_>| {
+        Ok(match event {
+            HookEvent::PreToolExecution { input, .. } if input["text"] == "changed" => {
+                let input = json!({"text": "secret plans"});
+                HookAction::ModifyToolInput { input }
+            }
+            _ => HookAction::Continue,
+        })
+    });
+    let builder = Executor::builder().tools(registry(&[&tool]));
+    let executor = builder.hook(redirect).build().granting(&AgentSpec {
+        approvals: ApprovalRules {
+            deny: vec!["echo(text=secret*)".into()],
+            ..ApprovalRules::default()
+        },
+        ..agent(vec![tool.definition()])
+    });
+    for (text, is_denied) in [("secret", true), ("changed", true), ("public", false)] {
+        let echo = call("echo", json!({ "text": text }));
+        let output = executor.call_tool(&scope(), &echo).await.unwrap();
+        assert_eq!(output.is_error, is_denied, "{text}: {}", text_of(&output));
+        assert_eq!(text_of(&output).starts_with("denied: "), is_denied);
+    }
+    assert_eq!(tool.calls(), [json!({"text": "public"})]);
+}
+
+#[tokio::test]
+async fn a_write_is_not_called_for_a_run_that_takes_it_for_none() {
+    let tool = TestTool::echo();
+    let executor = Executor::builder().tools(registry(&[&tool])).build();
+    let writes = executor.clone().granting(&agent(vec![tool.definition()]));
+    let harmless = ToolDefinition {
+        annotations: Some(ToolAnnotations {
+            idempotent_hint: Some(true),
+            ..ToolAnnotations::default()
+        }),
+        ..tool.definition()
+    };
+    let repeats = executor.granting(&agent(vec![harmless]));
+    let mut taken_for = scope();
+    for (executor, effects, is_called) in [
+        (&writes, ToolEffects::ReadOnly, false),
+        (&writes, ToolEffects::Idempotent, false),
+        (&writes, ToolEffects::Write, true),
+        (&repeats, ToolEffects::ReadOnly, true),
+        (&repeats, ToolEffects::Write, true),
+    ] {
+        taken_for.effects = effects;
+        let echo = call("echo", json!({"text": "x"}));
+        let output = executor.call_tool(&taken_for, &echo).await.unwrap();
+        assert_eq!(output.is_error, !is_called, "{effects:?}");
+    }
+    assert_eq!(tool.calls().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_attempt_takes_longer_than_the_agent_lets_it() {
+    let tool = TestTool::new("slow", |_, context| async move {
+        context.cancellation_token.cancelled().await;
+        Ok::<_, neuron_types::ToolError>(std::future::pending().await)
+    });
+    let executor = Executor::builder().tools(registry(&[&tool])).build();
+    let executor = executor.granting(&AgentSpec {
+        tool_timeout: Duration::from_secs(2),
+        ..agent(vec![tool.definition()])
+    });
+    let failure = executor.call_tool(&scope(), &call("slow", json!({}))).await;
+    let failure = failure.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::OutcomeUnknown);
+    assert!(failure.message.contains("within 2s"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn what_is_granted_and_not_here_is_left_to_another_worker() {
+    let executor = Executor::builder().build();
+    let tool = TestTool::echo();
+    // An executor without grants has all the tools that there are.
+    assert!(executor.check(None, Needed::Tool("echo")).is_ok());
+    let executor = executor.granting(&agent(vec![tool.definition()]));
+    for failure in [
+        executor.check(None, Needed::Tool("echo")).unwrap_err(),
+        executor
+            .call_tool(&scope(), &call("echo", json!({"text": "x"})))
+            .await
+            .unwrap_err(),
+        executor
+            .check(None, Needed::Provider(Some("p")))
+            .unwrap_err(),
+        executor
+            .check(Some("critic"), Needed::Tool("echo"))
+            .unwrap_err(),
+    ] {
+        assert_eq!(failure.kind, FailureKind::NoWorker, "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn the_executors_of_a_worker_grant_what_its_agents_have() {
+    let tool = TestTool::echo();
+    let executor = Executor::builder().tools(registry(&[&tool])).build();
+    let agents: Agents = [agent(Vec::new())].into_iter().collect();
+    let all = Executors::from(executor.clone()).granting(&agents);
+    let named = [("default".to_owned(), executor)];
+    let named = Executors::by_agent(named).granting(&agents);
+    let echo = call("echo", json!({"text": "x"}));
+    for (executors, agent, is_error) in [
+        (&all, "default", true),
+        (&all, "another", false),
+        (&named, "default", true),
+    ] {
+        let executor = executors.of(agent).unwrap();
+        let output = executor.call_tool(&scope(), &echo).await.unwrap();
+        assert_eq!(output.is_error, is_error, "{agent}: {}", text_of(&output));
+    }
+    assert!(named.of("another").is_err());
+}
