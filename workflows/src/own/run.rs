@@ -37,7 +37,10 @@ pub async fn run<W: Workflow, D: DurableContext>(
         definition: input.agent.fingerprint(),
         tags: input.tags,
     });
-    let ended = outcome::<W, D>(&door, &prompt, input.mismatch).await;
+    let ended = match input.rejected {
+        Some(rejected) => Err(WorkflowError::Rejected(rejected)),
+        None => outcome::<W, D>(&door, &prompt, input.mismatch).await,
+    };
     let (exit_reason, output, error) = match ended {
         Ok(output) => (ExitReason::Complete, Some(output), None),
         Err(error) => {

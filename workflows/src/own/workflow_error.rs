@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure, with_causes};
+use neuron_types::{
+    DurableError, ExitReason, FailureKind, OverrideRejected, RunError, StepFailure, with_causes,
+};
 
 /// Why a workflow of one's own does not come to its output. Its run ends with it, unless it only cannot go on here.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,9 @@ pub enum WorkflowError {
     /// one's own does not continue as new.
     #[error("the history of the run is full: let fewer things happen in one run")]
     HistoryFull,
+    /// The run asks for what its caller may not have.
+    #[error("the run is not started as it was asked for: {0}")]
+    Rejected(OverrideRejected),
     /// The input is not what the workflow is given.
     #[error("the input cannot be read")]
     Input(#[source] serde_json::Error),
@@ -77,7 +82,7 @@ impl WorkflowError {
                 return Ok((ExitReason::Cancelled, RunError { kind, message }));
             }
             Self::Door(DurableError::Step(StepFailure { kind, .. })) => (ExitReason::Failed, *kind),
-            Self::Door(DurableError::BadSignal { .. }) | Self::Input(_) => {
+            Self::Door(DurableError::BadSignal { .. }) | Self::Input(_) | Self::Rejected(_) => {
                 (ExitReason::Failed, FailureKind::InvalidRequest)
             }
             Self::Agent {

@@ -409,7 +409,7 @@ impl Executor {
             ..ToolContext::default()
         };
         let preview = preview::preview(&self.inner.tools, &call.input, &context);
-        let attempt = Attempt::start(scope);
+        let attempt = Attempt::start(scope, Duration::MAX);
         match attempt.part(preview).await {
             Ok(output) => Ok(output),
             // The person is asked without one.

@@ -14,7 +14,10 @@ mod ticket;
 mod tool;
 mod wasm;
 
+pub use agent::caller_setting::CallerSetting;
 pub use agent::limits::Limits;
+pub use agent::override_rejected::OverrideRejected;
+pub use agent::overrides::{LimitOverrides, Overrides};
 pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
 pub use agent::spec::{AgentSpec, ContextPolicy, ContextRule, OnUnknownOutcome, ToolSettings};
 pub use context::{ContextStrategy, ModelHandle};
@@ -63,6 +66,7 @@ pub use step::options::ActivityOptions;
 pub use step::retry::RetryPolicy;
 pub use ticket::approval::{ApprovalTicket, Decision, OnExpiry, RememberedDecision, Verdict};
 pub use ticket::call_pattern::CallPattern;
+pub use ticket::caller_rules::{CallerRules, RunPolicy};
 pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use tool::call::ToolCall;
 pub use tool::context::{ProgressReporter, ToolContext};

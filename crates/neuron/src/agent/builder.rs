@@ -5,8 +5,8 @@ use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
 use neuron_executor::{Executor, ExecutorBuilder, Prices};
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, CallPattern, ContextPolicy, Hook, Limits, OnExpiry, ResponseFormat, RetryPolicy,
-    SystemPrompt, ToolDyn,
+    AgentSpec, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry, ResponseFormat,
+    RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -151,6 +151,12 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// Refuses such calls, whatever else is said of them.
     pub fn deny(mut self, calls: impl Into<String>) -> Self {
         self.spec.approvals.deny.push(calls.into());
+        self
+    }
+
+    /// Lets whoever starts a run set this of the agent too, beside what narrows it. Default is nothing.
+    pub fn callers_may_set(mut self, settings: impl IntoIterator<Item = CallerSetting>) -> Self {
+        self.spec.callers_may_set.extend(settings);
         self
     }
 

@@ -133,17 +133,20 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static, E: Engine + ?Sized>
         self.start_request(run_id, request).await
     }
 
-    /// As [`start`](Self::start), with all that a run can be started with: a tenant, an owner, labels.
+    /// As [`start`](Self::start), with all that a run can be started with: a tenant, an owner, labels, and what the run
+    /// changes of the agent.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// As [`start`](Self::start); [`RunFailure::Rejected`] if the agent does not take what is changed of it.
     pub async fn start_request(
         &self,
         run_id: &str,
         request: RunRequest,
     ) -> Result<Run<O>, RunFailure> {
         let run_id = RunId::new(run_id).map_err(|source| RunFailure::RunId { source })?;
+        let narrowed = self.agent.spec().narrowed(&request.overrides);
+        narrowed.map_err(RunFailure::Rejected)?;
         let started = self
             .engine
             .start_run(self.agent.parts(), run_id, request)

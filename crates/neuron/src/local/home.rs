@@ -287,11 +287,7 @@ fn same(started: &RunRequest, request: &RunRequest) -> bool {
 }
 
 fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
-    checked_input(RunInput {
-        tags: request.tags,
-        preamble: request.preamble,
-        ..RunInput::new(agent.spec.clone(), request.prompt)
-    })
+    checked_input(request.with_agent(agent.spec.clone()))
 }
 
 fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use neuron_engine::RunClientError;
-use neuron_types::{DurableError, ExitReason, InvalidRunId, RunError, RunId, RunPhase};
+use neuron_types::{
+    DurableError, ExitReason, InvalidRunId, OverrideRejected, RunError, RunId, RunPhase,
+};
 
 /// What keeps a run from starting, from going on, or from an answer.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -29,6 +31,9 @@ pub enum RunFailure {
         /// The id.
         run_id: RunId,
     },
+    /// The agent does not take what the run changes of it. Nothing was started.
+    #[error(transparent)]
+    Rejected(OverrideRejected),
     /// The agent asks a person, and nobody is there who could answer.
     #[error(
         "agent {agent} asks a person about calls and nobody can answer here: start the run as a stream and answer its \

@@ -3,7 +3,10 @@
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use neuron_config::DEFAULT_AGENT;
 use neuron_types::RunId;
+
+use crate::runs::changes::ChangeArgs;
 
 /// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
 #[derive(Debug, Parser)]
@@ -40,9 +43,9 @@ pub(crate) struct Global {
         default_value = "local"
     )]
     pub(crate) engine: EngineName,
-    /// The agent, by its name in the agent file
-    #[arg(long, global = true, value_name = "NAME", default_value = "default")]
-    pub(crate) agent: String,
+    /// The agent, by its name in the agent file [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
     /// The agent file [default: neuron.toml if it exists]
     #[arg(long, global = true, value_name = "FILE", env = "NEURON_CONFIG")]
     pub(crate) config: Option<PathBuf>,
@@ -52,6 +55,13 @@ pub(crate) struct Global {
     /// Show whole causes of errors, and a log (RUST_LOG filters it)
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+}
+
+impl Global {
+    /// The name of the agent that is meant.
+    pub(crate) fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or(DEFAULT_AGENT)
+    }
 }
 
 /// What runs the agent.
@@ -160,6 +170,8 @@ pub(crate) struct RunArgs {
     /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
     #[arg(long)]
     pub(crate) id: Option<RunId>,
+    #[command(flatten)]
+    pub(crate) changes: ChangeArgs,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use neuron_config::AgentFileError;
 use neuron_engine::RunClientError;
 use neuron_local::JournalError;
 use neuron_mcp::McpError;
-use neuron_types::{DurableError, InvalidRunId, RunId, causes};
+use neuron_types::{DurableError, InvalidRunId, OverrideRejected, RunId, causes};
 
 use crate::{
     Exit,
@@ -71,6 +71,8 @@ pub(crate) enum CliError {
     RunId(#[from] InvalidRunId),
     #[error(transparent)]
     AgentFile(AgentFileError),
+    #[error("{0}: nothing was started")]
+    Rejected(#[from] OverrideRejected),
     #[error(transparent)]
     Mcp(#[from] McpError),
     #[error("{}", of_journal(.0))]

@@ -55,6 +55,7 @@ macro_rules! __scenarios {
                 signals_arrive_while_the_run_rolls_over
                 two_thousand_turns
                 a_run_is_started_by_name
+                a_caller_narrows_an_agent_and_does_not_widen_it
                 a_prompt_that_states_no_input_fails_the_run_at_once
             ]
             [

@@ -39,7 +39,7 @@ impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
 }
 
 impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
-    /// A run at its start. Its permission policy is the agent's `approvals`.
+    /// A run at its start. Its permission policy is [that of the agent](neuron_types::AgentSpec::policy).
     pub fn new(door: D, strategy: C, input: RunInput) -> Self {
         let lineage = Lineage::of(door.uuid());
         let machine = AgentMachine::new(input, door.now()).with_lineage(lineage);
@@ -54,7 +54,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     fn with_machine(door: D, strategy: C, machine: AgentMachine) -> Self {
-        let policy = Box::new(machine.agent().approvals.clone());
+        let policy = Box::new(machine.agent().policy());
         Self {
             door,
             strategy,
@@ -66,7 +66,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// Sets the permission policy. Default is the agent's `approvals`. It is asked again on every replay,
+    /// Sets the permission policy. Default is [that of the agent](neuron_types::AgentSpec::policy). It is asked again on every replay,
     /// so it must be pure.
     #[must_use]
     pub fn with_policy(mut self, policy: impl PermissionPolicy + 'static) -> Self {

@@ -51,7 +51,8 @@ impl From<AgentMachine> for RunState {
 }
 
 impl AgentMachine {
-    /// A run at its start; at its end, if its prompt [is not](RunInput::mismatch) what the agent is given.
+    /// A run at its start; at its end, if its prompt [is not](RunInput::mismatch) what the agent is given, or if the agent
+    /// [does not take](RunInput::rejected) what is changed of it.
     #[must_use]
     pub fn new(input: RunInput, now: DateTime<Utc>) -> Self {
         let RunInput {
@@ -60,6 +61,7 @@ impl AgentMachine {
             preamble: mut conversation,
             prompt,
             mismatch,
+            rejected,
         } = input;
         let provider = agent.head.provider.as_deref();
         let model = agent.head.model.as_str();
@@ -98,8 +100,10 @@ impl AgentMachine {
                 outbox: vec![started],
             },
         };
-        if let Some(reason) = mismatch {
-            machine.reject_input(&reason, now);
+        match (rejected, mismatch) {
+            (Some(reason), _) => machine.reject_overrides(&reason, now),
+            (None, Some(reason)) => machine.reject_input(&reason, now),
+            (None, None) => {}
         }
         machine
     }

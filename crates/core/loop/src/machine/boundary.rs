@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ExitReason, FailureKind, Message, RunError, RunEvent, RunOutcome, Stage, TokenUsage,
-    UserMessage, cost_sum,
+    ExitReason, FailureKind, Message, OverrideRejected, RunError, RunEvent, RunOutcome, Stage,
+    TokenUsage, UserMessage, cost_sum,
 };
 use rust_decimal::Decimal;
 
@@ -178,6 +178,12 @@ impl AgentMachine {
         let agent = &self.state.agent.name;
         let message =
             format!("the prompt is not the input that the agent {agent} is given: {reason}");
+        self.fail(FailureKind::InvalidRequest, message, now);
+    }
+
+    /// Ends a run that asks for what its caller may not have.
+    pub(crate) fn reject_overrides(&mut self, reason: &OverrideRejected, now: DateTime<Utc>) {
+        let message = format!("the run is not started as it was asked for: {reason}");
         self.fail(FailureKind::InvalidRequest, message, now);
     }
 

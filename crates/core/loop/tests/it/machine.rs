@@ -5,8 +5,8 @@ use std::time::Duration;
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
     AgentSpec, CallState, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Lineage,
-    Message, PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags, StepFailure, StepId,
-    StopReason, ToolEffects, UserMessage,
+    Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags,
+    StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -367,6 +367,23 @@ fn a_run_starts_with_the_fingerprint_of_its_definition_and_says_whose_it_is() {
         panic!("{events:?}");
     };
     assert_eq!((definition, told), (&agent().fingerprint(), &tags));
+}
+
+#[test]
+fn a_run_whose_caller_asks_for_too_much_ends_before_its_first_step() {
+    let rejected = RunInput {
+        rejected: Some(OverrideRejected::Model { model: "m".into() }),
+        ..input(agent())
+    };
+    let machine = AgentMachine::new(rejected, at(0));
+    assert_eq!(machine.next(), Action::Done);
+    let output = machine.output(&RunId::new("r").unwrap(), "local");
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, FailureKind::InvalidRequest);
+    assert_eq!(
+        error.message,
+        "the run is not started as it was asked for: \"m\" names no provider: write provider/model"
+    );
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! What an agent is: its definition, its limits, its reminders.
 
+pub(crate) mod caller_setting;
 pub(crate) mod limits;
+mod narrowing;
+pub(crate) mod override_rejected;
+pub(crate) mod overrides;
 pub(crate) mod reminder;
 pub(crate) mod spec;

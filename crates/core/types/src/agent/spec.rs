@@ -1,15 +1,20 @@
 //! What an agent is, as a run carries it.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::Arc,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    ActivityOptions, ActivitySettings, ApprovalRules, Limits, OnExpiry, Reminder, RequestHead,
-    RetryPolicy, StepId, ToolCall, ToolDefinition, ToolEffects, canonical_json, json::millis,
-    json::shared,
+    ActivityOptions, ActivitySettings, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry,
+    Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall, ToolDefinition, ToolEffects,
+    canonical_json, json::millis, json::shared,
 };
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
@@ -31,6 +36,12 @@ pub struct AgentSpec {
     pub input: Option<Value>,
     /// Which calls are refused or put to a person.
     pub approvals: ApprovalRules,
+    /// What whoever started the run added to these rules.
+    #[serde(skip_serializing_if = "CallerRules::is_empty")]
+    pub caller_rules: CallerRules,
+    /// What whoever starts a run may set, beside what narrows it. Default is nothing.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub callers_may_set: BTreeSet<CallerSetting>,
     /// How long a ticket stays open; for ever where `None`.
     #[serde(
         rename = "approval_timeout_ms",
@@ -76,6 +87,8 @@ impl Default for AgentSpec {
             head: Arc::default(),
             input: None,
             approvals: ApprovalRules::default(),
+            caller_rules: CallerRules::default(),
+            callers_may_set: BTreeSet::new(),
             approval_timeout: None,
             on_expiry: OnExpiry::default(),
             on_unknown_outcome: OnUnknownOutcome::default(),
@@ -111,6 +124,12 @@ impl AgentSpec {
             let _ = write!(text, "{byte:02x}");
         }
         text
+    }
+
+    /// Returns what says which calls a run makes, refuses and puts to a person.
+    #[must_use]
+    pub fn policy(&self) -> RunPolicy {
+        RunPolicy::new(self.approvals.clone(), &self.caller_rules)
     }
 
     /// How the door makes the model call of this turn.

@@ -7,7 +7,9 @@ use serde::{
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-use crate::{AgentSpec, Conversation, Message, RunInput, RunTags, StateVersion};
+use crate::{
+    AgentSpec, Conversation, LimitOverrides, Message, Overrides, RunInput, RunTags, StateVersion,
+};
 
 /// What a run is started with, the same on every engine.
 ///
@@ -29,6 +31,7 @@ use crate::{AgentSpec, Conversation, Message, RunInput, RunTags, StateVersion};
 /// | `agent` | the name of an agent of the worker; or, for development, a whole [`AgentSpec`] |
 /// | `prompt` | a text, or a [`Message`] |
 /// | `tenant`, `owner`, `labels` | see [`RunTags`] |
+/// | `overrides` | what this run changes of the agent: see [`Overrides`] |
 /// | `preamble` | messages that were said before the prompt |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +44,9 @@ pub struct RunRequest {
     /// Whose the run is.
     #[serde(flatten)]
     pub tags: RunTags,
+    /// What is changed of the agent for this run, most often nothing.
+    #[serde(skip_serializing_if = "Overrides::is_empty")]
+    pub overrides: Overrides,
     /// What was said before the prompt, most often nothing.
     #[serde(skip_serializing_if = "<[Message]>::is_empty")]
     pub preamble: Conversation,
@@ -56,6 +62,7 @@ impl RunRequest {
             version: StateVersion,
             agent: agent.into(),
             tags: RunTags::default(),
+            overrides: Overrides::default(),
             preamble: Conversation::default(),
             prompt,
         }
@@ -71,17 +78,99 @@ impl RunRequest {
         self,
         find: impl FnOnce(&str) -> Result<AgentSpec, E>,
     ) -> Result<RunInput, E> {
-        let agent = match self.agent {
-            AgentRef::Name(name) => find(&name)?,
-            AgentRef::Definition(definition) => *definition,
+        let agent = match &self.agent {
+            AgentRef::Name(name) => find(name)?,
+            AgentRef::Definition(definition) => AgentSpec::clone(definition),
         };
-        Ok(RunInput {
+        Ok(self.with_agent(agent))
+    }
+
+    /// Returns what the run starts with, where this is its agent's definition: [narrowed](AgentSpec::narrowed) by what
+    /// the request changes of it, or as it is with the [reason](RunInput::rejected) for which it cannot be.
+    #[must_use]
+    pub fn with_agent(self, agent: AgentSpec) -> RunInput {
+        let (agent, rejected) = match agent.narrowed(&self.overrides) {
+            Ok(narrowed) => (narrowed, None),
+            Err(rejected) => (agent, Some(rejected)),
+        };
+        RunInput {
             agent,
             tags: self.tags,
             preamble: self.preamble,
             prompt: self.prompt,
             mismatch: None,
-        })
+            rejected,
+        }
+    }
+
+    /// Sets for whom the run is. Default is nobody.
+    #[must_use]
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tags.tenant = Some(tenant.into());
+        self
+    }
+
+    /// Sets who starts it. Default is nobody.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<String>) -> Self {
+        self.tags.owner = Some(owner.into());
+        self
+    }
+
+    /// Adds what it is to be found by. One of the same key is replaced.
+    #[must_use]
+    pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.tags.labels.insert(key.into(), value.into());
+        self
+    }
+
+    /// Sets what is changed of the agent for this run. Default is nothing.
+    #[must_use]
+    pub fn overrides(mut self, overrides: Overrides) -> Self {
+        self.overrides = overrides;
+        self
+    }
+
+    /// Sets limits for this run, which are to be lower than the agent's.
+    #[must_use]
+    pub fn limits(mut self, limits: LimitOverrides) -> Self {
+        self.overrides.limits = limits;
+        self
+    }
+
+    /// Sets the tools that stay for this run.
+    #[must_use]
+    pub fn tools<T: Into<String>>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
+        self.overrides.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Has a person asked before such calls, whatever the agent allows.
+    #[must_use]
+    pub fn ask(mut self, calls: impl Into<String>) -> Self {
+        self.overrides.ask.push(calls.into());
+        self
+    }
+
+    /// Refuses such calls.
+    #[must_use]
+    pub fn deny(mut self, calls: impl Into<String>) -> Self {
+        self.overrides.deny.push(calls.into());
+        self
+    }
+
+    /// Has such calls made without asking, where the agent lets its callers set that.
+    #[must_use]
+    pub fn allow(mut self, calls: impl Into<String>) -> Self {
+        self.overrides.allow.push(calls.into());
+        self
+    }
+
+    /// Sets the model, as `provider/model`, where the agent lets its callers set that.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.overrides.model = Some(model.into());
+        self
     }
 }
 
@@ -91,6 +180,7 @@ impl From<RunInput> for RunRequest {
             version: StateVersion,
             agent: input.agent.into(),
             tags: input.tags,
+            overrides: Overrides::default(),
             preamble: input.preamble,
             prompt: input.prompt,
         }
@@ -160,6 +250,8 @@ struct Form {
     #[serde(default)]
     labels: BTreeMap<String, String>,
     #[serde(default)]
+    overrides: Overrides,
+    #[serde(default)]
     preamble: Conversation,
     #[serde(deserialize_with = "prompt")]
     prompt: Message,
@@ -183,6 +275,7 @@ impl TryFrom<Form> for RunRequest {
                 owner: form.owner,
                 labels: form.labels,
             },
+            overrides: form.overrides,
             preamble: form.preamble,
             prompt: form.prompt,
         })

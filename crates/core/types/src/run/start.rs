@@ -1,6 +1,6 @@
 //! Where a run, or a segment of it, begins.
 
-use crate::{AgentSpec, Conversation, Message, RunState, RunTags};
+use crate::{AgentSpec, Conversation, Message, OverrideRejected, RunState, RunTags};
 
 /// What a run starts with: a [`RunRequest`](crate::RunRequest) whose agent is resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,9 @@ pub struct RunInput {
     /// Why the prompt is not what the agent [is given](AgentSpec::input), as the executor found and the door journaled;
     /// `None` if it is. A run with a reason fails before its first model call.
     pub mismatch: Option<String>,
+    /// Why the agent does not take what whoever started the run [changes](crate::Overrides) of it; `None` if it does. A run
+    /// with a reason fails before its first step.
+    pub rejected: Option<OverrideRejected>,
 }
 
 impl RunInput {
@@ -28,6 +31,7 @@ impl RunInput {
             preamble: Conversation::default(),
             prompt,
             mismatch: None,
+            rejected: None,
         }
     }
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod approval;
 pub(crate) mod call_pattern;
+pub(crate) mod caller_rules;
 pub(crate) mod policy;

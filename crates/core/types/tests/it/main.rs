@@ -13,6 +13,7 @@ mod canonical;
 mod cli_contract;
 mod durable_context;
 mod fingerprint;
+mod overrides;
 mod provider;
 mod public_surface;
 mod refusal;

@@ -151,7 +151,12 @@ fn a_request_needs_two_texts_and_refuses_what_it_does_not_know() {
     assert_eq!(request.tags.tenant.as_deref(), Some("acme"));
 
     for (field, value, said) in [
-        ("overrides", json!({}), "unknown field `overrides`"),
+        ("budget", json!({}), "unknown field `budget`"),
+        (
+            "overrides",
+            json!({"limits": {"coins": 1}}),
+            "unknown field `coins`",
+        ),
         ("agent", json!(7), "the name of an agent, or its definition"),
         ("prompt", json!(["Go."]), "a text, or a message"),
         ("version", json!(3), "version 3"),

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use neuron_engine::definition_rejected;
 use neuron_types::{
-    AgentRef, AgentSpec, DurableContext as _, DurableError, RunInput, RunRequest, RunStart,
-    RunState,
+    AgentRef, AgentSpec, DurableContext as _, DurableError, RunRequest, RunStart, RunState,
 };
 
 use crate::door::{
@@ -54,38 +53,26 @@ impl RestateDurableContext<'_> {
         beginning: Beginning,
         sought: Sought,
     ) -> Result<RunStart, DurableError> {
-        let RunRequest {
-            agent,
-            tags,
-            preamble,
-            prompt,
-            ..
-        } = match beginning {
+        let request = match beginning {
             Beginning::New(request) => request,
             Beginning::Continued(state) => return Ok(state.into()),
         };
-        let agent = match (agent, sought.found) {
+        let agent = match (&request.agent, sought.found) {
             (AgentRef::Definition(definition), _) if sought.is_rejected => {
                 return Err(definition_rejected(&definition.name).into());
             }
-            (AgentRef::Definition(definition), _) => *definition,
+            (AgentRef::Definition(definition), _) => AgentSpec::clone(definition),
             (AgentRef::Name(_), Some(Ok(definition))) => *definition,
             (AgentRef::Name(name), found) => {
                 let why = found.and_then(Result::err).unwrap_or_default();
-                self.seek(&name, why).await?
+                self.seek(name, why).await?
             }
         };
-        let mismatch = match &agent.input {
-            Some(schema) => self.check_input(schema, &prompt.text()).await?,
-            None => None,
-        };
-        Ok(RunStart::New(RunInput {
-            agent,
-            tags,
-            preamble,
-            prompt,
-            mismatch,
-        }))
+        let mut input = request.with_agent(agent);
+        if let Some(schema) = &input.agent.input {
+            input.mismatch = self.check_input(schema, &input.prompt.text()).await?;
+        }
+        Ok(RunStart::New(input))
     }
 
     /// Looks for an agent until it is there, or the run is cancelled. Restate calls the deployment that the run began

@@ -33,8 +33,8 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
     for (run, request, said) in [
         (
             "unknown",
-            json!({"agent": "default", "prompt": "Go.", "overrides": {}}),
-            "unknown field `overrides`",
+            json!({"agent": "default", "prompt": "Go.", "budget": {}}),
+            "unknown field `budget`",
         ),
         (
             "missing",

@@ -1,9 +1,7 @@
 //! How a run that only names its agent comes to a definition.
 
 use neuron_engine::{definition_rejected, json_bytes};
-use neuron_types::{
-    AgentRef, AgentSpec, DurableError, RunInput, RunRequest, RunStart, ToolEffects,
-};
+use neuron_types::{AgentRef, AgentSpec, DurableError, RunStart, ToolEffects};
 
 use crate::{
     activities::agent_activities::AgentActivities,
@@ -26,26 +24,18 @@ impl<W: 'static> TemporalDurableContext<W> {
             Opening::Continued { continued } => return Ok(continued.state.into()),
             Opening::Unreadable(reason) => return Err(DurableError::engine(reason)),
         };
-        let RunRequest { tags, prompt, .. } = request;
-        let agent = match request.agent {
+        let agent = match &request.agent {
             AgentRef::Definition(definition) => {
                 self.accept_definition(&definition.name)?;
-                *definition
+                AgentSpec::clone(definition)
             }
-            AgentRef::Name(name) => self.definition(name).await?,
+            AgentRef::Name(name) => self.definition(name.clone()).await?,
         };
-        let mismatch = match &agent.input {
-            Some(schema) => self.check_input(schema, prompt.text()).await?,
-            None => None,
-        };
-        let preamble = request.preamble;
-        Ok(RunStart::New(RunInput {
-            agent,
-            tags,
-            preamble,
-            prompt,
-            mismatch,
-        }))
+        let mut input = request.with_agent(agent);
+        if let Some(schema) = &input.agent.input {
+            input.mismatch = self.check_input(schema, input.prompt.text()).await?;
+        }
+        Ok(RunStart::New(input))
     }
 
     /// Rejects the definition of an agent, unless the worker that began the run takes definitions from callers. A replay

@@ -1,12 +1,13 @@
 //! `neuron run`
 
 use neuron_config::OpenAgents;
-use neuron_types::RunRequest;
+use neuron_types::Overrides;
 
 use crate::{
     CliError, Exit,
     args::{EngineName, RunHereArgs},
     questions::person::Person,
+    runs::changes,
     runs::execution,
     runs::order::Order,
     session::Session,
@@ -20,7 +21,7 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     }
     // Before the prompt, which may be long in coming.
     let file = session.agent_file().await?;
-    let options = session.open_options()?.agents([&session.global.agent]);
+    let options = session.open_options()?.agents([session.global.agent()]);
     let (options, person) = Person::introduce(options);
     let agents = file.open(options).await?;
     let ran = start(session, &agents, args, &person).await;
@@ -34,9 +35,10 @@ async fn start(
     args: RunHereArgs,
     person: &Person,
 ) -> Result<Exit, CliError> {
-    let agent = agents.agent(&session.global.agent)?;
+    let agent = agents.agent(session.global.agent())?;
+    let agent = changes::narrowed_here(&agent, &args.run.changes.overrides())?;
     let executor = agents.executor(&agent)?;
-    let Order { run_id, prompt } = Order::read(args.run)?;
+    let order = Order::read(args.run)?;
     if agents.is_demo(&agent) {
         note(
             "the demo model answers, which is a small program and no language model: set \
@@ -44,7 +46,8 @@ async fn start(
         );
     }
     let journal = session.journal().await?;
-    let request = RunRequest::new(agent.clone(), prompt);
+    let run_id = order.run_id.clone();
+    let request = order.request(agent.clone(), Overrides::default());
     let directory = session.directory()?;
     journal
         .create_run_in(&directory, &run_id, request, EngineName::Local.as_str())

@@ -1,7 +1,7 @@
 //! `neuron submit`
 
 use neuron_engine::RunHandle;
-use neuron_types::RunRequest;
+use neuron_types::Overrides;
 use serde_json::json;
 
 use crate::{
@@ -21,10 +21,13 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     }
     // Before the prompt, which may be long in coming.
     let opened = session.engine().await?;
-    let Order { run_id, prompt } = Order::read(args.run)?;
+    let agent = session.global.agent();
+    let overrides = args.run.changes.overrides();
+    check(session, agent, &overrides)?;
+    let order = Order::read(args.run)?;
     // What the agent is, its worker knows.
-    let agent = session.global.agent.as_str();
-    let request = RunRequest::new(agent, prompt);
+    let run_id = order.run_id.clone();
+    let request = order.request(agent, overrides);
     if args.wait {
         note(&format!("run {run_id}: agent {}", shown::line(agent)));
         let run = RunHandle::start(opened, run_id, request).await?;
@@ -38,4 +41,19 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
         session.output.text(run_id.as_str())?;
     }
     Ok(Exit::Done)
+}
+
+/// Rejects what the agent does not take, where the file of its worker is named. The worker looks all the same.
+fn check(session: &Session, agent: &str, overrides: &Overrides) -> Result<(), CliError> {
+    if session.global.config.is_none() || overrides.is_empty() {
+        return Ok(());
+    }
+    let file = session.agent_file()?;
+    // Tools of MCP servers are known to the worker.
+    let known = Overrides {
+        tools: None,
+        ..overrides.clone()
+    };
+    file.definition(agent)?.narrowed(&known)?;
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Starting, executing, following and showing runs.
 
+pub(crate) mod changes;
 pub(crate) mod execution;
 pub(crate) mod follow;
 pub(crate) mod input;

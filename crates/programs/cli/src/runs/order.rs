@@ -1,6 +1,6 @@
 //! What a new run is to do.
 
-use neuron_types::{InvalidRunId, Message, RunId};
+use neuron_types::{AgentRef, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags};
 use uuid::Uuid;
 
 use crate::{CliError, args::RunArgs, runs::input};
@@ -9,7 +9,8 @@ use crate::{CliError, args::RunArgs, runs::input};
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) run_id: RunId,
-    pub(crate) prompt: Message,
+    prompt: Message,
+    tags: RunTags,
 }
 
 impl Order {
@@ -19,11 +20,22 @@ impl Order {
     ///
     /// [`CliError::NoPrompt`], [`CliError::Stdin`].
     pub(crate) fn read(args: RunArgs) -> Result<Self, CliError> {
+        let tags = args.changes.tags();
         let prompt = input::prompt(args.prompt)?;
         Ok(Self {
             run_id: args.id.map_or_else(new_id, Ok)?,
             prompt: Message::user(prompt),
+            tags,
         })
+    }
+
+    /// Returns what the run is started with.
+    pub(crate) fn request(self, agent: impl Into<AgentRef>, overrides: Overrides) -> RunRequest {
+        RunRequest {
+            tags: self.tags,
+            overrides,
+            ..RunRequest::new(agent, self.prompt)
+        }
     }
 }
 

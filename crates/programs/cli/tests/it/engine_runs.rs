@@ -23,6 +23,7 @@ macro_rules! on_each_engine {
 
 on_each_engine! {
     a_run_prints_and_shows_what_a_local_one_does
+    a_caller_changes_of_an_agent_what_it_lets_callers_set
     tickets_are_decided_one_by_one_and_refused_as_locally
     a_run_without_a_worker_is_waited_for_until_there_is_one
     a_cancelled_run_ends_its_call_and_says_so
@@ -31,6 +32,35 @@ on_each_engine! {
 }
 
 const ASKS: &str = "tools = [\"bash\"]\nask = [\"bash\"]";
+
+fn a_caller_changes_of_an_agent_what_it_lets_callers_set(engine: Engine) {
+    let agent = "tools = [\"bash\"]\nask = [\"bash\"]\ncallers_may_set = [\"allow\"]";
+    let place = Place::new(engine, &one_command("echo made >> made"), agent);
+    let (home, _worker) = (&place.home, place.worker());
+    let submit = |id: &str, changes: &[&str]| {
+        let submit = ["submit", "--id", id, "--wait", "--json"];
+        home.neuron(&[&submit[..], changes, &["go"]].concat())
+    };
+    let denied = submit(
+        "denied",
+        &["--allow", "bash", "--deny", "bash(command=echo*)"],
+    );
+    assert_eq!(denied.exits(0).json()["state"], "completed");
+    assert!(!home.exists("made"));
+    submit("allowed", &["--allow", "bash"]).exits(0);
+    assert_eq!(home.read("made"), "made\n");
+
+    let rejected = submit("rejected", &["--model", "demo/demo"]).exits(1);
+    let error = &rejected.json()["error"]["message"];
+    let said = "the agent default does not let callers set model";
+    assert!(error.as_str().unwrap().contains(said), "{error}");
+    // Where the agent file is named, nothing is started.
+    let named = ["submit", "--config", "neuron.toml", "--id", "unstarted"];
+    home.neuron(&[&named[..], &["--model", "demo/demo", "go"]].concat())
+        .exits(2)
+        .says(said);
+    home.neuron(&["status", "unstarted"]).exits(2);
+}
 
 /// What must be the same whatever the engine.
 fn comparable(mut value: Value) -> Value {

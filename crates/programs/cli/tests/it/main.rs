@@ -10,6 +10,7 @@
 
 mod agents;
 mod approvals;
+mod changes;
 mod engine_dev;
 mod engine_people;
 mod engine_place;

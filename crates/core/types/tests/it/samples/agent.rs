@@ -1,8 +1,9 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use neuron_types::{
-    ActivitySettings, AgentSpec, ContextPolicy, ContextRule, Limits, Message, OnExpiry,
-    OnUnknownOutcome, Reminder, ReminderTrigger, RunRequest, ToolSettings,
+    ActivitySettings, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
+    Message, OnExpiry, OnUnknownOutcome, Overrides, Reminder, ReminderTrigger, RunRequest,
+    ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -53,6 +54,8 @@ pub(crate) fn full() -> AgentSpec {
         head: request::full().head,
         input: None,
         approvals: approval::rules(),
+        caller_rules: approval::caller_rules(),
+        callers_may_set: CallerSetting::ALL.into(),
         approval_timeout: Some(Duration::from_secs(3600)),
         on_expiry: OnExpiry::Fail,
         on_unknown_outcome: OnUnknownOutcome::AskPerson,
@@ -96,10 +99,30 @@ pub(crate) fn typed() -> AgentSpec {
     }
 }
 
+/// Everything that a caller can change.
+pub(crate) fn overrides() -> Overrides {
+    Overrides {
+        limits: LimitOverrides {
+            turns: Some(5),
+            tool_calls: Some(10),
+            tokens: Some(100_000),
+            cost_usd: Some(Decimal::new(50, 2)),
+            duration: Some(Duration::from_secs(60)),
+        },
+        tools: Some(vec!["read_file".into()]),
+        ask: vec!["read_file".into()],
+        deny: vec!["bash".into()],
+        allow: vec!["read_file(path=docs/*)".into()],
+        model: Some("anthropic/claude-sonnet-5-5".into()),
+        instructions: Some("Be brief.".into()),
+    }
+}
+
 pub(crate) fn run_requests() -> Vec<RunRequest> {
     let prompt = Message::user("Review the last commit.");
     vec![
         RunRequest::new("reviewer", prompt.clone()),
+        RunRequest::new("reviewer", prompt.clone()).overrides(overrides()),
         RunRequest {
             tags: run::tags(),
             preamble: vec![Message::user("Hi"), Message::assistant("Hello.")].into(),

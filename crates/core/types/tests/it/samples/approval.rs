@@ -1,5 +1,5 @@
 use neuron_types::{
-    ApprovalRules, ApprovalTicket, Decision, OnExpiry, PermissionDecision, Verdict,
+    ApprovalRules, ApprovalTicket, CallerRules, Decision, OnExpiry, PermissionDecision, Verdict,
 };
 use serde_json::json;
 
@@ -22,6 +22,14 @@ pub(crate) fn rules() -> ApprovalRules {
         approve: vec!["*".into(), "!read_file".into()],
         deny: vec!["bash".into()],
         ..ApprovalRules::default()
+    }
+}
+
+pub(crate) fn caller_rules() -> CallerRules {
+    CallerRules {
+        allow: vec!["grep".into()],
+        ask: vec!["read_file".into()],
+        deny: vec!["write_file".into()],
     }
 }
 

@@ -1,11 +1,15 @@
 use neuron_types::{
-    AgentRef, AgentSpec, ContextPolicy, ContextRule, Limits, OnUnknownOutcome, Reminder,
-    ReminderTrigger, RunRequest, ToolSettings,
+    AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
+    OnUnknownOutcome, Overrides, Reminder, ReminderTrigger, RunRequest, ToolSettings,
 };
-use proptest::{collection::btree_map, option, prelude::*};
+use proptest::{
+    collection::{btree_map, btree_set},
+    option,
+    prelude::*,
+};
 
 use super::{
-    approval::{on_expiry, rules},
+    approval::{caller_rules, on_expiry, rules},
     decimal, few,
     message::message,
     millis, one_of, optional_json,
@@ -78,8 +82,12 @@ prop_compose! {
         tool_timeout in millis(),
         activity in activity_settings(),
         tool_settings in btree_map(text(), tool_settings(), 0..3),
+        caller_rules in caller_rules(),
+        callers_may_set in btree_set(one_of(&CallerSetting::ALL), 0..4),
     ) -> AgentSpec {
         AgentSpec {
+            caller_rules,
+            callers_may_set,
             parallel_tools,
             retry,
             model_timeout,
@@ -120,15 +128,47 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn limit_overrides()(
+        turns in option::of(any::<u32>()),
+        tool_calls in option::of(any::<u32>()),
+        tokens in option::of(any::<u64>()),
+        cost_usd in option::of(decimal()),
+        duration in option::of(millis()),
+    ) -> LimitOverrides {
+        LimitOverrides { turns, tool_calls, tokens, cost_usd, duration }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn overrides(rule: BoxedStrategy<String>)(
+        limits in limit_overrides(),
+        tools in option::of(few(text())),
+        ask in few(rule.clone()),
+        deny in few(rule.clone()),
+        allow in few(rule),
+        model in option::of(text()),
+        instructions in option::of(text()),
+    ) -> Overrides {
+        Overrides { limits, tools, ask, deny, allow, model, instructions }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
             agent_spec().prop_map(AgentRef::from),
         ],
         tags in run_tags(),
+        overrides in overrides(text().boxed()),
         preamble in few(message()),
         prompt in message(),
     ) -> RunRequest {
-        RunRequest { tags, preamble: preamble.into(), ..RunRequest::new(agent, prompt) }
+        RunRequest {
+            tags,
+            overrides,
+            preamble: preamble.into(),
+            ..RunRequest::new(agent, prompt)
+        }
     }
 }

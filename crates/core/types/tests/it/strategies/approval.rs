@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ApprovalRules, ApprovalTicket, Decision, OnExpiry, PermissionDecision, RememberedDecision,
-    Verdict,
+    ApprovalRules, ApprovalTicket, CallerRules, Decision, OnExpiry, PermissionDecision,
+    RememberedDecision, Verdict,
 };
 use proptest::{option, prelude::*};
 
@@ -65,6 +65,16 @@ prop_compose! {
     ) -> ApprovalTicket {
         // What is not drawn is as in the sample.
         ApprovalTicket { ticket, tool, args, digest, reason, ..sample(expires_at) }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn caller_rules()(
+        allow in few(text()),
+        ask in few(text()),
+        deny in few(text()),
+    ) -> CallerRules {
+        CallerRules { allow, ask, deny }
     }
 }
 

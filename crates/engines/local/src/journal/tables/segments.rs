@@ -101,7 +101,8 @@ pub(crate) fn load_start(
     let request = load_request(connection, run)?;
     let is_named = matches!(request.agent, AgentRef::Name(_));
     let mut start = agents.resolve(request)?;
-    if is_named {
+    // What is not taken stays in the request, and ends the run whoever takes it up.
+    if is_named && start.rejected.is_none() {
         save_request(connection, run, &RunRequest::from(start.clone()))?;
     }
     if let Some(schema) = &start.agent.input {

@@ -26,7 +26,7 @@ pub(crate) async fn serve(session: &Session, http: Option<SocketAddr>) -> Result
     .map_err(CliError::Signals)?;
 
     let cwd = env::current_dir().map_err(CliError::WorkingDirectory)?;
-    let agent = &session.global.agent;
+    let agent = session.global.agent();
     let options = OpenOptions::new(&cwd).agents([agent]);
     let agents = file.open(options).await?;
     let served = async {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, Limits, OnExpiry, OnUnknownOutcome, RequestHead, SystemPrompt,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry, OnUnknownOutcome,
+    RequestHead, SystemPrompt,
 };
 
 use crate::agent_file::{
@@ -29,13 +30,14 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "model",
     "instructions",
     "tools",
     "allow",
     "ask",
     "deny",
+    "callers_may_set",
     "approval_timeout",
     "on_expiry",
     "on_unknown_outcome",
@@ -136,6 +138,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
             deny: tools::read_rules(table, "deny", servers),
             ..ApprovalRules::default()
         },
+        callers_may_set: read_caller_settings(table),
         approval_timeout: table.duration("approval_timeout"),
         on_expiry: table.choice("on_expiry", &EXPIRIES).unwrap_or_default(),
         on_unknown_outcome: table
@@ -148,6 +151,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
+        caller_rules: CallerRules::default(),
         retry,
         model_timeout,
         tool_timeout,
@@ -171,6 +175,15 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         workplace,
         mcp: mcp.into_iter().collect(),
     }
+}
+
+fn read_caller_settings(agent: &Table<'_>) -> BTreeSet<CallerSetting> {
+    const KEY: &str = "callers_may_set";
+    let choices = CallerSetting::ALL.map(|setting| (setting.as_str(), setting));
+    let settings = agent.texts(KEY).into_iter();
+    settings
+        .filter_map(|text| agent.choose(KEY, text, &choices))
+        .collect()
 }
 
 fn read_limits(agent: &Table<'_>) -> Limits {

@@ -47,6 +47,7 @@ fn name_the_key_of_an_agent_and_its_line() {
         "on_expiry = \"escalate\"",
         "on_unknown_outcome = \"retry\"",
         "parallel_tools = \"yes\"",
+        "callers_may_set = [\"modell\", \"everything\"]",
         "max_tokens = 0",
         "max_tokens = -1",
         "temperature = \"hot\"",

@@ -24,6 +24,7 @@ instructions = "You are a careful assistant."
 tools = ["read_file", "bash", "grep"]
 ask = ["*", "!read_file"]
 deny = ["grep"]
+callers_may_set = ["limits", "model"]
 approval_timeout = "1h 30m"
 on_expiry = "fail"
 on_unknown_outcome = "ask_person"

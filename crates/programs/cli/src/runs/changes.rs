@@ -1,0 +1,214 @@
+//! What the command line changes of an agent for one run, and whose the run is.
+
+use std::{str::FromStr, time::Duration};
+
+use clap::Args;
+use neuron_types::{
+    AgentSpec, CallerSetting, LimitOverrides, OverrideRejected, Overrides, RunTags,
+};
+use rust_decimal::Decimal;
+
+/// What a run changes of its agent, and whose it is.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ChangeArgs {
+    /// Another model; on an engine, if the agent lets callers set it
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    pub(crate) model: Option<String>,
+    /// A lower limit: turns, tool_calls, tokens, cost_usd or duration
+    #[arg(long = "limit", value_name = "KEY=VALUE")]
+    pub(crate) limits: Vec<LimitArg>,
+    /// Ask a person before such calls too, as "bash(command=git push*)"
+    #[arg(long, value_name = "CALL")]
+    pub(crate) ask: Vec<String>,
+    /// Refuse such calls too
+    #[arg(long, value_name = "CALL")]
+    pub(crate) deny: Vec<String>,
+    /// Make such calls without asking; on an engine, if the agent lets callers set it
+    #[arg(long, value_name = "CALL")]
+    pub(crate) allow: Vec<String>,
+    /// For whom the run is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
+    /// What the run is to be found by
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub(crate) labels: Vec<LabelArg>,
+}
+
+impl ChangeArgs {
+    /// What is changed of the agent.
+    pub(crate) fn overrides(&self) -> Overrides {
+        let mut limits = LimitOverrides::default();
+        for LimitArg(limit) in &self.limits {
+            limits.turns = limit.turns.or(limits.turns);
+            limits.tool_calls = limit.tool_calls.or(limits.tool_calls);
+            limits.tokens = limit.tokens.or(limits.tokens);
+            limits.cost_usd = limit.cost_usd.or(limits.cost_usd);
+            limits.duration = limit.duration.or(limits.duration);
+        }
+        Overrides {
+            limits,
+            ask: self.ask.clone(),
+            deny: self.deny.clone(),
+            allow: self.allow.clone(),
+            model: self.model.clone(),
+            ..Overrides::default()
+        }
+    }
+
+    /// Whose the run is.
+    pub(crate) fn tags(&self) -> RunTags {
+        let labels = self.labels.iter();
+        RunTags {
+            tenant: self.tenant.clone(),
+            labels: labels
+                .map(|LabelArg { key, value }| (key.clone(), value.clone()))
+                .collect(),
+            ..RunTags::default()
+        }
+    }
+}
+
+/// The agent for a run of the person who is here. It is theirs: what may let it do more they may set too.
+///
+/// # Errors
+///
+/// What it does not take all the same.
+pub(crate) fn narrowed_here(
+    agent: &AgentSpec,
+    overrides: &Overrides,
+) -> Result<AgentSpec, OverrideRejected> {
+    let mut own = agent.clone();
+    own.callers_may_set
+        .extend([CallerSetting::Model, CallerSetting::Allow]);
+    let mut narrowed = own.narrowed(overrides)?;
+    narrowed.callers_may_set.clone_from(&agent.callers_may_set);
+    Ok(narrowed)
+}
+
+/// One limit, as `turns=5`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LimitArg(LimitOverrides);
+
+/// Why a text is none of what it is to be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoSetting {
+    #[error("write KEY=VALUE")]
+    Form,
+    #[error("there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd or duration")]
+    Limit(String),
+    #[error("{0:?} is no whole number")]
+    Count(String),
+    #[error("{0:?} is no amount of US dollars: write one as 5 or 0.50")]
+    Money(String),
+    #[error("{0:?} is no duration: write one with its unit, as 30m")]
+    Duration(String),
+}
+
+impl FromStr for LimitArg {
+    type Err = NoSetting;
+
+    fn from_str(text: &str) -> Result<Self, NoSetting> {
+        let (key, value) = text.split_once('=').ok_or(NoSetting::Form)?;
+        let none = LimitOverrides::default();
+        Ok(Self(match key {
+            "turns" => LimitOverrides {
+                turns: Some(count(value)?),
+                ..none
+            },
+            "tool_calls" => LimitOverrides {
+                tool_calls: Some(count(value)?),
+                ..none
+            },
+            "tokens" => LimitOverrides {
+                tokens: Some(count(value)?),
+                ..none
+            },
+            "cost_usd" => LimitOverrides {
+                cost_usd: Some(money(value)?),
+                ..none
+            },
+            "duration" => LimitOverrides {
+                duration: Some(duration(value)?),
+                ..none
+            },
+            other => return Err(NoSetting::Limit(other.to_owned())),
+        }))
+    }
+}
+
+fn count<T: FromStr>(text: &str) -> Result<T, NoSetting> {
+    // As in the agent file.
+    let digits = text.replace('_', "");
+    digits
+        .parse()
+        .map_err(|_| NoSetting::Count(text.to_owned()))
+}
+
+fn money(text: &str) -> Result<Decimal, NoSetting> {
+    let amount = Decimal::from_str(text).ok();
+    amount
+        .filter(|amount| !amount.is_sign_negative())
+        .ok_or_else(|| NoSetting::Money(text.to_owned()))
+}
+
+pub(crate) fn duration(text: &str) -> Result<Duration, NoSetting> {
+    humantime::parse_duration(text).map_err(|_| NoSetting::Duration(text.to_owned()))
+}
+
+/// A label, as `report=q3`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LabelArg {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for LabelArg {
+    type Err = NoSetting;
+
+    fn from_str(text: &str) -> Result<Self, NoSetting> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.is_empty() => Ok(Self {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err(NoSetting::Form),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_limits_as_they_stand_in_the_agent_file() {
+        let texts = [
+            "turns=5",
+            "tokens=2_000_000",
+            "cost_usd=0.50",
+            "duration=30m",
+            "turns=4",
+        ];
+        let args = ChangeArgs {
+            limits: texts.iter().map(|text| text.parse().unwrap()).collect(),
+            ..ChangeArgs::default()
+        };
+        let limits = args.overrides().limits;
+        assert_eq!(
+            limits,
+            LimitOverrides {
+                turns: Some(4),
+                tokens: Some(2_000_000),
+                cost_usd: Some(Decimal::new(50, 2)),
+                duration: Some(Duration::from_secs(1800)),
+                ..LimitOverrides::default()
+            }
+        );
+        for wrong in ["turns", "turns=-1", "colour=5", "cost_usd=-1", "duration=5"] {
+            assert!(wrong.parse::<LimitArg>().is_err(), "{wrong}");
+        }
+        for wrong in ["report", "=q3"] {
+            assert!(wrong.parse::<LabelArg>().is_err(), "{wrong}");
+        }
+    }
+}
