@@ -48,7 +48,7 @@ fn check(session: &Session, agent: &str, overrides: &Overrides) -> Result<(), Cl
     if session.global.config.is_none() || overrides.is_empty() {
         return Ok(());
     }
-    let file = session.agent_file()?;
+    let file = session.agent_file_as_it_is()?;
     // Tools of MCP servers are known to the worker.
     let known = Overrides {
         tools: None,
