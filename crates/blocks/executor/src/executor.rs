@@ -126,8 +126,9 @@ impl Executor {
 
     fn check_tool(&self, name: &str) -> Result<(), StepFailure> {
         let tools = &self.inner.tools;
-        // Without grants a tool that is not here is one that there is not.
-        if self.grants.is_none() || tools.get(name).is_some() {
+        // A tool that is not granted, as all are without grants, is refused by a result and not by a worker that lacks it.
+        let is_granted = self.grants.as_ref().is_some_and(|grants| grants.has(name));
+        if !is_granted || tools.get(name).is_some() {
             return Ok(());
         }
         let known = list(tools.names());

@@ -51,6 +51,11 @@ impl Grants {
         self.team.get(agent).cloned()
     }
 
+    /// Whether the agent has this tool.
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
     /// How long an attempt of a model call may take.
     pub(crate) const fn model_timeout(&self) -> Duration {
         self.model_timeout
