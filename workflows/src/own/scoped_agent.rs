@@ -141,7 +141,8 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
             }
             None => {
                 let lineage = Lineage::of(self.door.uuid());
-                let input = RunInput::new(self.spec.clone(), prompt);
+                let mut input = RunInput::new(self.spec.clone(), prompt);
+                input.tags = self.door.turns().status.tags();
                 let machine = AgentMachine::new(input, self.door.now()).with_lineage(lineage);
                 let mut state = RunState::from(machine);
                 state.scope = self.scope;

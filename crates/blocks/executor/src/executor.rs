@@ -78,6 +78,8 @@ pub enum Needed<'a> {
 
 struct Inner {
     providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    /// By the provider's name and the tenant.
+    tenant_providers: BTreeMap<String, BTreeMap<String, Arc<dyn DynProvider>>>,
     tools: ToolRegistry,
     hooks: Hooks,
     prices: Prices,
@@ -119,7 +121,7 @@ impl Executor {
     pub fn check(&self, agent: Option<&str>, needed: Needed<'_>) -> Result<(), StepFailure> {
         let executor = self.of_step(agent)?;
         match needed {
-            Needed::Provider(name) => executor.provider(name).map(drop),
+            Needed::Provider(name) => executor.provider(name, None).map(drop),
             Needed::Tool(name) => executor.check_tool(name),
         }
     }
@@ -180,7 +182,8 @@ impl Executor {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
-        let (name, provider) = executor.provider(request.provider.as_deref())?;
+        let tenant = scope.tenant.as_deref();
+        let (name, provider) = executor.provider(request.provider.as_deref(), tenant)?;
         let span = info_span!(
             "llm_call",
             run_id = %scope.run_id,
@@ -253,7 +256,12 @@ impl Executor {
         (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
     }
 
-    fn provider(&self, asked: Option<&str>) -> Result<(&str, &dyn DynProvider), StepFailure> {
+    /// The provider of this name: the tenant's own, where there is one.
+    fn provider(
+        &self,
+        asked: Option<&str>,
+        tenant: Option<&str>,
+    ) -> Result<(&str, &dyn DynProvider), StepFailure> {
         let providers = &self.inner.providers;
         let found = match asked {
             Some(name) => providers.get_key_value(name),
@@ -261,7 +269,11 @@ impl Executor {
             None => None,
         };
         found
-            .map(|(name, provider)| (name.as_str(), provider.as_ref()))
+            .map(|(name, provider)| {
+                let tenants = self.inner.tenant_providers.get(name);
+                let own = tenants.and_then(|tenants| tenants.get(tenant?));
+                (name.as_str(), own.unwrap_or(provider).as_ref())
+            })
             .ok_or_else(|| {
                 let (kind, what) = match asked {
                     Some(name) => (

@@ -23,6 +23,8 @@ pub struct StepScope {
     pub agent: Option<String>,
     /// What no other run has, though it may have the name.
     pub nonce: Option<Uuid>,
+    /// For whom the run runs.
+    pub tenant: Option<String>,
     /// The attempt, counted from 1.
     pub attempt: u32,
     /// How long this attempt may take.
@@ -49,6 +51,7 @@ impl StepScope {
             step: options.step,
             agent: options.agent.clone(),
             nonce: options.nonce,
+            tenant: options.tenant.clone(),
             attempt,
             timeout: options.start_to_close_timeout,
             effects: options.effects,

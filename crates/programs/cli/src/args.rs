@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use neuron_config::DEFAULT_AGENT;
 use neuron_types::RunId;
 
-use crate::runs::changes::ChangeArgs;
+use crate::runs::{changes::ChangeArgs, filter::FilterArgs};
 
 /// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
 #[derive(Debug, Parser)]
@@ -268,6 +268,8 @@ pub(crate) struct RunsArgs {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]

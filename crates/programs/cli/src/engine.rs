@@ -19,6 +19,9 @@ const TASK_QUEUE_VARIABLE: &str = "NEURON_TASK_QUEUE";
 /// How many runs are asked for at once.
 const PAGE: usize = 1_000;
 
+/// How many are asked for at least where most may not pass the filter.
+const FEWEST: usize = 100;
+
 /// The client of the engine that the command line names; local runs are those in this home directory.
 ///
 /// # Errors
@@ -54,29 +57,41 @@ pub(crate) async fn open(
     }
 }
 
-/// The newest runs, the newest first. What is left out is said on standard error.
+/// The newest runs that pass a filter, the newest first. What is left out is said on standard error.
 ///
 /// # Errors
 ///
 /// What keeps the engine from being asked.
 pub(crate) async fn newest_runs(
     client: &dyn RunClient,
+    filter: &RunFilter,
     limit: usize,
 ) -> Result<Vec<RunStatus>, RunClientError> {
-    let filter = RunFilter::all();
     let (mut runs, mut left, mut cursor) = (Vec::new(), limit, None);
     while left > 0 {
-        let mut page = PageRequest::first(left.min(PAGE));
-        left -= page.limit;
+        // A page may have few runs that pass, or none.
+        let size = if filter.is_narrow() {
+            left.max(FEWEST)
+        } else {
+            left
+        };
+        let mut page = PageRequest::first(size.min(PAGE));
+        let asked = page.limit;
         page.after = cursor;
-        let listed = client.list(&filter, page).await?;
+        let listed = client.list(filter, page).await?;
         say_incomplete(client, listed.incomplete);
+        left = left.saturating_sub(if filter.is_narrow() {
+            listed.runs.len()
+        } else {
+            asked
+        });
         runs.extend(listed.runs);
         cursor = listed.next;
         if cursor.is_none() {
             break;
         }
     }
+    runs.truncate(limit);
     Ok(runs)
 }
 

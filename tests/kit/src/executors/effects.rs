@@ -25,6 +25,7 @@ pub fn scope() -> StepScope {
         step: StepId::new(2, 1),
         agent: None,
         nonce: None,
+        tenant: None,
         attempt: 1,
         timeout: Duration::from_secs(60),
         effects: ToolEffects::Write,

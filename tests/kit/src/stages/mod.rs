@@ -1,9 +1,11 @@
 //! What scenarios are written with, and what makes tests of them.
 
+mod clients;
 mod conformance;
 pub(crate) mod record;
 pub mod run_client;
 pub mod run_client_transcripts;
+mod run_lists;
 pub(crate) mod stage;
 
 pub use self::{

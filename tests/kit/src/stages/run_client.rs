@@ -1,20 +1,22 @@
 //! What every client of an engine's runs does alike.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use neuron_engine::{
-    Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter,
-};
+use neuron_engine::{EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter};
 use neuron_harness::until;
 use neuron_patience::patience;
 use neuron_types::{
-    AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, RunStatus,
-    UserMessage, Verdict, signal,
+    AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, UserMessage,
+    Verdict, signal,
 };
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::{ClientSession, Host, Stage, agent, decision};
+use super::clients::{answering, opened, soon};
+pub use super::run_lists::{
+    lists_have_every_run_once_on_pages, lists_have_the_runs_that_are_asked_for,
+};
+use crate::{ClientSession, Host, agent, decision};
 
 /// Makes a test of each thing that a [`RunClient`](neuron_engine::RunClient) does, over the client of a host whose
 /// session is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.
@@ -37,6 +39,7 @@ macro_rules! run_client {
             a_run_under_way_has_no_output_and_is_waited_for
             waiting_ends_where_a_person_is_needed
             lists_have_every_run_once_on_pages
+            lists_have_the_runs_that_are_asked_for
             tickets_of_all_runs_come_on_pages
             decisions_that_fit_no_open_ticket_are_rejected
             messages_and_signals_reach_a_run
@@ -79,33 +82,8 @@ fn writing(texts: &[&str]) -> Value {
     json!({"turns": [{"tool_calls": calls.collect::<Vec<_>>()}, {"text": "Done."}]})
 }
 
-fn answering() -> Value {
-    json!({"turns": [{"text": "Done."}]})
-}
-
 fn input() -> RunInput {
     RunInput::new(agent(), Message::user("Go."))
-}
-
-pub(crate) async fn opened<H: Host>(host: &H, name: &str) -> (Stage<H::Session>, Arc<dyn RunClient>)
-where
-    H::Session: ClientSession,
-{
-    let stage = Stage::open_idle(host, name).await;
-    let client = Arc::clone(stage.session.client());
-    (stage, client)
-}
-
-/// What ends within [`patience`].
-pub(crate) async fn soon<T>(
-    work: impl Future<Output = Result<T, RunClientError>>,
-    what: &str,
-) -> T {
-    match timeout(patience(), work).await {
-        Ok(Ok(value)) => value,
-        Ok(Err(error)) => panic!("{what}: {error:?}"),
-        Err(_) => panic!("{what}: not within {:?}", patience()),
-    }
 }
 
 /// All methods that take a run id but `start`, asked for a run; what goes wrong with each.
@@ -319,73 +297,6 @@ pub async fn waiting_ends_where_a_person_is_needed<H: Host<Session: ClientSessio
     let output = soon(client.wait_for_end(&run.id), "the end").await;
     assert_eq!(output.state, RunPhase::Completed);
     assert!(output.approvals.is_empty());
-}
-
-/// The runs on all pages of this size, in order.
-async fn listed(client: &dyn RunClient, filter: &RunFilter, size: usize) -> Vec<RunStatus> {
-    let mut runs = Vec::new();
-    let mut page = PageRequest::first(size);
-    loop {
-        let listed = soon(client.list(filter, page), "a page of runs").await;
-        assert!(listed.runs.len() <= size);
-        assert_eq!(listed.incomplete, None);
-        runs.extend(listed.runs);
-        match listed.next {
-            // As a program that keeps it would give it back.
-            Some(next) => page = PageRequest::first(size).after(Cursor::new(next.as_str())),
-            None => return runs,
-        }
-    }
-}
-
-/// More runs than a page has are listed once each, the newest first; filters and cursors are kept to.
-pub async fn lists_have_every_run_once_on_pages<H: Host<Session: ClientSession>>(host: &H) {
-    const RUNS: usize = 7;
-    let (stage, client) = opened(host, "listed").await;
-    assert!(listed(&*client, &RunFilter::all(), 3).await.is_empty());
-    let mut started = BTreeSet::new();
-    for n in 0..RUNS {
-        let run = stage
-            .submit(&format!("run-{n}"), &answering(), agent())
-            .await;
-        started.insert(run.id);
-    }
-    until(async || {
-        let runs = listed(&*client, &RunFilter::all(), 3).await;
-        (runs.len() == RUNS).then_some(())
-    })
-    .await;
-    for size in [1, 3, RUNS, 100] {
-        for filter in [RunFilter::all(), RunFilter::open()] {
-            let runs = listed(&*client, &filter, size).await;
-            assert_eq!(runs.len(), RUNS, "{runs:#?}");
-            let newest_first = runs.is_sorted_by(|one, next| one.started_at >= next.started_at);
-            assert!(newest_first, "{runs:#?}");
-            assert_eq!(ids(runs), started);
-        }
-    }
-    let nowhere = PageRequest::first(3).after(Cursor::new("no place"));
-    let refused = client.list(&RunFilter::all(), nowhere).await;
-    assert!(
-        matches!(refused, Err(RunClientError::BadCursor)),
-        "{refused:?}"
-    );
-
-    stage.execute().await;
-    for run in &started {
-        soon(client.wait_for_end(run), "the end").await;
-    }
-    until(async || {
-        let open = listed(&*client, &RunFilter::open(), 3).await;
-        open.is_empty().then_some(())
-    })
-    .await;
-    let all = listed(&*client, &RunFilter::all(), 3).await;
-    assert_eq!((all.len(), ids(all)), (RUNS, started));
-}
-
-fn ids(runs: Vec<RunStatus>) -> BTreeSet<RunId> {
-    runs.into_iter().map(|run| run.run_id).collect()
 }
 
 /// The tickets on all pages of this size.

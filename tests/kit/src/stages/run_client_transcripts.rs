@@ -7,7 +7,10 @@ use neuron_types::{
 };
 use serde_json::{Value, json};
 
-use super::run_client::{asking, opened, soon};
+use super::{
+    clients::{opened, soon},
+    run_client::asking,
+};
 use crate::{ClientSession, Host, agent, decision};
 
 /// The items as JSON, without tickets' digests and times.

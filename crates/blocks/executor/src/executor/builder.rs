@@ -17,6 +17,7 @@ const MAX_RESULT_BYTES: usize = 256 * 1024;
 #[must_use]
 pub struct ExecutorBuilder {
     providers: BTreeMap<String, Arc<dyn DynProvider>>,
+    tenant_providers: BTreeMap<String, BTreeMap<String, Arc<dyn DynProvider>>>,
     tools: ToolRegistry,
     hooks: Hooks,
     prices: Prices,
@@ -42,6 +43,7 @@ impl ExecutorBuilder {
     fn from_inner(inner: &Inner) -> Self {
         Self {
             providers: inner.providers.clone(),
+            tenant_providers: inner.tenant_providers.clone(),
             tools: inner.tools.clone(),
             hooks: inner.hooks.clone(),
             prices: inner.prices.clone(),
@@ -64,6 +66,19 @@ impl ExecutorBuilder {
         provider: Arc<dyn DynProvider>,
     ) -> Self {
         self.providers.insert(name.into(), provider);
+        self
+    }
+
+    /// Adds what stands for the provider of this name in the runs for one tenant, most often the same with another key.
+    /// Runs for others, and for nobody, have [the provider itself](Self::provider), which must be there too.
+    pub fn tenant_provider(
+        mut self,
+        name: impl Into<String>,
+        tenant: impl Into<String>,
+        provider: Arc<dyn DynProvider>,
+    ) -> Self {
+        let tenants = self.tenant_providers.entry(name.into()).or_default();
+        tenants.insert(tenant.into(), provider);
         self
     }
 
@@ -123,6 +138,7 @@ impl ExecutorBuilder {
         Executor {
             inner: Arc::new(Inner {
                 providers: self.providers,
+                tenant_providers: self.tenant_providers,
                 tools,
                 hooks: self.hooks,
                 prices: self.prices,

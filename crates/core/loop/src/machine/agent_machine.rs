@@ -156,6 +156,7 @@ impl AgentMachine {
         let options = ready.iter().map(|slot| ActivityOptions {
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
+            tenant: self.state.tags.tenant.clone(),
             ..self
                 .state
                 .agent
@@ -183,6 +184,7 @@ impl AgentMachine {
             step: self.step(turn, 0),
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
+            tenant: self.state.tags.tenant.clone(),
             ..self.state.agent.model_options(turn)
         }
     }

@@ -344,6 +344,26 @@ fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
 }
 
 #[test]
+fn every_step_says_for_whom_its_run_is() {
+    let mut state = AgentMachine::new(input(agent()), at(0)).state().clone();
+    state.tags.tenant = Some("acme".into());
+    let mut machine = AgentMachine::from(state);
+    to_model_call(&mut machine);
+    let Action::CallModel(options) = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    assert_eq!(options.tenant.as_deref(), Some("acme"));
+    machine
+        .feed(Observation::ModelAnswered(one_call("look")), at(1))
+        .unwrap();
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let Action::CallTools { options, .. } = machine.next() else {
+        panic!("{:?}", machine.next());
+    };
+    assert_eq!(options[0].tenant.as_deref(), Some("acme"));
+}
+
+#[test]
 fn a_run_starts_with_the_fingerprint_of_its_definition_and_says_whose_it_is() {
     let tags = RunTags {
         tenant: Some("acme".into()),

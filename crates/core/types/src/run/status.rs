@@ -7,8 +7,8 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ApprovalTicket, ExitReason, RunError, RunEvent, RunId, RunOutput, RunPhase, TokenUsage,
-    request::usage::cost_sum,
+    ApprovalTicket, ExitReason, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags,
+    TokenUsage, request::usage::cost_sum,
 };
 
 /// Where a run stands and what it has used so far, the same on every engine.
@@ -86,6 +86,29 @@ impl RunStatus {
         }
     }
 
+    /// Sets whose the run is.
+    #[must_use]
+    pub fn with_tags(mut self, tags: &RunTags) -> Self {
+        self.set_tags(tags);
+        self
+    }
+
+    /// Returns whose the run is.
+    #[must_use]
+    pub fn tags(&self) -> RunTags {
+        RunTags {
+            tenant: self.tenant.clone(),
+            owner: self.owner.clone(),
+            labels: self.labels.clone(),
+        }
+    }
+
+    fn set_tags(&mut self, tags: &RunTags) {
+        self.tenant.clone_from(&tags.tenant);
+        self.owner.clone_from(&tags.owner);
+        self.labels.clone_from(&tags.labels);
+    }
+
     /// Takes in what happened.
     pub fn apply(&mut self, event: &RunEvent, at: DateTime<Utc>) {
         self.updated_at = at;
@@ -116,9 +139,7 @@ impl RunStatus {
                 definition, tags, ..
             } => {
                 self.definition = Some(definition.clone()).filter(|text| !text.is_empty());
-                self.tenant.clone_from(&tags.tenant);
-                self.owner.clone_from(&tags.owner);
-                self.labels.clone_from(&tags.labels);
+                self.set_tags(tags);
             }
             RunEvent::TurnStarted { turn } => self.turn = *turn,
             RunEvent::ContextCompacted {

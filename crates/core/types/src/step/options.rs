@@ -18,6 +18,9 @@ pub struct ActivityOptions {
     /// What no other run has, though it may have the name: the idempotency key is made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
+    /// For whom the run runs: whoever makes the step may have other keys for every tenant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     /// What may be done if an attempt fails or is lost. A model call is idempotent.
     pub effects: ToolEffects,
     /// How long one attempt may take.

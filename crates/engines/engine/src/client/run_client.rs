@@ -133,7 +133,8 @@ pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     /// Returns a page of runs, the newest first. All pages together hold each run that was there when the first
     /// was asked for.
     ///
-    /// On Temporal a run stands where its newest segment began.
+    /// On Temporal a run stands where its newest segment began. On engines whose server does not know what a filter
+    /// asks for, a page has fewer runs than it may have: none at all, and still be not the last.
     ///
     /// # Errors
     ///

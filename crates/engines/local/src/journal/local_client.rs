@@ -122,7 +122,7 @@ impl RunClient for LocalClient {
                 return Ok(RunPage::default());
             };
             let limit = page.limit.max(1);
-            let listed = journal.newest_runs(filter.is_open, after, limit).await?;
+            let listed = journal.newest_runs(filter, after, limit).await?;
             let last = listed.last().filter(|_| listed.len() == limit);
             let next = last.map(|(run, _)| Cursor::new(run.to_string()));
             let runs = listed.into_iter().map(|(_, status)| status).collect();

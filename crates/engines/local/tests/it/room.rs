@@ -253,6 +253,7 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
         step: StepId::new(turn, position),
         agent: None,
         nonce: None,
+        tenant: None,
         effects: match name {
             "read" => ToolEffects::ReadOnly,
             "write" => ToolEffects::Write,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RunId, RunStatus};
+use neuron_types::{RunId, RunStatus, RunTags};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -134,9 +134,10 @@ impl RestateClient {
             let rows: Vec<Row> = self.query(&query).await?;
             statuses.extend(runs.iter().map(|(run_id, invocation)| {
                 let entry = rows.iter().find(|row| row.id == invocation.id);
-                let agent = entry.and_then(|row| agent_in(&row.entry_json));
-                let agent = agent.unwrap_or_default();
+                let started = entry.and_then(|row| started_with(&row.entry_json));
+                let (agent, tags) = started.unwrap_or_default();
                 RunStatus::new(run_id.clone(), ENGINE, &agent, invocation.created_at)
+                    .with_tags(&tags)
             }));
         }
         Ok(statuses)
@@ -165,8 +166,8 @@ impl RestateClient {
     }
 }
 
-/// The agent's name in a journal's first entry, which holds what the run was started with.
-fn agent_in(entry: &str) -> Option<String> {
+/// The agent's name and whose the run is, by a journal's first entry, which holds what the run was started with.
+fn started_with(entry: &str) -> Option<(String, RunTags)> {
     #[derive(Deserialize)]
     enum Entry {
         Command(Command),
@@ -178,6 +179,8 @@ fn agent_in(entry: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Input {
         agent: Agent,
+        #[serde(flatten)]
+        tags: RunTags,
     }
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -188,7 +191,7 @@ fn agent_in(entry: &str) -> Option<String> {
     let Entry::Command(Command::Input { payload }) = serde_json::from_str(entry).ok()?;
     let input: Input = serde_json::from_slice(&payload).ok()?;
     let (Agent::Named(name) | Agent::Defined { name }) = input.agent;
-    Some(name)
+    Some((name, input.tags))
 }
 
 #[cfg(test)]
@@ -201,10 +204,27 @@ mod tests {
             json!({"agent": {"name": "default", "head": {}}, "prompt": "go"}),
             json!({"agent": "default", "prompt": "go"}),
         ] {
-            let payload = serde_json::to_vec(&input).unwrap();
-            let entry = json!({"Command": {"Input": {"headers": [], "payload": payload}}});
-            assert_eq!(agent_in(&entry.to_string()).as_deref(), Some("default"));
+            let started = started_with(&entry(&input));
+            assert_eq!(started, Some(("default".to_owned(), RunTags::default())));
         }
-        assert_eq!(agent_in("{}"), None);
+        assert_eq!(started_with("{}"), None);
+    }
+
+    #[test]
+    fn whose_a_run_is_is_found_in_what_it_was_started_with() {
+        let input = json!({
+            "agent": "default", "prompt": "go", "tenant": "acme", "owner": "ada", "labels": {"team": "blue"},
+        });
+        let tags = RunTags {
+            tenant: Some("acme".into()),
+            owner: Some("ada".into()),
+            labels: [("team".to_owned(), "blue".to_owned())].into(),
+        };
+        assert_eq!(started_with(&entry(&input)), Some(("default".into(), tags)));
+    }
+
+    fn entry(input: &serde_json::Value) -> String {
+        let payload = serde_json::to_vec(input).unwrap();
+        json!({"Command": {"Input": {"headers": [], "payload": payload}}}).to_string()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use neuron_engine::definition_rejected;
 use neuron_types::{
-    AgentRef, AgentSpec, DurableContext as _, DurableError, RunRequest, RunStart, RunState,
+    AgentRef, AgentSpec, DurableContext as _, DurableError, RunRequest, RunStart, RunState, RunTags,
 };
 
 use crate::door::{
@@ -31,6 +31,14 @@ impl Beginning {
         match self {
             Self::New(request) => request.agent.name(),
             Self::Continued(state) => &state.agent.name,
+        }
+    }
+
+    /// Whose a new run is. What was handed over says it already.
+    pub(crate) fn tags(&self) -> RunTags {
+        match self {
+            Self::New(request) => request.tags.clone(),
+            Self::Continued(_) => RunTags::default(),
         }
     }
 

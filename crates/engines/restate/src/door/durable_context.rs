@@ -16,7 +16,7 @@ use neuron_engine::{
 };
 use neuron_types::{
     ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent,
-    RunId, RunOutput, RunState, RunStatus, Signal, Started, StepFailure,
+    RunId, RunOutput, RunState, RunStatus, RunTags, Signal, Started, StepFailure,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
 use serde_json::Value;
@@ -110,6 +110,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) agent: Arc<str>,
     /// How it is known.
     pub(crate) given: AgentGiven,
+    /// Whose a new run is.
+    pub(crate) tags: RunTags,
     /// How long one journaled wait takes at most.
     pub(crate) pulse: Duration,
     /// How large a journal may get.
@@ -152,7 +154,7 @@ impl<'a> RestateDurableContext<'a> {
             None => {
                 let (run_id, agent) = (opening.run_id.clone(), &steps.agent);
                 let status = RunStatus::new(run_id, ENGINE, agent, started.at);
-                LedgerWriter::new(status, started.seed)
+                LedgerWriter::new(status.with_tags(&opening.tags), started.seed)
             }
         };
         let is_cancelled = waits.cancellation.error().is_some();

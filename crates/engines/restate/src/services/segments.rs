@@ -160,6 +160,7 @@ impl Segments {
             run_id,
             agent: beginning.agent().into(),
             given: beginning.agent_given(),
+            tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
         };

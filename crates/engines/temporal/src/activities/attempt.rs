@@ -65,6 +65,7 @@ impl Attempts {
                     step: terms.step,
                     agent: terms.step_agent.clone(),
                     nonce: terms.nonce,
+                    tenant: terms.tenant.clone(),
                     attempt: info.attempt.saturating_add(terms.made),
                     timeout: terms.timeout(),
                     effects: terms.effects,

@@ -1,15 +1,17 @@
 //! Lists of runs, a page at a time.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, fmt::Write as _};
 
 use futures::{StreamExt as _, stream};
 use neuron_engine::{Cursor, PageRequest, RunClientError, RunFilter, RunPage};
 use neuron_types::RunId;
 use temporalio_client::tonic::Request;
-use temporalio_common::protos::temporal::api::workflowservice::v1::ListWorkflowExecutionsRequest;
+use temporalio_common::protos::temporal::api::{
+    workflow::v1::WorkflowExecutionInfo, workflowservice::v1::ListWorkflowExecutionsRequest,
+};
 
-use super::AgentClient;
-use crate::wire::names::AGENT_WORKFLOW;
+use super::{AgentClient, memo};
+use crate::{state::search_attributes::Attributes, wire::names::AGENT_WORKFLOW};
 
 /// How many runs are asked about at once.
 const AT_ONCE: usize = 16;
@@ -18,7 +20,8 @@ const AT_ONCE: usize = 16;
 const MOST: usize = 1_000;
 
 impl AgentClient {
-    /// A page of runs with the statuses that their workers tell. A run for which no worker answers is left out.
+    /// A page of runs with the statuses that their workers tell. A run for which no worker answers is left out, and so
+    /// is one that does not pass: the server knows of some runs whose they are, and the statuses of all say it.
     pub(super) async fn list_page(
         &self,
         filter: &RunFilter,
@@ -32,7 +35,8 @@ impl AgentClient {
         let (mut runs, mut left_out) = (Vec::new(), Vec::new());
         while let Some(answer) = answers.next().await {
             match answer {
-                Ok(status) => runs.push(status),
+                Ok(status) if filter.matches(&status) => runs.push(status),
+                Ok(_) => {}
                 // It was deleted meanwhile.
                 Err(error) if error.is_unknown_run() => {}
                 Err(error @ RunClientError::Unreachable { .. }) => return Err(error),
@@ -56,15 +60,24 @@ impl AgentClient {
         } else {
             "!= 'ContinuedAsNew'"
         };
+        let attributes = match filter.is_narrow() {
+            true => Attributes::of(&self.client).await,
+            false => Attributes::default(),
+        };
+        let mut query = format!(
+            "(WorkflowType = '{AGENT_WORKFLOW}' OR WorkflowType STARTS_WITH '{AGENT_WORKFLOW}:') \
+             AND ExecutionStatus {which}"
+        );
+        for condition in attributes.conditions(filter) {
+            // Writing to a String cannot fail.
+            let _ = write!(query, " AND {condition}");
+        }
         let size = page.limit.clamp(1, MOST);
         let request = ListWorkflowExecutionsRequest {
             namespace: self.namespace().to_owned(),
             page_size: i32::try_from(size).unwrap_or(i32::MAX),
             next_page_token: page.after.as_ref().map_or_else(|| Ok(Vec::new()), token)?,
-            query: format!(
-                "(WorkflowType = '{AGENT_WORKFLOW}' OR WorkflowType STARTS_WITH '{AGENT_WORKFLOW}:') \
-                 AND ExecutionStatus {which}"
-            ),
+            query,
         };
         let mut service = self.client.connection().workflow_service();
         let listed = service
@@ -73,11 +86,11 @@ impl AgentClient {
             .map_err(|status| self.rpc(status))?
             .into_inner();
         let mut run_ids: Vec<RunId> = Vec::with_capacity(listed.executions.len());
-        for execution in listed
-            .executions
-            .into_iter()
-            .filter_map(|run| run.execution)
-        {
+        let may_pass = |run: &WorkflowExecutionInfo| {
+            memo::read(run.memo.as_ref()).is_none_or(|tags| filter.is_for(&tags))
+        };
+        let listed_runs = listed.executions.into_iter().filter(may_pass);
+        for execution in listed_runs.filter_map(|run| run.execution) {
             // Somebody may have started a workflow of this type under a name that is no run id.
             let Ok(run_id) = RunId::new(execution.workflow_id) else {
                 continue;

@@ -4,6 +4,7 @@ mod agent_client;
 mod decisions;
 mod fault;
 mod listing;
+mod memo;
 mod queries;
 mod run_client;
 mod transcript;

@@ -13,9 +13,10 @@ use temporalio_client::{
     errors::WorkflowInteractionError,
 };
 
-use super::{AgentClient, fault::fits, without_worker::first_status};
+use super::{AgentClient, fault::fits, memo, without_worker::first_status};
 use crate::wire::{
     agent_run::AgentRun,
+    fairness,
     messages::RunSignal,
     names::ENGINE,
     payload_limits::{LARGEST_MESSAGE, LARGEST_PAYLOAD},
@@ -44,6 +45,8 @@ impl RunClient for AgentClient {
             let options = WorkflowStartOptions::new(&self.task_queue, run_id.as_str())
                 .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
                 .static_summary(format!("agent {}", request.agent.name()))
+                .priority(fairness::priority(None, request.tags.tenant.as_deref()))
+                .maybe_memo(memo::of(&request.tags))
                 .build();
             let started = self
                 .client
@@ -65,7 +68,7 @@ impl RunClient for AgentClient {
     ) -> RunFuture<'a, EventPage> {
         Box::pin(async move {
             let seen = self.describe(run_id).await?;
-            if self.is_untouched(run_id, &seen).await? {
+            if self.untouched(run_id, &seen).await?.is_some() {
                 return Ok(EventPage::default());
             }
             twice(|| self.worker_events(run_id, after, limit.max(1))).await
@@ -137,10 +140,9 @@ impl AgentClient {
     pub(super) async fn status_now(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
         let seen = self.describe(run_id).await?;
         if seen.status() == WorkflowExecutionStatus::Running {
-            return if self.is_untouched(run_id, &seen).await? {
-                Ok(first_status(run_id, &seen))
-            } else {
-                twice(|| self.worker_status(run_id)).await
+            return match self.untouched(run_id, &seen).await? {
+                Some(input) => Ok(first_status(run_id, &seen, &input)),
+                None => twice(|| self.worker_status(run_id)).await,
             };
         }
         // Its end is known without a worker, and better than by one if somebody terminated it.

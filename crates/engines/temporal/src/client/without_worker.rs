@@ -11,13 +11,15 @@ use neuron_types::{
 use temporalio_client::{
     WorkflowExecutionDescription, WorkflowExecutionStatus, errors::WorkflowGetResultError,
 };
-use temporalio_common::protos::temporal::api::history::v1::history_event::Attributes;
+use temporalio_common::protos::temporal::api::history::v1::{
+    WorkflowExecutionStartedEventAttributes, history_event::Attributes,
+};
 
 use super::{
     AgentClient,
     fault::{answered, failed, unknown},
 };
-use crate::wire::names::ENGINE;
+use crate::wire::{history_input::HistoryInput, names::ENGINE};
 
 /// How many events a history has at most that no worker has taken up yet. With more signals than that the run's
 /// worker is asked, and is not there.
@@ -35,31 +37,46 @@ impl AgentClient {
         described.map_err(|error| self.interaction(run_id, error))
     }
 
-    /// Whether no worker has ever taken up the run.
-    pub(super) async fn is_untouched(
+    /// What the run was started with, if no worker has ever taken it up.
+    pub(super) async fn untouched(
         &self,
         run_id: &RunId,
         seen: &WorkflowExecutionDescription,
-    ) -> Result<bool, RunClientError> {
+    ) -> Result<Option<HistoryInput>, RunClientError> {
         if seen.history_length() > UNTOUCHED {
-            return Ok(false);
+            return Ok(None);
         }
         let handle = self.handle(run_id);
         let mut history = handle.fetch_history(Default::default());
         let fault = |error| self.interaction(run_id, error);
+        let mut started = None;
         while let Some(event) = history.try_next().await.map_err(fault)? {
-            if let Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) =
-                &event.attributes
-                && !start.continued_execution_run_id.is_empty()
-            {
-                // It continued as new: an earlier history was taken up.
-                return Ok(false);
-            }
             if event.event_type().as_str_name() == "EVENT_TYPE_WORKFLOW_TASK_COMPLETED" {
-                return Ok(false);
+                return Ok(None);
+            }
+            if let Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) =
+                event.attributes
+            {
+                if !start.continued_execution_run_id.is_empty() {
+                    // It continued as new: an earlier history was taken up.
+                    return Ok(None);
+                }
+                started = Some(input_of(&start));
             }
         }
-        Ok(true)
+        Ok(Some(started.unwrap_or_default()))
+    }
+
+    /// What the run's newest history began with.
+    async fn newest_input(&self, run_id: &RunId) -> Result<HistoryInput, RunClientError> {
+        let handle = self.handle(run_id);
+        let mut history = handle.fetch_history(Default::default());
+        let first = history.try_next().await;
+        let first = first.map_err(|error| self.interaction(run_id, error))?;
+        Ok(match first.and_then(|event| event.attributes) {
+            Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) => input_of(&start),
+            _ => HistoryInput::default(),
+        })
     }
 
     /// Waits for the run's end.
@@ -84,7 +101,10 @@ impl AgentClient {
         seen: &WorkflowExecutionDescription,
         known: Option<RunStatus>,
     ) -> Result<RunStatus, RunClientError> {
-        let mut status = known.unwrap_or_else(|| first_status(run_id, seen));
+        let mut status = match known {
+            Some(status) => status,
+            None => first_status(run_id, seen, &self.newest_input(run_id).await?),
+        };
         status.updated_at = time(seen.close_time()).unwrap_or(status.updated_at);
         status.approvals.clear();
         match self.end(run_id).await? {
@@ -146,12 +166,28 @@ impl AgentClient {
     }
 }
 
-/// The status of a run that no worker has taken up.
-pub(super) fn first_status(run_id: &RunId, seen: &WorkflowExecutionDescription) -> RunStatus {
-    let summary = seen.static_summary().unwrap_or_default();
-    let agent = summary.strip_prefix("agent ").unwrap_or(summary);
+/// The status of a run of which nothing is known but what it began with.
+pub(super) fn first_status(
+    run_id: &RunId,
+    seen: &WorkflowExecutionDescription,
+    input: &HistoryInput,
+) -> RunStatus {
+    let agent = match input.agent() {
+        "" => {
+            let summary = seen.static_summary().unwrap_or_default();
+            summary.strip_prefix("agent ").unwrap_or(summary)
+        }
+        agent => agent,
+    };
     let started_at = time(seen.start_time()).unwrap_or_default();
-    RunStatus::new(run_id.clone(), ENGINE, agent, started_at)
+    RunStatus::new(run_id.clone(), ENGINE, agent, started_at).with_tags(&input.tags())
+}
+
+/// What a history begins with, as far as this build reads it.
+fn input_of(start: &WorkflowExecutionStartedEventAttributes) -> HistoryInput {
+    let payloads = start.input.iter().flat_map(|input| &input.payloads);
+    let mut inputs = payloads.filter_map(|payload| serde_json::from_slice(&payload.data).ok());
+    inputs.next().unwrap_or_default()
 }
 
 fn time(at: Option<SystemTime>) -> Option<DateTime<Utc>> {

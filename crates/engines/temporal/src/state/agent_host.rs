@@ -67,12 +67,18 @@ impl<W> AgentHost<W> {
     /// Has this history set search attributes if the worker's namespace has them, or the history before it has
     /// set them. A replay goes by what is in the history.
     pub(crate) fn begin_to_show(ctx: &WorkflowContext<Self>, input: &HistoryInput) {
-        let is_registered = || input.is_shown() || ctx.state(|host| host.registered.get());
-        let may_show = ctx.is_replaying() || is_registered();
+        let registered = ctx.state(|host| host.registered.get());
+        let is_replaying = ctx.is_replaying();
+        let may_show = is_replaying || input.is_shown() || registered.state;
         if may_show && ctx.patched(search_attributes::MARK) {
             ctx.state_mut(|host| host.view.shown.turn_on());
-            Self::show(ctx);
         }
+        // The server gives them to the histories that follow.
+        let may_tag = input.brings_tags() && (is_replaying || registered.tags);
+        if may_tag && ctx.patched(search_attributes::MARK_TAGS) {
+            ctx.state_mut(|host| host.view.shown.tag());
+        }
+        Self::show(ctx);
     }
 
     /// Sets the search attributes, if the run's state is another than they say.

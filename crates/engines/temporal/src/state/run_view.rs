@@ -82,8 +82,7 @@ impl RunView {
     }
 
     /// The run starts.
-    pub(crate) fn start(&mut self, run_id: RunId, engine: &str, agent: &str, now: DateTime<Utc>) {
-        let status = RunStatus::new(run_id, engine, agent, now);
+    pub(crate) fn start(&mut self, status: RunStatus) {
         self.ledger = Some(RunLedger::new(status));
     }
 
@@ -97,7 +96,10 @@ impl RunView {
     ) -> Result<(), serde_json::Error> {
         self.fill.begin(json_bytes(input)?);
         match &mut input.0 {
-            Opening::New(request) => self.start(run_id, engine, request.agent.name(), now),
+            Opening::New(request) => {
+                let status = RunStatus::new(run_id, engine, request.agent.name(), now);
+                self.start(status.with_tags(&request.tags));
+            }
             Opening::Unreadable(_) => {}
             Opening::Continued { continued } => {
                 self.encoder.begin(&continued.state.conversation)?;
@@ -347,7 +349,12 @@ mod tests {
 
     fn view() -> RunView {
         let mut view = RunView::default();
-        view.start(run_id(), "temporal", "a", DateTime::UNIX_EPOCH);
+        view.start(RunStatus::new(
+            run_id(),
+            "temporal",
+            "a",
+            DateTime::UNIX_EPOCH,
+        ));
         let ticket = ApprovalTicket {
             ticket: "t1".into(),
             tool: "bash".into(),

@@ -1,10 +1,11 @@
 //! What lists of runs can be filtered by: search attributes, on namespaces that have them.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
+use neuron_engine::{RunFilter, json_bytes};
 use neuron_types::{RunPhase, RunStatus};
 use rust_decimal::prelude::ToPrimitive as _;
 use temporalio_client::{Client, tonic::Request};
@@ -18,27 +19,38 @@ use temporalio_common::{
 /// A mark in a history: it sets search attributes.
 pub(crate) const MARK: &str = "neuron-search-attributes";
 
+/// A mark in a run's first history: it sets those that say whose the run is.
+pub(crate) const MARK_TAGS: &str = "neuron-search-attributes-tags";
+
 const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronAgent");
 const STATE: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronState");
 const COST: SearchAttributeKey<f64> = SearchAttributeKey::float("NeuronCostUsd");
+const TENANT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronTenant");
+const OWNER: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronOwner");
+const LABELS: SearchAttributeKey<Vec<String>> = SearchAttributeKey::keyword_list("NeuronLabels");
+
+/// The longest keyword that every database of the server takes.
+const LONGEST: usize = 255;
+
+/// How many bytes a list of keywords has at most. The server takes 2 KB where nobody says otherwise, and does not go on
+/// with a run that sets more.
+const LONGEST_LIST: usize = 1_536;
 
 /// How long a worker waits for the server's answer before it goes without.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether a worker's namespace has the attributes. It has not until it is asked.
-///
-/// It is looked at only when a history begins, and what came of it is recorded there: a replay, by whatever
-/// worker, goes by that.
-#[derive(Debug, Default)]
-pub(crate) struct Registered(AtomicBool);
+/// Which attributes a namespace has.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attributes {
+    /// All that say where a run stands.
+    pub(crate) state: bool,
+    /// All that say whose it is.
+    pub(crate) tags: bool,
+}
 
-impl Registered {
-    pub(crate) fn get(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Asks the server. Where it does not answer, runs go without the attributes.
-    pub(crate) async fn ask(&self, client: &Client) {
+impl Attributes {
+    /// Asks the server. Where it does not answer there are none.
+    pub(crate) async fn of(client: &Client) -> Self {
         let namespace = client.options().namespace.clone();
         let mut service = client.connection().operator_service();
         let request = Request::new(ListSearchAttributesRequest { namespace });
@@ -46,32 +58,111 @@ impl Registered {
         let answer = match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Ok(answer)) => answer.into_inner(),
             Ok(Err(status)) => {
-                tracing::warn!(%status, "the server does not say which search attributes it has: runs set none");
-                return;
+                tracing::warn!(%status, "the server does not say which search attributes it has: none are used");
+                return Self::default();
             }
             Err(_) => {
                 tracing::warn!(
-                    "the server did not say which search attributes it has: runs set none"
+                    "the server did not say which search attributes it has: none are used"
                 );
-                return;
+                return Self::default();
             }
         };
         let has = |name: &str, kind: IndexedValueType| {
             answer.custom_attributes.get(name) == Some(&(kind as i32))
         };
-        let is_registered = [
+        let state = [
             has(AGENT.name(), IndexedValueType::Keyword),
             has(STATE.name(), IndexedValueType::Keyword),
             has(COST.name(), IndexedValueType::Double),
         ];
-        if is_registered.contains(&true) && is_registered.contains(&false) {
+        let tags = [
+            has(TENANT.name(), IndexedValueType::Keyword),
+            has(OWNER.name(), IndexedValueType::Keyword),
+            has(LABELS.name(), IndexedValueType::KeywordList),
+        ];
+        if is_in_part(state) {
             tracing::warn!(
-                "runs set no search attributes: the namespace needs NeuronAgent and NeuronState as Keyword and \
-                 NeuronCostUsd as Double"
+                "runs do not say by search attributes where they stand: the namespace needs NeuronAgent and \
+                 NeuronState as Keyword and NeuronCostUsd as Double"
             );
         }
-        let all = is_registered.iter().all(|is_registered| *is_registered);
-        self.0.store(all, Ordering::Relaxed);
+        if is_in_part(tags) {
+            tracing::warn!(
+                "runs do not say by search attributes whose they are: the namespace needs NeuronTenant and \
+                 NeuronOwner as Keyword and NeuronLabels as KeywordList"
+            );
+        }
+        Self {
+            state: !state.contains(&false),
+            tags: !tags.contains(&false),
+        }
+    }
+
+    /// What the server can say of runs that pass a filter, in the words of its lists. It lists more: runs that do not
+    /// say it at all, as those that began before there were attributes.
+    pub(crate) fn conditions(self, filter: &RunFilter) -> Vec<String> {
+        let mut conditions = Vec::new();
+        let mut must_be = |name: &str, value: &str| {
+            // Whatever else a value has in it, it is no part of a query.
+            if is_plain(value) {
+                conditions.push(format!("({name} = '{value}' OR {name} IS NULL)"));
+            }
+        };
+        if let (true, Some(agent)) = (self.state, &filter.agent) {
+            must_be(AGENT.name(), agent);
+        }
+        if self.tags {
+            if let Some(tenant) = &filter.tenant {
+                must_be(TENANT.name(), tenant);
+            }
+            if let Some(owner) = &filter.owner {
+                must_be(OWNER.name(), owner);
+            }
+            for (key, value) in &filter.labels {
+                must_be(LABELS.name(), &label(key, value));
+            }
+        }
+        conditions
+    }
+}
+
+fn is_in_part(registered: [bool; 3]) -> bool {
+    registered.contains(&true) && registered.contains(&false)
+}
+
+fn is_plain(value: &str) -> bool {
+    let mut bytes = value.bytes();
+    is_keyword(value)
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/@=".contains(&byte))
+}
+
+/// Whether the server keeps a value as it is, whatever database it has.
+fn is_keyword(value: &str) -> bool {
+    !value.is_empty() && value.len() <= LONGEST && !value.contains(char::is_control)
+}
+
+/// A label as one keyword.
+fn label(key: &str, value: &str) -> String {
+    format!("{key}={value}")
+}
+
+/// Which attributes a worker's namespace has: none until it is asked.
+///
+/// It is looked at only when a history begins, and what came of it is recorded there: a replay, by whatever
+/// worker, goes by that.
+#[derive(Debug, Default)]
+pub(crate) struct Registered(Mutex<Attributes>);
+
+impl Registered {
+    pub(crate) fn get(&self) -> Attributes {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the server. Where it does not answer, runs go without the attributes.
+    pub(crate) async fn ask(&self, client: &Client) {
+        let attributes = Attributes::of(client).await;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = attributes;
     }
 }
 
@@ -79,16 +170,23 @@ impl Registered {
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     is_on: bool,
+    /// It has to say yet whose the run is.
+    is_to_tag: bool,
     state: Option<RunPhase>,
 }
 
 impl Shown {
-    /// This history sets attributes.
+    /// This history says where the run stands.
     pub(crate) fn turn_on(&mut self) {
         self.is_on = true;
     }
 
-    /// Whether this history sets attributes.
+    /// This history says whose the run is.
+    pub(crate) fn tag(&mut self) {
+        self.is_to_tag = true;
+    }
+
+    /// Whether this history says where the run stands.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
@@ -99,6 +197,9 @@ impl Shown {
         status: &RunStatus,
     ) -> Result<Vec<SearchAttributeUpdate>, SearchAttributeError> {
         let mut updates = Vec::new();
+        if std::mem::take(&mut self.is_to_tag) {
+            updates = tags(status)?;
+        }
         if !self.is_on || self.state == Some(status.state) {
             return Ok(updates);
         }
@@ -116,10 +217,27 @@ impl Shown {
     }
 }
 
+/// Whose a run is, as far as the server takes it.
+fn tags(status: &RunStatus) -> Result<Vec<SearchAttributeUpdate>, SearchAttributeError> {
+    let mut updates = Vec::new();
+    for (key, tag) in [(TENANT, &status.tenant), (OWNER, &status.owner)] {
+        if let Some(tag) = tag.as_ref().filter(|tag| is_keyword(tag)) {
+            updates.push(key.try_value_set(tag.clone())?);
+        }
+    }
+    let labels = status.labels.iter().map(|(key, value)| label(key, value));
+    let labels: Vec<String> = labels.collect();
+    let fit = json_bytes(&labels).is_ok_and(|bytes| bytes <= LONGEST_LIST);
+    if fit && !labels.is_empty() && labels.iter().all(|label| is_keyword(label)) {
+        updates.push(LABELS.try_value_set(labels)?);
+    }
+    Ok(updates)
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use neuron_types::RunId;
+    use neuron_types::{RunId, RunTags};
 
     use super::*;
 
@@ -145,5 +263,77 @@ mod tests {
         let last = shown.updates(&status).unwrap();
         assert_eq!(names(&last), ["NeuronState", "NeuronCostUsd"]);
         assert!(last[1].is_unset());
+    }
+
+    fn tagged(tenant: &str, labels: &[(&str, &str)]) -> RunStatus {
+        let tags = RunTags {
+            tenant: Some(tenant.to_owned()),
+            owner: Some("ada".to_owned()),
+            labels: labels
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
+        };
+        let run_id = RunId::new("r1").unwrap();
+        RunStatus::new(run_id, "temporal", "a", DateTime::UNIX_EPOCH).with_tags(&tags)
+    }
+
+    #[test]
+    fn says_once_whose_a_run_is() {
+        let status = tagged("acme", &[("team", "blue")]);
+        let mut shown = Shown::default();
+        shown.tag();
+        let first = shown.updates(&status).unwrap();
+        assert_eq!(
+            names(&first),
+            ["NeuronTenant", "NeuronOwner", "NeuronLabels"]
+        );
+        assert!(shown.updates(&status).unwrap().is_empty());
+    }
+
+    #[test]
+    fn sets_nothing_that_a_server_would_not_take() {
+        let long = "x".repeat(LONGEST + 1);
+        let many: Vec<String> = (0..400).map(|n| format!("label-{n}")).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|key| (key.as_str(), "")).collect();
+        let cases: [(&str, &[(&str, &str)]); 3] = [
+            ("", &[("key", long.as_str())]),
+            (long.as_str(), &[("a\0", "b")]),
+            ("a\0b", many.as_slice()),
+        ];
+        for (tenant, labels) in cases {
+            let updates = tags(&tagged(tenant, labels)).unwrap();
+            assert_eq!(names(&updates), ["NeuronOwner"]);
+        }
+    }
+
+    #[test]
+    fn a_list_is_asked_for_what_the_namespace_knows_and_for_nothing_that_is_no_plain_value() {
+        let all = Attributes {
+            state: true,
+            tags: true,
+        };
+        let filter = RunFilter::all()
+            .agent("a")
+            .tenant("acme")
+            .label("team", "blue");
+        assert_eq!(
+            all.conditions(&filter),
+            [
+                "(NeuronAgent = 'a' OR NeuronAgent IS NULL)",
+                "(NeuronTenant = 'acme' OR NeuronTenant IS NULL)",
+                "(NeuronLabels = 'team=blue' OR NeuronLabels IS NULL)",
+            ]
+        );
+        assert!(Attributes::default().conditions(&filter).is_empty());
+        for value in ["' OR '1' = '1", "a\"b", "a\\", "", "ä"] {
+            let filter = RunFilter::all()
+                .tenant(value)
+                .label("key", value)
+                .owner(value);
+            let asked = all.conditions(&filter);
+            let is_asked_for_nothing_of_it = asked.iter().all(|asked| asked.contains("'key='"));
+            assert!(is_asked_for_nothing_of_it, "{asked:?}");
+        }
     }
 }

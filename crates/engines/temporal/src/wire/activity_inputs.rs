@@ -42,6 +42,9 @@ pub(crate) struct Terms {
     /// What no other run has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<Uuid>,
+    /// For whom the run runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tenant: Option<String>,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
     /// How many attempts were made beside the run before.
@@ -60,6 +63,7 @@ impl Terms {
             step: options.step,
             step_agent: options.agent.clone(),
             nonce: options.nonce,
+            tenant: options.tenant.clone(),
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
             made: 0,

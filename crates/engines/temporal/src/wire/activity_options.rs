@@ -5,13 +5,13 @@ use std::time::Duration;
 use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, ToolEffects,
 };
-use temporalio_common::{Priority, RetryPolicy as TemporalRetryPolicy};
+use temporalio_common::RetryPolicy as TemporalRetryPolicy;
 use temporalio_sdk::{
     ActivityCancellationType, ActivityOptions as TemporalActivityOptions, LocalActivityOptions,
     WorkflowCancellationToken,
 };
 
-use crate::wire::stated::step_name;
+use crate::wire::{fairness, stated::step_name};
 
 /// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
 /// that has the run: it costs two events instead of six.
@@ -64,7 +64,9 @@ pub(crate) fn normal(
         priority,
         placement: _,
     } = &options.activity;
-    let priority = priority.map(|priority| Priority::builder().priority_key(priority).build());
+    let tenant = options.tenant.as_deref();
+    let is_set = priority.is_some() || tenant.is_some();
+    let priority = is_set.then(|| fairness::priority(*priority, tenant));
     let cancellation_type = match options.effects {
         ToolEffects::Write => ActivityCancellationType::WaitCancellationCompleted,
         _ => ActivityCancellationType::TryCancel,
@@ -224,6 +226,7 @@ mod tests {
             step: StepId::default(),
             agent: None,
             nonce: None,
+            tenant: None,
             effects,
             start_to_close_timeout: Duration::from_secs(5),
             retry_policy,
@@ -293,5 +296,9 @@ mod tests {
         assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
         assert_eq!(set.task_queue.as_deref(), Some("gpu"));
         assert_eq!(set.priority.unwrap().priority_key, Some(1));
+        options.tenant = Some("acme".into());
+        let fair = normal(&options, "look", 0, &token).priority.unwrap();
+        assert_eq!(fair.priority_key, Some(1));
+        assert_eq!(fair.fairness_key.as_deref(), Some("acme"));
     }
 }

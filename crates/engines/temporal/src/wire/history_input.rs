@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use neuron_engine::Unobserved;
-use neuron_types::{Conversation, RecordedEvent, RunRequest, RunState, RunStatus};
+use neuron_types::{Conversation, RecordedEvent, RunRequest, RunState, RunStatus, RunTags};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
@@ -75,6 +75,20 @@ impl HistoryInput {
         }
     }
 
+    /// Whose the run is.
+    pub(crate) fn tags(&self) -> RunTags {
+        match &self.0 {
+            Opening::New(request) => request.tags.clone(),
+            Opening::Continued { continued } => continued.status.tags(),
+            Opening::Unreadable(_) => RunTags::default(),
+        }
+    }
+
+    /// Whether it says for the first time whose the run is.
+    pub(crate) fn brings_tags(&self) -> bool {
+        matches!(&self.0, Opening::New(request) if !request.tags.is_empty())
+    }
+
     /// The id of the history that this one says to go on from.
     pub(crate) fn previous(&self) -> Option<&str> {
         match &self.0 {
@@ -86,6 +100,13 @@ impl HistoryInput {
     /// Whether the history before has set search attributes.
     pub(crate) fn is_shown(&self) -> bool {
         matches!(&self.0, Opening::Continued { continued } if continued.shown)
+    }
+}
+
+/// One of which nothing is known.
+impl Default for HistoryInput {
+    fn default() -> Self {
+        Self(Opening::Unreadable(String::new()))
     }
 }
 

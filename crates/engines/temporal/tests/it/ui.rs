@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use neuron_engine::RunClient as _;
+use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_harness::{Engine, Launcher, until};
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
-use neuron_types::{RunId, RunPhase, ToolEffects, Verdict};
+use neuron_types::{Message, RunId, RunPhase, RunRequest, ToolEffects, Verdict};
 use serde_json::{Value, json};
 use temporalio_client::tonic::Request;
 use temporalio_common::{
@@ -214,6 +214,43 @@ async fn a_namespace_with_the_search_attributes_lists_runs_by_state_agent_and_co
     assert_eq!(attributes(&stage, &run).await, shown("completed", 1.0));
     let query = "NeuronAgent = 'default' AND NeuronState = 'completed' AND NeuronCostUsd >= 1";
     until(async || (found(&stage, query).await == ["attributed"]).then_some(())).await;
+    stage.replays(&run).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_namespace_with_the_search_attributes_for_it_lists_runs_by_whose_they_are() {
+    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
+    let stage = Stage::set().await;
+    for (name, kind) in [
+        ("NeuronTenant", "Keyword"),
+        ("NeuronOwner", "Keyword"),
+        ("NeuronLabels", "KeywordList"),
+    ] {
+        search_attribute(&stage, &["create", "--name", name, "--type", kind]);
+    }
+    let _worker = stage.worker_with(&executor, |builder| builder.cached_runs(0));
+    let run = RunId::new("tagged").unwrap();
+    let request = RunRequest::new(spec.clone(), Message::user("Go.")).tenant("acme");
+    let request = request.owner("ada").label("team", "blue");
+    stage.client.start(&run, request).await.unwrap();
+    stage.run("untagged", &spec).await;
+    stage.client.wait_for_end(&run).await.unwrap();
+    let said = BTreeMap::from([
+        ("NeuronTenant".to_owned(), json!("acme")),
+        ("NeuronOwner".to_owned(), json!("ada")),
+        ("NeuronLabels".to_owned(), json!(["team=blue"])),
+    ]);
+    assert_eq!(attributes(&stage, &run).await, said);
+    let query = "NeuronTenant = 'acme' AND NeuronLabels = 'team=blue'";
+    until(async || (found(&stage, query).await == ["tagged"]).then_some(())).await;
+    for filter in [
+        RunFilter::all().tenant("acme"),
+        RunFilter::all().owner("ada").label("team", "blue"),
+    ] {
+        let page = stage.client.list(&filter, PageRequest::default()).await;
+        let runs = page.unwrap().runs.into_iter().map(|run| run.run_id);
+        assert_eq!(runs.collect::<Vec<_>>(), [run.clone()], "{filter:?}");
+    }
     stage.replays(&run).await;
 }
 

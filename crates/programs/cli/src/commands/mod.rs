@@ -33,7 +33,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Submit(args) => submit::submit(&session, args).await,
         Command::Wait(args) => wait::wait(&session, &args.run).await,
         Command::Status(args) => status::status(&session, &args.run).await,
-        Command::Runs(args) => runs::runs(&session, args.limit).await,
+        Command::Runs(args) => runs::runs(&session, &args).await,
         Command::Show(args) => show::show(&session, &args).await,
         Command::Events(args) => events::events(&session, &args.run, args.follow).await,
         Command::Approvals(args) => approvals::approvals(&session, args.run.as_ref()).await,

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use neuron_engine::RunHandle;
 
 use crate::{
-    CliError, Exit, engine::newest_runs, runs::follow::is_executing, runs::table, session::Session,
+    CliError, Exit,
+    args::RunsArgs,
+    engine::newest_runs,
+    runs::{follow::is_executing, table},
+    session::Session,
 };
 
-pub(crate) async fn runs(session: &Session, limit: u32) -> Result<Exit, CliError> {
+pub(crate) async fn runs(session: &Session, args: &RunsArgs) -> Result<Exit, CliError> {
     let engine = session.engine().await?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let runs = newest_runs(&*engine, limit).await?;
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let filter = args.filter.filter(session.global.agent.as_deref());
+    let runs = newest_runs(&*engine, &filter, limit).await?;
     if session.output.is_json() {
         session.output.value(&runs)?;
         return Ok(Exit::Done);

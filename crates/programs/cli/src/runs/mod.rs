@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod execution;
+pub(crate) mod filter;
 pub(crate) mod follow;
 pub(crate) mod input;
 pub(crate) mod order;

@@ -44,6 +44,17 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
         format!("started  {}", describe::time(status.started_at)),
         format!("updated  {}", describe::time(status.updated_at)),
     ];
+    for (name, tag) in [("tenant", &status.tenant), ("owner", &status.owner)] {
+        if let Some(tag) = tag {
+            lines.push(format!("{name:<9}{}", shown::line(tag)));
+        }
+    }
+    for (key, value) in &status.labels {
+        lines.push(format!(
+            "label    {}",
+            shown::line(&format!("{key}={value}"))
+        ));
+    }
     if let Some(error) = &status.error {
         let message = shown::line(&error.message);
         lines.push(format!("error    {}: {message}", error.kind));

@@ -54,6 +54,46 @@ fn lists_the_newest_runs_first() {
 }
 
 #[test]
+fn lists_the_runs_of_one_tenant_with_one_label() {
+    let home = Home::with_script(&json!([{ "text": "Hi." }]), "");
+    let started: [(&str, &[&str]); 4] = [
+        ("r1", &["--tenant", "acme", "--label", "report=q3"]),
+        ("r2", &["--tenant", "acme", "--label", "report=q4"]),
+        ("r3", &["--tenant", "globex", "--label", "report=q3"]),
+        ("r4", &[]),
+    ];
+    for (id, tags) in started {
+        home.neuron(&[&["run", "--id", id][..], tags, &["hi"]].concat())
+            .exits(0);
+    }
+    let ids = |args: &[&str]| {
+        let args = [&["runs", "--json"][..], args].concat();
+        let runs = home.neuron(&args).exits(0).json();
+        let runs = runs.as_array().unwrap().iter();
+        runs.map(|run| run["run_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--tenant", "acme"]), ["r2", "r1"]);
+    assert_eq!(ids(&["--tenant", "acme", "--limit", "1"]), ["r2"]);
+    assert_eq!(ids(&["--label", "report=q3"]), ["r3", "r1"]);
+    assert_eq!(ids(&["--tenant", "acme", "--label", "report=q3"]), ["r1"]);
+    assert_eq!(ids(&["--agent", "default"]), ["r4", "r3", "r2", "r1"]);
+    for nothing in [
+        &["--agent", "other"][..],
+        &["--owner", "ada"],
+        &["--tenant", "ac' OR '1' = '1"],
+        &["--label", "report=q3\" --"],
+    ] {
+        assert!(ids(nothing).is_empty(), "{nothing:?}");
+    }
+    let status = home.neuron(&["status", "r1"]).exits(0).stdout;
+    assert!(
+        status.contains("\ntenant   acme\nlabel    report=q3\n"),
+        "{status}"
+    );
+}
+
+#[test]
 fn there_are_no_runs_in_a_new_home() {
     let home = Home::new();
     for command in ["runs", "approvals"] {

@@ -8,7 +8,7 @@ use crate::agent_file::{
     environment::{Environment, set},
     providers::{anthropic::AnthropicSettings, ollama::OllamaSettings, openai::OpenAiSettings},
     text::{
-        problem::looks_like_a_key,
+        problem::{looks_like_a_key, shown},
         table::{Table, Text},
     },
 };
@@ -53,6 +53,10 @@ pub(crate) struct ProviderSettings {
     pub(crate) base_url: Option<String>,
     /// The variables that may hold the key; the first that is set is taken. Empty where no key is sent.
     pub(crate) key_variables: Vec<String>,
+    /// The file names the variable.
+    pub(crate) key_is_named: bool,
+    /// The variable with the key of each tenant that has one of its own.
+    pub(crate) tenant_keys: BTreeMap<String, String>,
     /// A key is sent if there is one, and none is needed.
     pub(crate) key_optional: bool,
     pub(crate) anthropic: AnthropicSettings,
@@ -72,6 +76,8 @@ impl ProviderSettings {
         };
         Self {
             kind,
+            key_is_named: false,
+            tenant_keys: BTreeMap::new(),
             key_optional: kind == Kind::Ollama,
             anthropic: AnthropicSettings::default(),
             ollama: OllamaSettings::default(),
@@ -88,6 +94,18 @@ impl ProviderSettings {
             let value = set(environment, variable)?;
             Some(Key { variable, value })
         })
+    }
+
+    /// Whether nothing can be asked without the shared key: where the file names its variable, or no tenant has a key
+    /// of its own.
+    pub(crate) fn needs_key(&self) -> bool {
+        let is_named = self.key_is_named || self.tenant_keys.is_empty();
+        is_named && !self.key_variables.is_empty() && !self.key_optional
+    }
+
+    /// The variables that hold keys, which are no business of a command or a server.
+    pub(crate) fn secret_variables(&self) -> impl Iterator<Item = &String> {
+        self.key_variables.iter().chain(self.tenant_keys.values())
     }
 
     /// The price list that holds for the API at this address, `None` being the vendor's own.
@@ -163,12 +181,12 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
             None
         })?,
     };
-    const API: [&str; 3] = ["kind", "base_url", "api_key_env"];
+    const API: [&str; 4] = ["kind", "base_url", "api_key_env", "tenant_keys"];
     match kind {
         Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
         Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
         Kind::Anthropic => table.expect_keys(&[&API[..], &anthropic::KEYS].concat()),
-        Kind::Ollama => table.expect_keys(&[API, ollama::KEYS].concat()),
+        Kind::Ollama => table.expect_keys(&[&API[..], &ollama::KEYS].concat()),
         Kind::Script => table.expect_keys(&["kind", "file"]),
         Kind::Demo => table.expect_keys(&["kind"]),
     }
@@ -176,11 +194,20 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
     let mut settings = ProviderSettings::of_kind(kind);
     settings.base_url = table.text("base_url").and_then(|url| base_url(table, url));
     if let Some(name) = table.text("api_key_env") {
-        settings.key_variables = variable(table, name).into_iter().collect();
+        let variable = variable(table, "api_key_env", name);
+        settings.key_variables = variable.into_iter().collect();
         settings.key_optional = false;
+        settings.key_is_named = true;
     } else if default.is_none() && settings.base_url.is_some() {
         // A key for the vendor is not for whoever else answers at this address.
         settings.key_variables.clear();
+    }
+    if let Some(keys) = table.table("tenant_keys") {
+        let named = keys.texts_by_key().into_iter();
+        let tenants = named.filter_map(|(tenant, name)| {
+            Some((tenant.to_owned(), variable(&keys, &shown(tenant), name)?))
+        });
+        settings.tenant_keys = tenants.collect();
     }
     match kind {
         Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),
@@ -222,7 +249,7 @@ fn refuse_keys(table: &Table<'_>) -> bool {
     found
 }
 
-fn variable(table: &Table<'_>, name: Text<'_>) -> Option<String> {
+fn variable(table: &Table<'_>, key: &str, name: Text<'_>) -> Option<String> {
     let fits = name
         .value
         .starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
@@ -235,7 +262,7 @@ fn variable(table: &Table<'_>, name: Text<'_>) -> Option<String> {
     }
     let message = "is not the name of a variable: write a name of capitals, digits and \"_\", as in \
                    \"OPENAI_API_KEY\", and never the key itself";
-    table.problem("api_key_env", name.offset, message);
+    table.problem(key, name.offset, message);
     None
 }
 

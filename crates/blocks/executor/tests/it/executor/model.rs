@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_config::{DemoModel, ScriptModel};
-use neuron_executor::{Executor, ModelPrice, Prices};
+use neuron_executor::{Executor, ModelPrice, Prices, StepScope};
 use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, FailureKind, Message, Provider,
     ProviderError, RequestHead,
@@ -51,6 +51,30 @@ async fn asks_the_provider_that_the_request_names() {
         .build();
     let answer = executor.call_model(&scope(), &request(Some("b"))).await;
     assert_eq!(answer.unwrap().message.text(), "from b");
+}
+
+#[tokio::test]
+async fn asks_for_a_tenant_what_is_there_for_it() {
+    let own: Arc<dyn DynProvider> = Arc::new(script(r#"{"turns": [{"text": "of acme"}]}"#));
+    let shared = r#"{"turns": [{"text": "shared"}]}"#;
+    let executor = Executor::builder()
+        .provider("a", script(shared))
+        .tenant_provider("a", "acme", own)
+        .provider("b", script(shared))
+        .build();
+    for (name, tenant, text) in [
+        ("a", Some("acme"), "of acme"),
+        ("a", Some("globex"), "shared"),
+        ("a", None, "shared"),
+        ("b", Some("acme"), "shared"),
+    ] {
+        let scope = StepScope {
+            tenant: tenant.map(ToOwned::to_owned),
+            ..scope()
+        };
+        let answer = executor.call_model(&scope, &request(Some(name))).await;
+        assert_eq!(answer.unwrap().message.text(), text, "{name} {tenant:?}");
+    }
 }
 
 #[tokio::test]

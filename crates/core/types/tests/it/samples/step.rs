@@ -64,6 +64,7 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         step: StepId::new(2, position),
         agent: None,
         nonce: (position == 0).then(|| Uuid::from_u128(7)),
+        tenant: None,
         effects,
         start_to_close_timeout: Duration::from_secs(600),
         retry_policy: retry_policy(),

@@ -79,7 +79,10 @@ prop_compose! {
         activity in activity_settings(),
         agent in proptest::option::of("[a-z]{1,8}"),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        tenant in option::of("[a-z]{1,8}"),
     ) -> ActivityOptions {
-        ActivityOptions { step, agent, nonce, effects, start_to_close_timeout, retry_policy, activity }
+        ActivityOptions {
+            step, agent, nonce, tenant, effects, start_to_close_timeout, retry_policy, activity,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+use neuron_engine::RunFilter;
 use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
@@ -64,6 +65,7 @@ impl Journal {
         let seed = Uuid::new_v4().to_string();
         let agent = request.agent.name();
         let status = RunStatus::new(run_id.clone(), engine, agent, created_at);
+        let status = status.with_tags(&request.tags);
         let request = serde_json::to_string(&request)?;
         self.transact(move |transaction| {
             if find(transaction, &run_id)?.is_some() {
@@ -125,25 +127,45 @@ impl Journal {
         .await
     }
 
-    /// The newest runs first, at most `limit` of them, each with its number: those before number `before`, and if
-    /// `open` those that are not over.
+    /// The newest runs first, at most `limit` of them, each with its number: those before number `before` that pass
+    /// the filter.
     pub(crate) async fn newest_runs(
         &self,
-        open: bool,
+        filter: &RunFilter,
         before: Option<i64>,
         limit: usize,
     ) -> Result<Vec<(i64, RunStatus)>, JournalError> {
         let before = before.unwrap_or(i64::MAX);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let filter = filter.clone();
+        let labels = serde_json::to_string(&filter.labels)?;
         self.call(move |connection| {
+            // Whose a run is stands in its status from its start on.
             let mut statement = connection.prepare_cached(
                 "SELECT run, status, seq FROM statuses \
-                 WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) ORDER BY run DESC LIMIT ?3",
+                 WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) \
+                 AND (?4 IS NULL OR status ->> '$.agent' IS ?4) \
+                 AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
+                 AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
+                 AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
+                     (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
+                      WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                 ORDER BY run DESC LIMIT ?3",
             )?;
-            let rows = statement.query_map(params![before, open, limit], |row| {
-                let Json(status) = row.get(1)?;
-                Ok((row.get(0)?, status, row.get(2)?))
-            })?;
+            let RunFilter {
+                is_open,
+                agent,
+                tenant,
+                owner,
+                ..
+            } = filter;
+            let rows = statement.query_map(
+                params![before, is_open, limit, agent, tenant, owner, labels],
+                |row| {
+                    let Json(status) = row.get(1)?;
+                    Ok((row.get(0)?, status, row.get(2)?))
+                },
+            )?;
             rows.map(|row| {
                 let (run, status, seq) = row?;
                 Ok((run, with_events(connection, run, status, seq)?))

@@ -12,7 +12,7 @@ use crate::agent_file::{
     open::{
         Servers, mcp,
         options::{OpenOptions, Wanted},
-        provider::{base_url, provider},
+        provider::{Clients, base_url},
     },
     tables::{
         context, models,
@@ -36,7 +36,7 @@ pub(crate) fn executor(
     builtin.hidden_environment = file
         .providers
         .values()
-        .flat_map(|settings| settings.key_variables.clone())
+        .flat_map(|settings| settings.secret_variables().cloned())
         .collect();
     let mut prices = file.prices.clone();
     let mut registry = tools::registry(&builtin_names(agent), &builtin);
@@ -67,8 +67,13 @@ pub(crate) fn executor(
             prices.drop_list(name);
         }
         let timeout = agent.model_timeout;
-        match provider(name, settings, base_url, timeout, environment) {
-            Ok(provider) => builder = builder.shared_provider(name, provider),
+        match Clients::of(name, settings, base_url.as_deref(), timeout, environment) {
+            Ok(clients) => {
+                builder = builder.shared_provider(name, clients.shared);
+                for (tenant, client) in clients.tenants {
+                    builder = builder.tenant_provider(name, tenant, client);
+                }
+            }
             Err(error) if is_own => return Err(error),
             Err(_) => {}
         }

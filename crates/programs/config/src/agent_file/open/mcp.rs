@@ -138,7 +138,7 @@ fn answers(
 fn hidden(file: &Definitions) -> Vec<String> {
     let settings = file.providers.values();
     settings
-        .flat_map(|settings| settings.key_variables.clone())
+        .flat_map(|settings| settings.secret_variables().cloned())
         .collect()
 }
 

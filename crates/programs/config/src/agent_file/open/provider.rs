@@ -3,13 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use neuron_provider_ollama::base_url_of_host;
-use neuron_types::{AgentSpec, DynProvider, ProviderError};
+use neuron_types::{
+    AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, Provider,
+    ProviderError,
+};
 
 use crate::agent_file::{
     definitions::Definitions,
     environment::{Environment, set},
     error::AgentFileError,
-    providers::{BEARER_VARIABLE, Kind, ProviderSettings, anthropic::Credential, openai::Access},
+    providers::{
+        BEARER_VARIABLE, Key, Kind, ProviderSettings, anthropic::Credential, openai::Access,
+    },
 };
 use crate::{DemoModel, ScriptModel};
 
@@ -23,8 +28,9 @@ pub(crate) fn provider_of(
     let settings = settings.ok_or_else(|| format!("there is no provider {name}"))?;
     let base_url = base_url(settings, environment);
     let timeout = AgentSpec::default().model_timeout;
-    let made = provider(name, settings, base_url, timeout, environment);
-    made.map_err(|error| error.to_string())
+    let made = Clients::of(name, settings, base_url.as_deref(), timeout, environment);
+    made.map(|clients| clients.shared)
+        .map_err(|error| error.to_string())
 }
 
 /// Where the API is, if the file or the environment says so.
@@ -42,21 +48,71 @@ pub(crate) fn base_url(
     })
 }
 
+/// The clients of a provider of the file.
+pub(crate) struct Clients {
+    /// For runs for nobody, and for tenants without a key of their own.
+    pub(crate) shared: Arc<dyn DynProvider>,
+    /// By tenant.
+    pub(crate) tenants: Vec<(String, Arc<dyn DynProvider>)>,
+}
+
+impl Clients {
+    pub(crate) fn of(
+        name: &str,
+        settings: &ProviderSettings,
+        base_url: Option<&str>,
+        timeout: Duration,
+        environment: &dyn Environment,
+    ) -> Result<Self, AgentFileError> {
+        let of_key = |key| client(name, settings, key, base_url, timeout);
+        let missing = |variables: &[String]| AgentFileError::MissingKey {
+            provider: name.to_owned(),
+            variables: variables.to_owned(),
+        };
+        let shared: Arc<dyn DynProvider> = match settings.key(environment) {
+            Some(key) => of_key(Some(key))?,
+            None if settings.needs_key() => return Err(missing(&settings.key_variables)),
+            None if settings.tenant_keys.is_empty() => of_key(None)?,
+            None => Arc::new(NoKey {
+                provider: name.to_owned(),
+            }),
+        };
+        let mut tenants = Vec::with_capacity(settings.tenant_keys.len());
+        for (tenant, variable) in &settings.tenant_keys {
+            // A tenant that has a key of its own is never served with another's.
+            let value = set(environment, variable);
+            let value = value.ok_or_else(|| missing(std::slice::from_ref(variable)))?;
+            let own = of_key(Some(Key { variable, value }))?;
+            tenants.push((tenant.clone(), own));
+        }
+        Ok(Self { shared, tenants })
+    }
+}
+
+/// Stands for a provider for whoever has no key for it.
+struct NoKey {
+    provider: String,
+}
+
+impl Provider for NoKey {
+    async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
+        let name = &self.provider;
+        let message = format!(
+            "the provider {name} has keys for some tenants alone, and the run is for none of them"
+        );
+        Err(ProviderError::new(FailureKind::Authentication, message))
+    }
+}
+
 /// A client of a provider of the file.
-pub(crate) fn provider(
+fn client(
     name: &str,
     settings: &ProviderSettings,
-    base_url: Option<String>,
+    key: Option<Key<'_>>,
+    base_url: Option<&str>,
     timeout: Duration,
-    environment: &dyn Environment,
 ) -> Result<Arc<dyn DynProvider>, AgentFileError> {
-    let key = settings.key(environment);
-    if key.is_none() && !settings.key_variables.is_empty() && !settings.key_optional {
-        return Err(AgentFileError::MissingKey {
-            provider: name.to_owned(),
-            variables: settings.key_variables.clone(),
-        });
-    }
+    let base_url = base_url.map(ToOwned::to_owned);
     let client = |source: ProviderError| AgentFileError::Client {
         provider: name.to_owned(),
         source: Box::new(source),

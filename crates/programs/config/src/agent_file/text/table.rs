@@ -229,6 +229,20 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The texts of a table whose keys are another's business, by key.
+    pub(crate) fn texts_by_key(&self) -> Vec<(&'a str, Text<'a>)> {
+        let entries = self.entries.iter();
+        entries
+            .filter_map(|(key, value)| {
+                let key = key.get_ref().as_ref();
+                let text = as_text(value);
+                // The key may be what was meant to be the value.
+                let text = text.or_else(|| self.mismatch(&shown(key), value, "a text in quotes"));
+                Some((key, text?))
+            })
+            .collect()
+    }
+
     pub(crate) fn texts(&self, key: &str) -> Vec<Text<'a>> {
         let Some(value) = self.entries.get(key) else {
             return Vec::new();

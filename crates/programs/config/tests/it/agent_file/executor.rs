@@ -1,7 +1,8 @@
 use std::fs;
 
 use neuron_config::{AgentFile, AgentFileError};
-use neuron_types::{CompletionRequest, Message, ToolDefinition};
+use neuron_executor::StepScope;
+use neuron_types::{CompletionRequest, FailureKind, Message, ToolDefinition};
 use serde_json::json;
 use wiremock::MockServer;
 
@@ -120,6 +121,100 @@ async fn finds_ollama_by_its_variable_and_sends_a_key_that_is_set() {
         message,
         "the provider ollama has no key: set the variable MY_KEY"
     );
+}
+
+/// What a model of Ollama is asked with, where the file has this of the provider, for each of the tenants: the header
+/// with the key, or why it is not asked.
+async fn asked_for(lines: &str, tenants: &[Option<&str>]) -> Vec<Result<String, FailureKind>> {
+    let server = MockServer::start().await;
+    let answer = json!({"model": "qwen3", "message": {"content": "Hi"}, "done": true});
+    wiremock::Mock::given(wiremock::matchers::path("/api/chat"))
+        .respond_with(wiremock::ResponseTemplate::new(200).set_body_json(answer))
+        .mount(&server)
+        .await;
+    let text = format!(
+        "[agents.a]\nmodel = \"p/qwen3\"\n[providers.p]\nkind = \"ollama\"\nbase_url = \"{}\"\n{lines}",
+        server.uri()
+    );
+    let environment = variables(&[("SHARED", "shared"), ("KEY_OF_ACME", "of-acme")]);
+    let agents = open(&text, ".", environment);
+    let agent = agents.agent("a").unwrap();
+    let executor = agents.executor(&agent).unwrap();
+    let request = CompletionRequest::new(agent.head, vec![Message::user("go")]);
+    let mut asked = Vec::new();
+    for tenant in tenants {
+        let scope = StepScope {
+            tenant: tenant.map(ToOwned::to_owned),
+            ..scope()
+        };
+        asked.push(match executor.call_model(&scope, &request).await {
+            Ok(_) => {
+                let request = server.received_requests().await.unwrap().pop().unwrap();
+                let header = request.headers.get("authorization");
+                let header = header.map(|value| value.to_str().unwrap().to_owned());
+                Ok(header.unwrap_or_default())
+            }
+            Err(failure) => {
+                assert!(!failure.message.contains("of-acme"), "{failure:?}");
+                Err(failure.kind)
+            }
+        });
+    }
+    asked
+}
+
+#[tokio::test]
+async fn asks_for_each_tenant_with_its_own_key() {
+    let tenants = [Some("acme"), Some("globex"), None];
+    let own = Ok("Bearer of-acme".to_owned());
+    let shared = Ok("Bearer shared".to_owned());
+    let keys = "tenant_keys = { acme = \"KEY_OF_ACME\" }";
+    assert_eq!(
+        asked_for(&format!("api_key_env = \"SHARED\"\n{keys}"), &tenants).await,
+        [own.clone(), shared.clone(), shared]
+    );
+    let none = Err(FailureKind::Authentication);
+    assert_eq!(asked_for(keys, &tenants).await, [own, none.clone(), none]);
+}
+
+#[test]
+fn a_tenant_whose_key_is_not_set_is_not_served_with_another() {
+    let keys = "tenant_keys = { acme = \"KEY_OF_ACME\" }";
+    let text = format!(
+        "[agents.a]\nmodel = \"p/m\"\n[providers.p]\nkind = \"openai-chat\"\n\
+         base_url = \"http://127.0.0.1:9/v1\"\n{keys}"
+    );
+    assert_eq!(
+        missing(&text),
+        "the provider p has no key: set the variable KEY_OF_ACME"
+    );
+    let named = "[agents.a]\nmodel = \"openai/m\"\n[providers.openai]\napi_key_env = \"SHARED\"";
+    assert_eq!(
+        missing(&format!("{named}\n{keys}")),
+        "the provider openai has no key: set the variable SHARED"
+    );
+}
+
+#[tokio::test]
+async fn no_command_finds_the_key_of_a_tenant() {
+    // Any variable that this process has.
+    let keys = "tenant_keys = { acme = \"CARGO_MANIFEST_DIR\" }";
+    for (lines, is_found) in [("", true), (keys, false)] {
+        let text = format!(
+            "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n\
+             [providers.p]\nkind = \"openai-chat\"\n{lines}"
+        );
+        let agents = open(&text, ".", variables(&[]));
+        let agent = agents.agent("a").unwrap();
+        let executor = agents.executor(&agent).unwrap();
+        let look = call(
+            "bash",
+            json!({"command": "echo \"of-$CARGO_MANIFEST_DIR-end\""}),
+        );
+        let output = executor.call_tool(&scope(), &look).await.unwrap();
+        let said = text_of(&output);
+        assert_eq!(!said.contains("of--end"), is_found, "{said}");
+    }
 }
 
 #[tokio::test]

@@ -122,6 +122,9 @@ fn name_what_is_wrong_with_a_provider() {
         "kind = \"openai-chat\"\nurl = \"https://example.org\"",
         "kind = \"openai-chat\"\nbase_url = \"example.org/v1\"",
         "kind = \"openai-chat\"\napi_key_env = \"my key\"",
+        "kind = \"openai-chat\"\ntenant_keys = { acme = \"my key\" }",
+        "kind = \"openai-chat\"\ntenant_keys = { acme = 3 }",
+        "kind = \"demo\"\ntenant_keys = { acme = \"KEY_OF_ACME\" }",
     ];
     let provider = |lines: &str| {
         problems(&format!(
@@ -154,6 +157,9 @@ fn never_repeat_a_key() {
         format!("[providers.openai]\ntoken = \"{secret}\""),
         format!("[providers.openai]\napi_key_env = \"{secret}\""),
         "[providers.openai]\napi_key_env = \"ABCDEF0123456789ABCDEF0123456789\"".to_owned(),
+        format!("[providers.openai]\ntenant_keys = {{ acme = \"{secret}\" }}"),
+        format!("[providers.openai]\ntenant_keys = {{ \"{secret}\" = \"acme\" }}"),
+        format!("[providers.openai]\ntenant_keys = {{ \"{secret}\" = 1 }}"),
         format!("[providers.openai]\nkind = \"{secret}\""),
         format!("[providers.openai]\nbase_url = \"https://me:{secret}@example.org\""),
         format!("[agents.b]\nmodel = \"{secret}\""),
