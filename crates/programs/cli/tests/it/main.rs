@@ -12,6 +12,7 @@ mod agents;
 mod approvals;
 mod changes;
 mod engine_dev;
+mod engine_others;
 mod engine_people;
 mod engine_place;
 mod engine_replay;

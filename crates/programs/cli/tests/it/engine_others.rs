@@ -1,0 +1,94 @@
+//! Runs that others start, without the command: what the book tells them to type.
+
+use neuron_harness::Engine;
+use serde_json::{Value, json};
+
+use crate::{
+    engine_place::Place,
+    support::{eventually, one_command},
+};
+
+/// Starts a run with Temporal's own command, or with curl at Restate's ingress.
+fn start(place: &Place, engine: Engine, run: &str, request: &Value) {
+    match engine {
+        Engine::Temporal => {
+            let start = ["workflow", "start", "--type", "agent"];
+            let queue = ["--task-queue", "neuron", "--workflow-id", run];
+            let request = request.to_string();
+            let input = ["--input", request.as_str()];
+            place.temporal(&[&start[..], &queue, &input].concat());
+        }
+        Engine::Restate => {
+            let url = format!("{}/neuron/{run}/run/send", place.ingress());
+            place.curl(&url, request);
+        }
+    }
+}
+
+fn the_worker_decides_what_a_run_of_others_does(engine: Engine) {
+    let agent = "tools = [\"bash\"]";
+    let place = Place::new(engine, &one_command("echo made >> made"), agent);
+    let (home, _worker) = (&place.home, place.worker());
+    let start = |run: &str, request: &Value| start(&place, engine, run, request);
+
+    start(
+        "narrowed",
+        &json!({
+            "agent": "default",
+            "prompt": "go",
+            "tenant": "acme",
+            "owner": "ann",
+            "labels": {"report": "q3"},
+            "overrides": {"limits": {"turns": 5}, "deny": ["bash(command=echo*)"]},
+        }),
+    );
+    home.neuron(&["wait", "narrowed"])
+        .exits(0)
+        .prints("Done.\n");
+    assert!(!home.exists("made"));
+    start("plain", &json!({"agent": "default", "prompt": "go"}));
+    home.neuron(&["wait", "plain"]).exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "made\n");
+
+    start(
+        "widened",
+        &json!({
+            "agent": "default",
+            "prompt": "go",
+            "tenant": "acme",
+            "overrides": {"model": "demo/demo"},
+        }),
+    );
+    let widened = home.neuron(&["wait", "widened", "--json"]).exits(1).json();
+    let error = widened["error"]["message"].as_str().unwrap();
+    let said = "the agent default does not let callers set model";
+    assert!(error.contains(said), "{error}");
+
+    let runs = |filter: &[&str]| {
+        let runs = home.neuron(&[&["runs", "--json"][..], filter].concat());
+        let runs = runs.exits(0).json();
+        let runs = runs.as_array().unwrap().iter();
+        let mut runs: Vec<_> = runs
+            .map(|run| run["run_id"].as_str().unwrap().to_owned())
+            .collect();
+        runs.sort_unstable();
+        runs
+    };
+    eventually("three runs in the list", || {
+        runs(&["--agent", "default"]).len() == 3
+    });
+    assert_eq!(runs(&["--tenant", "acme"]), ["narrowed", "widened"]);
+    assert_eq!(runs(&["--owner", "ann"]), ["narrowed"]);
+    assert_eq!(runs(&["--label", "report=q3"]), ["narrowed"]);
+    assert!(runs(&["--tenant", "globex"]).is_empty());
+}
+
+#[test]
+fn temporals_own_command_starts_what_the_worker_has() {
+    the_worker_decides_what_a_run_of_others_does(Engine::Temporal);
+}
+
+#[test]
+fn curl_starts_what_the_worker_has() {
+    the_worker_decides_what_a_run_of_others_does(Engine::Restate);
+}
