@@ -1,12 +1,16 @@
 //! What the command line says.
 
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{fmt, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use neuron_config::DEFAULT_AGENT;
 use neuron_types::RunId;
 
-use crate::runs::{changes::ChangeArgs, filter::FilterArgs};
+use crate::runs::{
+    by::By,
+    changes::{ChangeArgs, duration},
+    filter::FilterArgs,
+};
 
 /// Agents that survive: every step of a run is journaled, so a run that was cut off goes on where it was.
 #[derive(Debug, Parser)]
@@ -137,6 +141,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show what was said and done in a run: messages, calls, results, decisions
     Show(ShowArgs),
+    /// Sum up what runs used and cost
+    Costs(CostsArgs),
     /// Show a run's events
     Events(EventsArgs),
     /// List the open tickets of one run or of all
@@ -285,6 +291,18 @@ pub(crate) struct ShowArgs {
     /// Show what the model thought
     #[arg(long)]
     pub(crate) thinking: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CostsArgs {
+    /// Sum up by tenant, by agent, or by the label of this name
+    #[arg(long, value_name = "tenant|agent|LABEL")]
+    pub(crate) by: Option<By>,
+    /// Only runs that started no longer ago, as 24h or 30days
+    #[arg(long, value_name = "AGE", value_parser = duration)]
+    pub(crate) since: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! What runs the agents: every command that looks at runs or reaches into them is written once, over
 //! [`RunClient`].
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use neuron_engine::{OpenTicket, PageRequest, RunClient, RunClientError, RunFilter};
 use neuron_local::LocalClient;
@@ -93,6 +93,34 @@ pub(crate) async fn newest_runs(
     }
     runs.truncate(limit);
     Ok(runs)
+}
+
+/// Every run that passes a filter, once. What is left out is said on standard error.
+///
+/// # Errors
+///
+/// What keeps the engine from being asked.
+pub(crate) async fn each_run(
+    client: &dyn RunClient,
+    filter: &RunFilter,
+    mut each: impl FnMut(&RunStatus),
+) -> Result<(), RunClientError> {
+    let mut seen = BTreeSet::new();
+    let mut page = PageRequest::first(PAGE);
+    loop {
+        let listed = client.list(filter, page).await?;
+        say_incomplete(client, listed.incomplete);
+        for run in listed.runs {
+            // On Temporal a run moves in the list when its history grows too long for one segment.
+            if seen.insert(run.run_id.clone()) {
+                each(&run);
+            }
+        }
+        match listed.next {
+            Some(next) => page = PageRequest::first(PAGE).after(next),
+            None => return Ok(()),
+        }
+    }
 }
 
 /// The open tickets of all runs, the oldest run first: it has waited longest. What is left out is said on standard

@@ -9,6 +9,7 @@ use crate::{
 mod agents;
 mod approvals;
 mod cancel;
+mod costs;
 mod decide;
 mod dev;
 mod events;
@@ -35,6 +36,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Status(args) => status::status(&session, &args.run).await,
         Command::Runs(args) => runs::runs(&session, &args).await,
         Command::Show(args) => show::show(&session, &args).await,
+        Command::Costs(args) => costs::costs(&session, args).await,
         Command::Events(args) => events::events(&session, &args.run, args.follow).await,
         Command::Approvals(args) => approvals::approvals(&session, args.run.as_ref()).await,
         Command::Approve(args) => decide::approve(&session, args).await,

@@ -81,6 +81,15 @@ fn the_worker_decides_what_a_run_of_others_does(engine: Engine) {
     assert_eq!(runs(&["--owner", "ann"]), ["narrowed"]);
     assert_eq!(runs(&["--label", "report=q3"]), ["narrowed"]);
     assert!(runs(&["--tenant", "globex"]).is_empty());
+    let costs = home.neuron(&["costs", "--by", "tenant", "--json"]).exits(0);
+    let groups = &costs.json()["groups"];
+    assert_eq!(groups[0]["name"], Value::Null);
+    assert_eq!(groups[0]["cost_usd"], "0.0022");
+    // One of them failed before its first step.
+    assert_eq!(groups[1]["name"], "acme");
+    assert_eq!(groups[1]["runs"], 2);
+    assert_eq!(groups[1]["turns"], 2);
+    assert_eq!(groups[1]["cost_usd"], "0.0022");
 }
 
 #[test]

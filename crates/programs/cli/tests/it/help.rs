@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "resume",
     "submit",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 19] = [
     "status",
     "runs",
     "show",
+    "costs",
     "events",
     "approvals",
     "approve",

@@ -11,6 +11,7 @@
 mod agents;
 mod approvals;
 mod changes;
+mod costs;
 mod engine_dev;
 mod engine_others;
 mod engine_people;
