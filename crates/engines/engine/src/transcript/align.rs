@@ -1,6 +1,6 @@
 //! What is left of a run's older turns in the conversation of a later one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, btree_map::Entry};
 
 use neuron_types::{ContentBlock, Message, RecordedEvent, Role, RunEvent, StopReason};
 
@@ -32,8 +32,8 @@ pub(super) fn recover(steps: &mut KnownSteps, events: &[RecordedEvent], conversa
         if message.text() != turn.text || !has_calls {
             return;
         }
-        if !steps.answers.contains_key(&turn.number) {
-            steps.answers.insert(turn.number, message.content.clone());
+        if let Entry::Vacant(unknown) = steps.answers.entry(turn.number) {
+            unknown.insert(message.content.clone());
             steps.recovered.insert(turn.number);
         }
         let results = conversation.get(index + 1).map(|next| &next.content);

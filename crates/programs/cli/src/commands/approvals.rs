@@ -2,7 +2,9 @@
 
 use neuron_types::RunId;
 
-use crate::{CliError, Exit, engine, runs::tickets, session::Session};
+use crate::{
+    CliError, Exit, engine, runs::tickets, session::Session, terminal::ticket as shown_ticket,
+};
 
 pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Result<Exit, CliError> {
     let open = match run_id {
@@ -17,7 +19,7 @@ pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Resu
         let (run_id, ticket) = (&asked.run_id, &asked.ticket);
         session.output.text(&format!(
             "run {run_id}, ticket {}\n{}",
-            tickets::describe(ticket),
+            shown_ticket::describe(ticket),
             tickets::commands(session, run_id, ticket)
         ))?;
     }

@@ -18,6 +18,7 @@ use crate::{
     terminal::output::note,
     terminal::progress::{Commands, Progress, Watch},
     terminal::shown,
+    terminal::ticket as shown_ticket,
 };
 
 pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
@@ -67,7 +68,7 @@ pub(crate) async fn to_the_end(
         for ticket in &status.approvals {
             note(&format!(
                 "ticket {}\n{}",
-                tickets::describe(ticket),
+                shown_ticket::describe(ticket),
                 commands(ticket)
             ));
         }

@@ -10,10 +10,10 @@ use neuron_types::{ApprovalTicket, RunId};
 use serde_json::Value;
 
 use crate::{
-    runs::tickets,
     terminal::line_reader::{Line, LineReader},
     terminal::output::note,
     terminal::shown,
+    terminal::ticket as shown_ticket,
 };
 
 const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
@@ -54,10 +54,10 @@ pub(crate) fn ask(
         shown::line(&ticket.tool)
     ));
     note("  arguments:");
-    for line in tickets::subject(ticket) {
+    for line in shown_ticket::subject(ticket) {
         note(&format!("    {line}"));
     }
-    note(&tickets::details(ticket));
+    note(&shown_ticket::details(ticket));
     reader.forget_typed();
     loop {
         let line = match reader.answer(QUESTION)? {

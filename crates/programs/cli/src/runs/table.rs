@@ -2,7 +2,10 @@
 
 use neuron_types::{RunPhase, RunStatus};
 
-use crate::{runs::tickets, session::Session, terminal::describe, terminal::shown};
+use crate::{
+    runs::tickets, session::Session, terminal::describe, terminal::shown,
+    terminal::ticket as shown_ticket,
+};
 
 /// The longest model text on a line of `neuron runs`, in characters.
 const SHORT: usize = 60;
@@ -73,7 +76,7 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
         ));
     }
     for ticket in &status.approvals {
-        lines.push(format!("ticket   {}", tickets::describe(ticket)));
+        lines.push(format!("ticket   {}", shown_ticket::describe(ticket)));
         lines.push(tickets::commands(session, &status.run_id, ticket));
     }
     lines.join("\n")

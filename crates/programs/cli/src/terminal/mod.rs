@@ -8,4 +8,5 @@ pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod shown;
 pub(crate) mod streamed;
+pub(crate) mod ticket;
 pub(crate) mod transcript;
