@@ -39,6 +39,7 @@ use self::{
     sources::Sources,
 };
 
+mod address;
 mod definitions;
 mod document;
 mod environment;

@@ -93,6 +93,16 @@ pub enum AgentFileError {
         /// The variables that may hold it.
         variables: Vec<String>,
     },
+    /// The provider's key would go to another machine unencrypted.
+    #[error(
+        "the key of the provider {provider} would go to {host} unencrypted: use an address that begins with https://, or write insecure = true for the provider in the agent file"
+    )]
+    Unencrypted {
+        /// The provider.
+        provider: String,
+        /// The machine.
+        host: String,
+    },
     /// An MCP server cannot be used.
     #[error(transparent)]
     Mcp(#[from] McpError),

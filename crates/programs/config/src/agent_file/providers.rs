@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use neuron_executor::PriceList;
 
 use crate::agent_file::{
+    address::{UNENCRYPTED, unencrypted_host},
     environment::{Environment, set},
     providers::{anthropic::AnthropicSettings, ollama::OllamaSettings, openai::OpenAiSettings},
     text::{
@@ -57,6 +58,8 @@ pub(crate) struct ProviderSettings {
     pub(crate) key_is_named: bool,
     /// The variable with the key of each tenant that has one of its own.
     pub(crate) tenant_keys: BTreeMap<String, String>,
+    /// Keys may be sent unencrypted.
+    pub(crate) insecure: bool,
     /// A key is sent if there is one, and none is needed.
     pub(crate) key_optional: bool,
     pub(crate) anthropic: AnthropicSettings,
@@ -77,6 +80,7 @@ impl ProviderSettings {
         Self {
             kind,
             key_is_named: false,
+            insecure: false,
             tenant_keys: BTreeMap::new(),
             key_optional: kind == Kind::Ollama,
             anthropic: AnthropicSettings::default(),
@@ -181,7 +185,7 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
             None
         })?,
     };
-    const API: [&str; 4] = ["kind", "base_url", "api_key_env", "tenant_keys"];
+    const API: [&str; 5] = ["kind", "base_url", "insecure", "api_key_env", "tenant_keys"];
     match kind {
         Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
         Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
@@ -209,6 +213,8 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         });
         settings.tenant_keys = tenants.collect();
     }
+    settings.insecure = table.boolean("insecure").unwrap_or_default();
+    check_encryption(table, &settings);
     match kind {
         Kind::Anthropic => settings.anthropic = AnthropicSettings::read(table),
         Kind::OpenAiResponses | Kind::OpenAiChat => settings.openai = OpenAiSettings::read(table),
@@ -225,6 +231,15 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         }
     }
     Some(settings)
+}
+
+/// Notes an address that keys are not to be sent to. What the environment says is looked at where it is used.
+fn check_encryption(table: &Table<'_>, settings: &ProviderSettings) {
+    let sends_keys = settings.key_is_named || !settings.tenant_keys.is_empty();
+    let host = settings.base_url.as_deref().and_then(unencrypted_host);
+    if sends_keys && !settings.insecure && host.is_some() {
+        table.problem("base_url", table.offset_of("base_url"), UNENCRYPTED);
+    }
 }
 
 /// Notes keys that would hold a secret. Their values appear in no message.

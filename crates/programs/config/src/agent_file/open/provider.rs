@@ -9,6 +9,7 @@ use neuron_types::{
 };
 
 use crate::agent_file::{
+    address::unencrypted_host,
     definitions::Definitions,
     environment::{Environment, set},
     error::AgentFileError,
@@ -112,6 +113,11 @@ fn client(
     base_url: Option<&str>,
     timeout: Duration,
 ) -> Result<Arc<dyn DynProvider>, AgentFileError> {
+    let host = base_url.and_then(unencrypted_host);
+    if let (Some(host), Some(_), false) = (host, &key, settings.insecure) {
+        let provider = name.to_owned();
+        return Err(AgentFileError::Unencrypted { provider, host });
+    }
     let base_url = base_url.map(ToOwned::to_owned);
     let client = |source: ProviderError| AgentFileError::Client {
         provider: name.to_owned(),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::agent_file::{
+    address::{UNENCRYPTED, unencrypted_host},
     tables::{
         agents::Agent,
         mcp_names::SEPARATOR,
@@ -19,11 +20,12 @@ use crate::agent_file::{
 
 /// The longest name of a server: tools' names begin with it.
 const MAX_NAME: usize = 32;
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "command",
     "url",
     "env",
     "token_env",
+    "insecure",
     "timeout",
     "elicitation",
     "sampling",
@@ -174,7 +176,11 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         let message = "is no address: write one that begins with http:// or https://";
         table.problem("url", url.offset, message);
     }
-    for (key, other) in [("env", "url"), ("token_env", "command")] {
+    for (key, other) in [
+        ("env", "url"),
+        ("token_env", "command"),
+        ("insecure", "command"),
+    ] {
         if table.has(key) && table.has(other) {
             let message = format!("has no use beside {other}: remove it");
             table.problem(key, table.offset_of(key), &message);
@@ -182,6 +188,12 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
     }
     let variables = table.texts("env");
     let token = table.text("token_env");
+    let is_insecure = table.boolean("insecure").unwrap_or_default();
+    if let (Some(url), Some(_), false) = (&url, &token, is_insecure)
+        && unencrypted_host(url.value).is_some()
+    {
+        table.problem("url", url.offset, UNENCRYPTED);
+    }
     for (key, text) in variables
         .iter()
         .map(|text| ("env", text))

@@ -123,6 +123,37 @@ async fn finds_ollama_by_its_variable_and_sends_a_key_that_is_set() {
     );
 }
 
+#[test]
+fn no_key_goes_to_another_machine_unencrypted_unless_the_file_says_so() {
+    const ELSEWHERE: &[(&str, &str)] = &[
+        ("OPENAI_BASE_URL", "http://gateway.example.org/v1"),
+        ("OPENAI_API_KEY", "a-key"),
+        ("OLLAMA_HOST", "gpu.example.org"),
+    ];
+    let opens = |text: &str| {
+        let agents = open(text, ".", variables(ELSEWHERE));
+        let agent = agents.agent("a").unwrap();
+        agents.executor(&agent).map(drop)
+    };
+    let error = opens("[agents.a]\nmodel = \"openai/m\"")
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "the key of the provider openai would go to gateway.example.org unencrypted: use an address that begins \
+         with https://, or write insecure = true for the provider in the agent file"
+    );
+    for text in [
+        "[agents.a]\nmodel = \"openai/m\"\n[providers.openai]\ninsecure = true",
+        "[agents.a]\nmodel = \"openai/m\"\n[providers.openai]\nbase_url = \"http://127.0.0.1:8000/v1\"",
+        // No key is sent there.
+        "[agents.a]\nmodel = \"ollama/m\"",
+        "[agents.a]\nmodel = \"p/m\"\n[providers.p]\nkind = \"openai-chat\"\nbase_url = \"http://gpu.example.org/v1\"",
+    ] {
+        opens(text).expect(text);
+    }
+}
+
 /// What a model of Ollama is asked with, where the file has this of the provider, for each of the tenants: the header
 /// with the key, or why it is not asked.
 async fn asked_for(lines: &str, tenants: &[Option<&str>]) -> Vec<Result<String, FailureKind>> {

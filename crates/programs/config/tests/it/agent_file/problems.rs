@@ -103,6 +103,8 @@ fn name_what_is_wrong_around_the_agents() {
         "[mcp.remote]\nurl = \"localhost:3001\"\nenv = [\"A\"]\n[agents.a]\nmodel = \"demo/demo\"",
         "[mcp.local]\ncommand = [\"npx\", \"sk-ant-api03-0123456789abcdef0123456789abcdef\"]\ntoken_env = \"T\"\n[agents.a]\nmodel = \"demo/demo\"",
         "[mcp.local]\ncommand = [\"npx\"]\nenv = [\"TOKEN=abc\"]\nargs = []\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.remote]\nurl = \"http://tracker.example.org/mcp\"\ntoken_env = \"T\"\n[agents.a]\nmodel = \"demo/demo\"",
+        "[mcp.local]\ncommand = [\"npx\"]\ninsecure = true\n[agents.a]\nmodel = \"demo/demo\"",
     ];
     insta::assert_snapshot!(table(&cases, problems));
 }
@@ -125,6 +127,9 @@ fn name_what_is_wrong_with_a_provider() {
         "kind = \"openai-chat\"\ntenant_keys = { acme = \"my key\" }",
         "kind = \"openai-chat\"\ntenant_keys = { acme = 3 }",
         "kind = \"demo\"\ntenant_keys = { acme = \"KEY_OF_ACME\" }",
+        "kind = \"openai-chat\"\nbase_url = \"http://models.example.org/v1\"\napi_key_env = \"MODELS_KEY\"",
+        "kind = \"ollama\"\nbase_url = \"http://192.168.0.7:11434\"\ntenant_keys = { acme = \"KEY_OF_ACME\" }",
+        "kind = \"openai-chat\"\ninsecure = \"yes\"",
     ];
     let provider = |lines: &str| {
         problems(&format!(

@@ -1,0 +1,60 @@
+//! Whether a secret may go to an address.
+
+use std::net::IpAddr;
+
+use url::Url;
+
+/// What is said of an address on another machine that begins with `http://` and that a secret is sent to.
+pub(crate) const UNENCRYPTED: &str = "would have what is secret sent to another machine unencrypted: write https://, \
+                                      or insecure = true beside it if nobody can read it on the way";
+
+/// Returns the host to which everybody on the way could read a key: another machine, without encryption. The address is
+/// read as the clients read it.
+pub(crate) fn unencrypted_host(address: &str) -> Option<String> {
+    let url = Url::parse(address.trim()).ok()?;
+    let host = url.host_str()?;
+    (url.scheme() == "http" && !is_here(host)).then(|| host.to_owned())
+}
+
+fn is_here(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_goes_to_this_machine_or_encrypted() {
+        for address in [
+            "https://models.example.org/v1",
+            "HTTPS://models.example.org",
+            "http://localhost:8000/v1",
+            "http://LOCALHOST",
+            "http://127.0.0.1:8000",
+            "http://127.9.8.7",
+            "http://[::1]:8000/v1",
+            "http://2130706433/",
+        ] {
+            assert_eq!(unencrypted_host(address), None, "{address}");
+        }
+        for (address, host) in [
+            ("http://models.example.org/v1", "models.example.org"),
+            (" HTTP://models.example.org", "models.example.org"),
+            ("http://192.168.0.7:11434", "192.168.0.7"),
+            ("http://0.0.0.0:8000", "0.0.0.0"),
+            ("http://localhost.example.org", "localhost.example.org"),
+            ("http://127.0.0.1.example.org", "127.0.0.1.example.org"),
+            ("http://localhost@example.org/", "example.org"),
+            ("http://example.org\\@localhost/", "example.org"),
+            ("http:example.org", "example.org"),
+        ] {
+            assert_eq!(
+                unencrypted_host(address).as_deref(),
+                Some(host),
+                "{address}"
+            );
+        }
+    }
+}
