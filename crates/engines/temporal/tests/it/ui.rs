@@ -249,7 +249,11 @@ async fn a_namespace_with_the_search_attributes_for_it_lists_runs_by_whose_they_
     ] {
         let page = stage.client.list(&filter, PageRequest::default()).await;
         let runs = page.unwrap().runs.into_iter().map(|run| run.run_id);
-        assert_eq!(runs.collect::<Vec<_>>(), [run.clone()], "{filter:?}");
+        assert_eq!(
+            runs.collect::<Vec<_>>(),
+            std::slice::from_ref(&run),
+            "{filter:?}"
+        );
     }
     stage.replays(&run).await;
 }
