@@ -166,7 +166,7 @@ impl AgentWorkerBuilder {
     }
 
     /// Takes whole definitions of agents from callers too, and not only names. It is for development: whoever starts
-    /// a run decides then what its agent is told, which of the executor's tools it calls and whom it asks. Default is
+    /// a run decides then what instructions its agent has, which of the executor's tools it calls and whom it asks. Default is
     /// `false`: a run that is started with a definition fails before its first step.
     pub fn accept_definitions(mut self, accept: bool) -> Self {
         self.accepts_definitions = accept;

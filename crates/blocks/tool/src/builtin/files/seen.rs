@@ -10,7 +10,7 @@ use crate::builtin::files::error::cannot;
 /// What a file holds that is not there.
 const ABSENT: &str = "absent";
 
-/// Tells what a file holds from anything else that it might hold; `None` is a file that is not there.
+/// Returns the hash of what a file holds; `None` is a file that is not there.
 pub(crate) fn fingerprint(content: Option<&[u8]>) -> String {
     let Some(content) = content else {
         return ABSENT.to_owned();
