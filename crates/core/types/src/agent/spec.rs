@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     sync::Arc,
     time::Duration,
 };
@@ -13,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry,
-    Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall, ToolDefinition, ToolEffects,
-    canonical_json, json::millis, json::shared,
+    Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall, ToolDefinition,
+    ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
@@ -61,6 +60,10 @@ pub struct AgentSpec {
     pub context: ContextPolicy,
     /// How failed steps are retried.
     pub retry: RetryPolicy,
+    /// Whether its model calls come before those of others, or after them, where they wait for their turn. Default is
+    /// before.
+    #[serde(skip_serializing_if = "Priority::is_default")]
+    pub priority: Priority,
     /// How long one attempt of a model call may take. Default is 10 minutes.
     #[serde(rename = "model_timeout_ms", with = "millis")]
     pub model_timeout: Duration,
@@ -96,6 +99,7 @@ impl Default for AgentSpec {
             limits: Limits::default(),
             context: ContextPolicy::default(),
             retry: RetryPolicy::default(),
+            priority: Priority::default(),
             model_timeout: Duration::from_secs(600),
             tool_timeout: Duration::from_secs(600),
             activity: ActivitySettings::default(),
@@ -118,18 +122,13 @@ impl AgentSpec {
     pub fn fingerprint(&self) -> String {
         // A definition holds nothing that JSON cannot.
         let json = serde_json::to_value(self).unwrap_or_default();
-        let mut text = "sha256:".to_owned();
-        for byte in Sha256::digest(canonical_json(&json)) {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        format!("sha256:{}", hex(&Sha256::digest(canonical_json(&json))))
     }
 
     /// Returns what says which calls a run makes, refuses and puts to a person.
     #[must_use]
     pub fn policy(&self) -> RunPolicy {
-        RunPolicy::new(self.approvals.clone(), &self.caller_rules)
+        RunPolicy::new(self.approvals.clone(), &self.caller_rules).with_tools(&self.head.tools)
     }
 
     /// How the door makes the model call of this turn.
@@ -140,6 +139,7 @@ impl AgentSpec {
             agent: None,
             nonce: None,
             tenant: None,
+            priority: self.priority,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
             retry_policy: self.retry.clone(),
@@ -158,6 +158,7 @@ impl AgentSpec {
             agent: None,
             nonce: None,
             tenant: None,
+            priority: self.priority,
             effects: definition.map_or(ToolEffects::Write, ToolDefinition::effects),
             start_to_close_timeout: self.timeout_of(&call.name),
             retry_policy: own_retry.unwrap_or(&self.retry).clone(),

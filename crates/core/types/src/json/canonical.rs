@@ -39,7 +39,7 @@ fn write(value: &Value, text: &mut String) {
                 if index > 0 {
                     text.push(',');
                 }
-                write(&Value::from(key.as_str()), text);
+                write_string(key, text);
                 text.push(':');
                 write(value, text);
             }
@@ -62,6 +62,34 @@ fn write(value: &Value, text: &mut String) {
             }
             None => text.push_str(&number.to_string()),
         },
-        scalar => text.push_str(&scalar.to_string()),
+        Value::String(string) => write_string(string, text),
+        Value::Bool(true) => text.push_str("true"),
+        Value::Bool(false) => text.push_str("false"),
+        Value::Null => text.push_str("null"),
     }
+}
+
+fn write_string(string: &str, text: &mut String) {
+    text.push('"');
+    let mut plain = string;
+    while let Some(at) = plain.find(|c| c < ' ' || c == '"' || c == '\\') {
+        let (before, rest) = plain.split_at(at);
+        text.push_str(before);
+        let mut rest = rest.chars();
+        match rest.next() {
+            Some('\u{8}') => text.push_str("\\b"),
+            Some('\u{c}') => text.push_str("\\f"),
+            Some('\n') => text.push_str("\\n"),
+            Some('\r') => text.push_str("\\r"),
+            Some('\t') => text.push_str("\\t"),
+            Some(control) if control < ' ' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(control));
+            }
+            Some(other) => text.extend(['\\', other]),
+            None => {}
+        }
+        plain = rest.as_str();
+    }
+    text.push_str(plain);
+    text.push('"');
 }

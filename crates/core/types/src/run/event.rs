@@ -4,16 +4,22 @@ use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::{
-    ApprovalTicket, ExitReason, FailureKind, RunError, RunPhase, RunTags, StepFailure, StopReason,
-    TokenUsage, Verdict,
+    DecidedAt, ExitReason, FailureKind, RunError, RunPhase, RunTags, StepFailure, StopReason,
+    Ticket, TicketKind, TokenUsage, Verdict,
 };
 
-/// Something that happened in a run. Holds nothing that differs between engines or attempts.
+/// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what tells the run from
+/// any other: its nonce, its directory, and the digests and times of tickets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few events of a run are tickets, and those are not moved often"
+)]
 pub enum RunEvent {
     /// The run started.
     RunStarted {
@@ -29,6 +35,12 @@ pub enum RunEvent {
         /// Whose the run is.
         #[serde(default, skip_serializing_if = "RunTags::is_empty")]
         tags: RunTags,
+        /// What no other run has, though it may have the name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nonce: Option<Uuid>,
+        /// The directory that the run works in, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        directory: Option<String>,
     },
     /// A workflow gave one of the agents that take turns in it something to do.
     AgentAsked {
@@ -109,20 +121,76 @@ pub enum RunEvent {
         /// The turn.
         turn: u32,
         /// The question.
-        ticket: ApprovalTicket,
+        ticket: Ticket,
     },
-    /// A person decided.
-    ApprovalDecided {
+    /// A person approved what takes more than one. The ticket stays open.
+    ApprovalGiven {
         /// The ticket's id.
         ticket: String,
-        /// Yes or no.
-        verdict: Verdict,
-        /// Who decided.
+        /// The digest of the ticket that they saw.
+        digest: String,
+        /// Who approved.
         approver: Option<String>,
+        /// Whether their signature was verified.
+        verified: bool,
+        /// The fingerprint of the key that they signed with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// When they decided, as they say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided_at: Option<DecidedAt>,
         /// What they said.
         comment: Option<String>,
         /// The arguments that they put in.
         args: Option<Value>,
+        /// How many more have to approve the same.
+        remaining: u32,
+    },
+    /// A ticket is decided.
+    ApprovalDecided {
+        /// The ticket's id.
+        ticket: String,
+        /// What it asked.
+        #[serde(default)]
+        kind: TicketKind,
+        /// What was done with it.
+        verdict: Verdict,
+        /// The digest of the ticket that whoever decided saw.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        digest: String,
+        /// Who decided.
+        approver: Option<String>,
+        /// Whether their signature was verified.
+        #[serde(default)]
+        verified: bool,
+        /// The fingerprint of the key that they signed with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// When they decided, as they say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided_at: Option<DecidedAt>,
+        /// What they said.
+        comment: Option<String>,
+        /// The arguments that they put in, or what they filled into the form.
+        args: Option<Value>,
+        /// What they answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// What they chose.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<String>,
+        /// The result that they delivered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+    },
+    /// Nobody decided in time: others are asked.
+    ApprovalEscalated {
+        /// The ticket's id.
+        ticket: String,
+        /// Who is asked now: the ticket's new `from`.
+        to: String,
+        /// When the question lapses.
+        expires_at: Option<DateTime<Utc>>,
     },
     /// A person is not asked again: what they decided about the same question holds for the rest of the run.
     DecisionRepeated {
@@ -137,7 +205,7 @@ pub enum RunEvent {
         /// Who decided.
         approver: Option<String>,
     },
-    /// A decision fits no open ticket; the run goes on waiting.
+    /// A decision was not taken: it fits no open ticket, or is not of whom it has to be. The run goes on waiting.
     ApprovalRefused {
         /// The ticket that it named.
         ticket: String,

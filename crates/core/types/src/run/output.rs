@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApprovalTicket, ExitReason, RunError, RunId, RunPhase, TokenUsage};
+use crate::{ExitReason, RunError, RunId, RunPhase, Ticket, TokenUsage};
 
 /// What `run`, `resume` and `wait` print.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct RunOutput {
     pub error: Option<RunError>,
     /// The tickets that it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approvals: Vec<ApprovalTicket>,
+    pub approvals: Vec<Ticket>,
 }
 
 impl RunOutput {

@@ -50,6 +50,14 @@ pub enum Refusal {
         /// The ticket.
         ticket: String,
     },
+    /// The ticket does not take such a decision.
+    #[error("ticket {ticket} does not take this decision: {reason}")]
+    Unsuited {
+        /// The ticket.
+        ticket: String,
+        /// Why.
+        reason: String,
+    },
     /// A denial carries arguments.
     #[error("a denial of ticket {ticket} has no use for arguments: leave them out, or approve")]
     ArgsWithDenial {
@@ -95,10 +103,11 @@ impl RunStatus {
         if decision.verdict == Verdict::Deny && decision.args.is_some() {
             return Err(Refusal::ArgsWithDenial { ticket });
         }
-        if open.expires_at.is_some_and(|at| at <= now) {
+        if open.expires_at.is_some_and(|at| at <= now) && open.then.is_none() {
             return Err(Refusal::TicketExpired { run_id, ticket });
         }
-        Ok(())
+        open.suits(decision)
+            .map_err(|reason| Refusal::Unsuited { ticket, reason })
     }
 }
 
@@ -128,6 +137,13 @@ impl Refusal {
     /// from a worker to whoever asked carries its text only. `None` if it is the sentence of no refusal.
     #[must_use]
     pub fn from_sentence(sentence: &str, run_id: &RunId, ticket: &str) -> Option<Self> {
+        let unsuited = format!("ticket {ticket} does not take this decision: ");
+        if let Some(reason) = sentence.strip_prefix(&unsuited) {
+            return Some(Self::Unsuited {
+                ticket: ticket.to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
         let final_phases = [
             RunPhase::Completed,
             RunPhase::Failed,

@@ -96,6 +96,7 @@ impl RunRequest {
         RunInput {
             agent,
             tags: self.tags,
+            directory: None,
             preamble: self.preamble,
             prompt: self.prompt,
             mismatch: None,

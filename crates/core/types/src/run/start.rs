@@ -9,6 +9,8 @@ pub struct RunInput {
     pub agent: AgentSpec,
     /// Whose the run is.
     pub tags: RunTags,
+    /// The directory that the run works in, as the door knows it or had it journaled; `None` if it does not.
+    pub directory: Option<String>,
     /// What was said before the prompt, most often nothing.
     pub preamble: Conversation,
     /// The prompt.
@@ -28,6 +30,7 @@ impl RunInput {
         Self {
             agent,
             tags: RunTags::default(),
+            directory: None,
             preamble: Conversation::default(),
             prompt,
             mismatch: None,

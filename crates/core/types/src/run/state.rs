@@ -7,8 +7,8 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSpec, ApprovalTicket, CompletionRequest, Conversation, ExitReason, Lineage, Milestone,
-    RunError, RunEvent, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
+    AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Lineage, Milestone, OpenTicket,
+    RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
     ToolResultBlock, UserMessage,
 };
 
@@ -24,6 +24,15 @@ pub struct RunState {
     /// Whose the run is.
     #[serde(default, skip_serializing_if = "RunTags::is_empty")]
     pub tags: RunTags,
+    /// The run's id, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// The directory that it works in, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The [fingerprint](AgentSpec::fingerprint) of the definition that it was started with.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub definition: String,
     /// Which run it is, and how it is bound to others.
     #[serde(default)]
     pub lineage: Lineage,
@@ -41,6 +50,12 @@ pub struct RunState {
     pub tool_calls: u32,
     /// The calls of this turn, in the order in which the model asked for them.
     pub calls: Vec<PendingCall>,
+    /// The open tickets, in the order in which they were opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<OpenTicket>,
+    /// How many [calls of its own](crate::StepId::OWN_CALLS) the loop has made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own_calls: u32,
     /// Tokens of all model calls.
     pub usage: TokenUsage,
     /// Cost of all model calls; `None` as soon as one of them is not known.
@@ -164,6 +179,9 @@ pub struct PendingCall {
     pub edited: bool,
     /// How many tickets were opened for it.
     pub tickets: u32,
+    /// How often it asked a [form](crate::Pending::Form).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounds: u32,
     /// Where it stands.
     pub state: CallState,
 }
@@ -178,10 +196,22 @@ pub enum CallState {
     Ready,
     /// In flight.
     Running,
-    /// A person is asked.
-    Asked(ApprovalTicket),
+    /// What it would do is being found out, for the person who is asked about it next.
+    Previewing(Previewing),
+    /// A [ticket](RunState::tickets) about it is open.
+    Asked,
     /// Answered.
     Done(ToolResultBlock),
+}
+
+/// A call of which it is being found out what it would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Previewing {
+    /// How a person is asked about it then.
+    pub asking: Asking,
+    /// The position in the turn of the call in flight that finds it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
 }
 
 /// How a run ended.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
-    ApprovalTicket, ExitReason, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags,
+    ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Ticket, TicketKind,
     TokenUsage, request::usage::cost_sum,
 };
 
@@ -32,7 +33,7 @@ pub struct RunStatus {
     /// Cost so far in US dollars; `None` as soon as a call's cost is not known.
     pub cost_usd: Option<Decimal>,
     /// The open tickets.
-    pub approvals: Vec<ApprovalTicket>,
+    pub approvals: Vec<Ticket>,
     /// The model's last text.
     pub last_message: Option<String>,
     /// The runs that it started.
@@ -55,9 +56,15 @@ pub struct RunStatus {
     /// What else it is to be found by.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// What holds it up though it waits for nobody.
+    /// What holds it up.
     #[serde(default)]
     pub blocked: Option<Blocked>,
+    /// What tells the run from any other of its name, once it has begun.
+    #[serde(default)]
+    pub nonce: Option<Uuid>,
+    /// The directory that it works in, where it is known.
+    #[serde(default)]
+    pub directory: Option<String>,
 }
 
 impl RunStatus {
@@ -83,6 +90,8 @@ impl RunStatus {
             owner: None,
             labels: BTreeMap::new(),
             blocked: None,
+            nonce: None,
+            directory: None,
         }
     }
 
@@ -112,7 +121,6 @@ impl RunStatus {
     /// Takes in what happened.
     pub fn apply(&mut self, event: &RunEvent, at: DateTime<Utc>) {
         self.updated_at = at;
-        self.blocked = None;
         match event {
             RunEvent::Waiting { state } => self.state = *state,
             RunEvent::RunEnded {
@@ -125,19 +133,44 @@ impl RunStatus {
                 self.error.clone_from(error);
                 self.approvals.clear();
             }
-            RunEvent::ApprovalRefused { .. } | RunEvent::SignalIgnored { .. } => {}
+            RunEvent::SignalIgnored { .. } => {}
+            RunEvent::ApprovalGiven { .. }
+            | RunEvent::ApprovalRefused { .. }
+            | RunEvent::ApprovalEscalated { .. } => {
+                self.apply_to_ticket(event, at);
+            }
             other => {
                 self.state = RunPhase::Running;
                 self.apply_progress(other);
             }
         }
+        self.blocked = self.blocking_ticket();
+    }
+
+    /// What nothing goes on without, if that is a ticket: the one that is open longest.
+    fn blocking_ticket(&self) -> Option<Blocked> {
+        if self.state != RunPhase::WaitingForApproval {
+            return None;
+        }
+        let ticket = self.approvals.first()?;
+        Some(Blocked {
+            kind: ticket.kind.into(),
+            since: ticket.opened_at,
+            detail: format!("ticket {} is open: {}", ticket.ticket, ticket.subject()),
+        })
     }
 
     fn apply_progress(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunStarted {
-                definition, tags, ..
+                definition,
+                tags,
+                nonce,
+                directory,
+                ..
             } => {
+                self.nonce = *nonce;
+                self.directory.clone_from(directory);
                 self.definition = Some(definition.clone()).filter(|text| !text.is_empty());
                 self.set_tags(tags);
             }
@@ -167,6 +200,38 @@ impl RunStatus {
         }
     }
 
+    /// Takes in what changes a ticket that stays open: nothing else goes on by it.
+    fn apply_to_ticket(&mut self, event: &RunEvent, at: DateTime<Utc>) {
+        let (RunEvent::ApprovalGiven { ticket: named, .. }
+        | RunEvent::ApprovalRefused { ticket: named, .. }
+        | RunEvent::ApprovalEscalated { ticket: named, .. }) = event
+        else {
+            return;
+        };
+        let mut open = self.approvals.iter_mut();
+        let Some(ticket) = open.find(|open| open.ticket == *named) else {
+            return;
+        };
+        match event {
+            RunEvent::ApprovalGiven {
+                approver,
+                verified,
+                key,
+                args,
+                ..
+            } => ticket.give(Given {
+                name: approver.clone(),
+                key: key.clone(),
+                verified: *verified,
+                at,
+                args: args.clone(),
+            }),
+            RunEvent::ApprovalRefused { .. } => ticket.answered = ticket.answered.saturating_add(1),
+            RunEvent::ApprovalEscalated { to, expires_at, .. } => ticket.escalate(to, *expires_at),
+            _ => {}
+        }
+    }
+
     fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
         self.cost_usd = cost_sum(self.cost_usd, cost_usd);
@@ -191,7 +256,7 @@ impl RunStatus {
     }
 }
 
-/// What holds a run up though it waits for nobody: it goes on by itself as soon as that is gone.
+/// What holds a run up: a ticket, or what it does not wait for. It goes on by itself as soon as that is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
     /// What it is.
@@ -209,4 +274,40 @@ pub struct Blocked {
 pub enum BlockedKind {
     /// No worker that was asked has the run's agent.
     NoWorker,
+    /// A ticket of kind [`TicketKind::Call`] is open.
+    Call,
+    /// A ticket of kind [`TicketKind::Question`] is open.
+    Question,
+    /// A ticket of kind [`TicketKind::Failure`] is open.
+    Failure,
+    /// A ticket of kind [`TicketKind::Budget`] is open.
+    Budget,
+    /// A ticket of kind [`TicketKind::UnknownOutcome`] is open.
+    UnknownOutcome,
+    /// A ticket of kind [`TicketKind::Form`] is open.
+    Form,
+    /// A ticket of kind [`TicketKind::External`] is open.
+    External,
+}
+
+impl BlockedKind {
+    /// Returns whether it is a ticket that is open, which the status lists.
+    #[must_use]
+    pub const fn is_ticket(self) -> bool {
+        !matches!(self, Self::NoWorker)
+    }
+}
+
+impl From<TicketKind> for BlockedKind {
+    fn from(kind: TicketKind) -> Self {
+        match kind {
+            TicketKind::Call => Self::Call,
+            TicketKind::Question => Self::Question,
+            TicketKind::Failure => Self::Failure,
+            TicketKind::Budget => Self::Budget,
+            TicketKind::UnknownOutcome => Self::UnknownOutcome,
+            TicketKind::Form => Self::Form,
+            TicketKind::External => Self::External,
+        }
+    }
 }

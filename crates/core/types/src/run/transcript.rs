@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ApprovalTicket, ContentBlock, ContentItem, ExitReason, FailureKind, RunError, RunId,
-    StepFailure, Verdict,
+    ContentBlock, ContentItem, ExitReason, FailureKind, RunError, RunId, StepFailure, Ticket,
+    Verdict,
 };
 
 /// What was said and done in a run so far, in the order in which it happened, the same on every engine.
@@ -38,6 +38,10 @@ pub struct TranscriptEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few items are tickets, and those are not moved often"
+)]
 pub enum TranscriptItem {
     /// The prompt.
     Prompt {
@@ -97,7 +101,7 @@ pub enum TranscriptItem {
     /// A person is asked.
     Ticket {
         /// The question.
-        ticket: ApprovalTicket,
+        ticket: Ticket,
     },
     /// A person decided.
     Decision {
@@ -109,8 +113,23 @@ pub enum TranscriptItem {
         approver: Option<String>,
         /// What they said.
         comment: Option<String>,
-        /// The arguments that they put in.
+        /// The arguments that they put in, or what they filled into the form.
         args: Option<Value>,
+        /// What they answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// What they chose.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<String>,
+        /// The result that they delivered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// Whether their signature was verified.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        verified: bool,
+        /// How many more have to decide the same; 0 if the ticket is decided.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        remaining: u32,
     },
     /// A person was not asked again: an earlier decision holds.
     DecisionRepeated {
@@ -122,6 +141,13 @@ pub enum TranscriptItem {
         verdict: Verdict,
         /// Who decided.
         approver: Option<String>,
+    },
+    /// Nobody decided in time: others are asked.
+    TicketEscalated {
+        /// The ticket's id.
+        ticket: String,
+        /// Who is asked now.
+        to: String,
     },
     /// A ticket lapsed.
     TicketExpired {
@@ -152,4 +178,9 @@ pub enum TranscriptItem {
         /// What it failed with.
         error: Option<RunError>,
     },
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

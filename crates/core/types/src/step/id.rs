@@ -14,8 +14,9 @@ pub struct StepId {
     pub scope: u16,
     /// The turn, counted from 1.
     pub turn: u32,
-    /// The position in the turn: 0 for the model call, the n-th tool call is n, and
-    /// [`StepId::SUMMARY`] counted downwards for the calls of a context strategy.
+    /// The position in the turn: 0 for the model call, the n-th tool call is n,
+    /// [`StepId::SUMMARY`] counted downwards for the calls of a context strategy, and [`StepId::OWN_CALLS`] counted
+    /// upwards for those that the loop makes for itself.
     pub position: u32,
 }
 
@@ -65,6 +66,11 @@ impl StepId {
             position: position.parse().ok()?,
         })
     }
+
+    /// What the positions of the calls count up from that the loop makes for itself, as
+    /// [`VERIFY_CALL`](crate::VERIFY_CALL) and [`PREVIEW_CALL`](crate::PREVIEW_CALL): the n-th of its run, counted from 1,
+    /// is so much and n. No turn has so many calls.
+    pub const OWN_CALLS: u32 = 1_000_000_000;
 
     /// The position of the first model call that a context strategy makes before a turn.
     pub const SUMMARY: u32 = u32::MAX;

@@ -3,4 +3,5 @@
 pub(crate) mod activity;
 pub(crate) mod id;
 pub(crate) mod options;
+pub(crate) mod priority;
 pub(crate) mod retry;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{ActivitySettings, RetryPolicy, StepId, ToolEffects, json::millis};
+use crate::{ActivitySettings, Priority, RetryPolicy, StepId, ToolEffects, json::millis};
 
 /// How a door performs one effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct ActivityOptions {
     /// For whom the run runs: whoever makes the step may have other keys for every tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
+    /// Whose requests go first where those for one key wait for their turn.
+    #[serde(default, skip_serializing_if = "Priority::is_default")]
+    pub priority: Priority,
     /// What may be done if an attempt fails or is lost. A model call is idempotent.
     pub effects: ToolEffects,
     /// How long one attempt may take.

@@ -1,20 +1,47 @@
 //! Which tool calls a rule is for.
 
-use serde_json::Value;
+use crate::{Certainty, JudgedCall, rule::glob::fits};
 
 /// Some calls: `TOOL`, or `TOOL(ARGUMENT=VALUE)`.
 ///
 /// In `TOOL` and `VALUE`, `*` stands for any characters and `?` for one. `ARGUMENT` is the name of an argument,
-/// or a JSON pointer such as `/filter/kind` to a value inside one. A value that is no text is compared as
-/// JSON. A call without the argument is not among them.
+/// or a JSON pointer such as `/filter/kind` to a value inside one. A call without the argument is not among them. A value
+/// that is no text is compared as JSON.
+///
+/// What is compared is what the call does, not how it is spelled, where the tool says what an argument
+/// [is for](crate::ToolDefinition::arguments):
+///
+/// - A path is compared after it was normalised: `./src/../src//x` is `src/x`. What leaves the working directory is not
+///   allowed by a pattern that stays in it.
+/// - A command is compared as its words with one blank between them, without their quotes: `git  "push"` is `git push`. A
+///   pattern allows one simple command: nothing with an operator or an expansion of the shell. In one that allows, a `*`
+///   stays in its word, unless it is a word of its own or the pattern's end; a last word `*` stands for any further
+///   words. A pattern that restricts is for every command inside, also where `sudo`, `env`, `sh -c` or another program
+///   executes it, and for the text as a whole.
 ///
 /// ```
-/// use neuron_types::CallPattern;
+/// use neuron_types::{CallPattern, Certainty, JudgedCall, ToolDefinition, ArgumentKind};
 /// use serde_json::json;
 ///
-/// let pushes = CallPattern::parse("bash(command=git push*)").unwrap();
-/// assert!(pushes.matches("bash", &json!({"command": "git push origin"})));
-/// assert!(!pushes.matches("bash", &json!({"command": "git status"})));
+/// let bash = ToolDefinition {
+///     name: "bash".into(),
+///     arguments: [("command".to_owned(), ArgumentKind::ShellCommand)].into(),
+///     ..ToolDefinition::default()
+/// };
+/// let push = CallPattern::parse("bash(command=git push*)").unwrap();
+/// for (command, is_allowed, is_restricted) in [
+///     ("git push origin", true, Certainty::Yes),
+///     ("git   'push'", true, Certainty::Yes),
+///     ("git push; ls", false, Certainty::Yes),
+///     ("sudo git push", false, Certainty::Yes),
+///     ("git $1", false, Certainty::Maybe),
+///     ("git status", false, Certainty::No),
+/// ] {
+///     let input = json!({ "command": command });
+///     let call = JudgedCall::new("bash", &input, Some(&bash), None);
+///     assert_eq!(push.allows(&call), is_allowed, "{command}");
+///     assert_eq!(push.restricts(&call), is_restricted, "{command}");
+/// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPattern<'a> {
@@ -41,24 +68,22 @@ impl<'a> CallPattern<'a> {
         })
     }
 
-    /// Whether this call is among them.
+    /// Whether this call is among them for what allows calls: where it is not certain, it is not.
     #[must_use]
-    pub fn matches(&self, tool: &str, input: &Value) -> bool {
-        if !self.matches_tool(tool) {
-            return false;
-        }
-        let Some((name, pattern)) = self.argument else {
-            return true;
-        };
-        let found = if name.starts_with('/') {
-            input.pointer(name)
-        } else {
-            input.get(name)
-        };
-        match found {
-            Some(Value::String(text)) => fits(pattern, text),
-            Some(other) => fits(pattern, &other.to_string()),
-            None => false,
+    pub fn allows(&self, call: &JudgedCall<'_>) -> bool {
+        self.matches_tool(call.tool())
+            && self
+                .argument
+                .is_none_or(|(name, value)| call.is_covered(name, value))
+    }
+
+    /// How certain it is that this call is among them, for what asks about calls or refuses them.
+    #[must_use]
+    pub fn restricts(&self, call: &JudgedCall<'_>) -> Certainty {
+        match self.argument {
+            _ if !self.matches_tool(call.tool()) => Certainty::No,
+            None => Certainty::Yes,
+            Some((name, value)) => call.hit(name, value),
         }
     }
 
@@ -72,34 +97,5 @@ impl<'a> CallPattern<'a> {
     #[must_use]
     pub fn names_tool(&self) -> bool {
         !self.tool.contains(['*', '?'])
-    }
-}
-
-/// Whether the whole text fits a pattern with `*` and `?`. Takes at most the product of their lengths.
-fn fits(pattern: &str, text: &str) -> bool {
-    let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // What follows the last `*`, and the text that it has to fit or a later part of.
-    let mut last = None;
-    loop {
-        let here = text.clone();
-        match (pattern.next(), text.next()) {
-            (Some('*'), _) => {
-                text = here.clone();
-                last = Some((pattern.clone(), here));
-            }
-            (None, None) => return true,
-            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {}
-            _ => {
-                let Some((rest, mut later)) = last.take() else {
-                    return false;
-                };
-                if later.next().is_none() {
-                    return false;
-                }
-                pattern = rest.clone();
-                text = later.clone();
-                last = Some((rest, later));
-            }
-        }
     }
 }

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalRules, PermissionDecision, PermissionPolicy};
+use crate::{
+    ApprovalRules, AskRule, JudgedCall, PermissionDecision, PermissionPolicy, ToolDefinition,
+    ticket::policy::Weighed,
+};
 
 /// Rules about calls that whoever started a run added to those of its agent. Each entry is a
 /// [pattern](crate::CallPattern), and none excepts calls.
@@ -31,17 +34,16 @@ impl CallerRules {
     /// The rules that they are beside the agent's, without those that allow.
     fn strict(&self) -> ApprovalRules {
         ApprovalRules {
-            approve: self.ask.clone(),
+            approve: self.ask.iter().map(AskRule::new).collect(),
             deny: self.deny.clone(),
             ..ApprovalRules::default()
         }
     }
 
-    /// Rules that allow what these do, and nothing else.
+    /// The rules that they are beside the agent's, without those that restrict.
     fn lenient(&self) -> ApprovalRules {
         ApprovalRules {
             allow: self.allow.clone(),
-            approve: vec!["*".into()],
             ..ApprovalRules::default()
         }
     }
@@ -51,41 +53,81 @@ impl CallerRules {
 ///
 /// What either denies is denied. What the caller allows is made then, and what either asks about is asked about. What
 /// neither says anything of is made.
+///
+/// It compares what calls do and not how they are spelled, where it is told [which tools](Self::with_tools) there are: see
+/// [`CallPattern`](crate::CallPattern).
 #[derive(Debug, Clone)]
 pub struct RunPolicy {
     agent: ApprovalRules,
     /// Of the caller.
     strict: ApprovalRules,
     lenient: ApprovalRules,
+    /// Those that say what their arguments are for, without anything else of them.
+    tools: Vec<ToolDefinition>,
+    directory: Option<String>,
+}
+
+impl ApprovalRules {
+    /// Returns the policy of these rules alone, for calls of these tools.
+    #[must_use]
+    pub fn for_tools<'a>(self, tools: impl IntoIterator<Item = &'a ToolDefinition>) -> RunPolicy {
+        RunPolicy::new(self, &CallerRules::default()).with_tools(tools)
+    }
 }
 
 impl RunPolicy {
-    /// Returns the policy of these rules.
+    /// Returns the policy of these rules, which compares arguments as texts.
     #[must_use]
     pub fn new(agent: ApprovalRules, caller: &CallerRules) -> Self {
         Self {
             agent,
             strict: caller.strict(),
             lenient: caller.lenient(),
+            tools: Vec::new(),
+            directory: None,
         }
+    }
+
+    /// Tells it what the arguments of these tools [are for](ToolDefinition::arguments). Default is no tools.
+    #[must_use]
+    pub fn with_tools<'a>(mut self, tools: impl IntoIterator<Item = &'a ToolDefinition>) -> Self {
+        let tools = tools.into_iter().filter(|tool| !tool.arguments.is_empty());
+        self.tools.extend(tools.map(|tool| ToolDefinition {
+            name: tool.name.clone(),
+            arguments: tool.arguments.clone(),
+            ..ToolDefinition::default()
+        }));
+        self
+    }
+
+    /// Tells it the directory that paths start in, from the root. Default is that nobody knows: then a path that starts at
+    /// the root or goes above the directory is allowed by no pattern of paths inside, and is restricted by those that fit an
+    /// end of it.
+    #[must_use]
+    pub fn in_directory(mut self, directory: impl Into<String>) -> Self {
+        self.directory = Some(directory.into());
+        self
     }
 }
 
 impl PermissionPolicy for RunPolicy {
     fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
-        let agent = self.agent.check(tool_name, input);
-        if matches!(agent, PermissionDecision::Deny(_)) {
-            return agent;
-        }
-        let caller = self.strict.check(tool_name, input);
-        if matches!(caller, PermissionDecision::Deny(_)) {
-            return caller;
-        }
-        let is_allowed = self.lenient.check(tool_name, input) == PermissionDecision::Allow;
+        let definition = self.tools.iter().find(|tool| tool.name == tool_name);
+        let call = JudgedCall::new(tool_name, input, definition, self.directory.as_deref());
+        let (agent, caller) = (self.agent.weigh(&call), self.strict.weigh(&call));
+        let is_allowed = self.lenient.weigh(&call) == Weighed::Allowed;
         match (agent, caller) {
+            (Weighed::Denied(reason), _) | (_, Weighed::Denied(reason)) => {
+                PermissionDecision::Deny(reason)
+            }
+            (Weighed::MaybeDenied(asking), _) | (_, Weighed::MaybeDenied(asking)) => {
+                PermissionDecision::Ask(asking)
+            }
             _ if is_allowed => PermissionDecision::Allow,
-            (PermissionDecision::Allow, caller) => caller,
-            (agent, _) => agent,
+            (Weighed::Asked(asking), _) | (_, Weighed::Asked(asking)) => {
+                PermissionDecision::Ask(asking)
+            }
+            _ => PermissionDecision::Allow,
         }
     }
 }

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallPattern, RememberedDecision, WasmCompatSend, WasmCompatSync};
+use crate::{
+    AskRule, Asking, CallPattern, Certainty, JudgedCall, RememberedDecision, WasmCompatSend,
+    WasmCompatSync,
+};
 
 /// What a [`PermissionPolicy`] says of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +16,8 @@ pub enum PermissionDecision {
     Allow,
     /// Refuse it; the model reads the reason.
     Deny(String),
-    /// Ask a person; the ticket carries the reason.
-    Ask(String),
+    /// Ask a person, for this reason and on these terms.
+    Ask(Asking),
 }
 
 /// Decides about tool calls. Runs in the loop room, so it is pure: the same call gets the same answer.
@@ -27,7 +30,10 @@ pub trait PermissionPolicy: WasmCompatSend + WasmCompatSync {
 ///
 /// An entry is a [`CallPattern`], or one after a `!`, which excepts calls from its list wherever it stands.
 /// `deny` wins over `allow`, and `allow` over `approve`. What no list has is allowed. An entry that cannot be
-/// read, which an agent file never has, refuses or asks about every call and allows none.
+/// read, which an agent file never has, refuses or asks about every call and allows none. Where it is not
+/// [certain](Certainty) whether `deny` or `approve` has a call, a person is asked.
+///
+/// By themselves they compare arguments as texts: [`RunPolicy`](crate::RunPolicy) knows what the tools say of them.
 ///
 /// ```
 /// use neuron_types::{ApprovalRules, PermissionDecision, PermissionPolicy};
@@ -51,8 +57,8 @@ pub struct ApprovalRules {
     /// Calls that are made without asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Calls that need a person's approval.
-    pub approve: Vec<String>,
+    /// Calls that need a person's approval, and whose.
+    pub approve: Vec<AskRule>,
     /// Calls that are refused.
     pub deny: Vec<String>,
     /// What people decided for the rest of the run. The loop adds it, and goes by it where a policy asks;
@@ -62,61 +68,149 @@ pub struct ApprovalRules {
 }
 
 impl ApprovalRules {
-    /// What a person decided for the rest of the run about this question: the same tool, and the same reason
-    /// to ask.
+    /// What a person decided for the rest of the run about this question: the newest decision about the same tool, for the
+    /// same reason to ask, and for calls like this one. A question to a group, or to several people, has none.
     #[must_use]
-    pub fn remembered(&self, tool: &str, reason: &str) -> Option<&RememberedDecision> {
-        self.remembered
-            .iter()
-            .find(|decision| decision.tool == tool && decision.reason == reason)
+    pub fn remembered(
+        &self,
+        call: &JudgedCall<'_>,
+        asking: &Asking,
+    ) -> Option<&RememberedDecision> {
+        let mut newest = self.remembered.iter().rev();
+        newest.find(|decision| decision.answers(call, asking))
     }
 
-    /// Keeps a decision for the rest of the run, instead of an older one about the same question.
+    /// Keeps a decision for the rest of the run, instead of an older one about the same calls.
     pub fn remember(&mut self, decision: RememberedDecision) {
-        self.remembered
-            .retain(|old| (&old.tool, &old.reason) != (&decision.tool, &decision.reason));
+        self.remembered.retain(|old| {
+            (&old.tool, &old.reason, &old.calls)
+                != (&decision.tool, &decision.reason, &decision.calls)
+        });
         self.remembered.push(decision);
     }
 }
 
-impl PermissionPolicy for ApprovalRules {
-    fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
-        if let Some(with) = matching(&self.deny, tool_name, input, true) {
-            PermissionDecision::Deny(format!("the agent may not call {tool_name}{with}"))
-        } else if matching(&self.allow, tool_name, input, false).is_some() {
-            PermissionDecision::Allow
-        } else if let Some(with) = matching(&self.approve, tool_name, input, true) {
-            PermissionDecision::Ask(format!("the agent asks before it calls {tool_name}{with}"))
-        } else {
-            PermissionDecision::Allow
+impl ApprovalRules {
+    /// Decides about a call. What people decided for the rest of the run is not looked at.
+    #[must_use]
+    pub fn judge(&self, call: &JudgedCall<'_>) -> PermissionDecision {
+        match self.weigh(call) {
+            Weighed::Denied(reason) => PermissionDecision::Deny(reason),
+            Weighed::MaybeDenied(reason) | Weighed::Asked(reason) => {
+                PermissionDecision::Ask(reason)
+            }
+            Weighed::Allowed | Weighed::Free => PermissionDecision::Allow,
         }
+    }
+
+    pub(crate) fn weigh(&self, call: &JudgedCall<'_>) -> Weighed {
+        let tool = call.tool();
+        let deny = || self.deny.iter().map(String::as_str);
+        match restricting(deny(), call) {
+            Some((Certainty::Yes, with)) => {
+                return Weighed::Denied(format!("the agent may not call {tool}{with}"));
+            }
+            Some((_, with)) => {
+                let reason = format!(
+                    "the agent may not call {tool}{with}, and nobody can tell whether this is such a call"
+                );
+                return Weighed::MaybeDenied(self.asking(reason, call));
+            }
+            None => {}
+        }
+        if allows(&self.allow, call) {
+            return Weighed::Allowed;
+        }
+        let approve = self.approve.iter().map(|rule| rule.call.as_str());
+        let Some((certainty, with)) = restricting(approve, call) else {
+            return Weighed::Free;
+        };
+        let reason = match certainty {
+            Certainty::Yes => format!("the agent asks before it calls {tool}{with}"),
+            _ => {
+                format!("the agent asks before it calls {tool}{with}, and this may be such a call")
+            }
+        };
+        Weighed::Asked(self.asking(reason, call))
+    }
+
+    /// A question on the terms of the rules that are for this call, or may be.
+    fn asking(&self, reason: String, call: &JudgedCall<'_>) -> Asking {
+        let rules = self.approve.iter().filter(|rule| {
+            !rule.call.starts_with('!')
+                && CallPattern::parse(&rule.call)
+                    .is_none_or(|pattern| pattern.restricts(call) > Certainty::No)
+        });
+        Asking::new(reason).by(rules)
     }
 }
 
-/// What to say about the arguments, if an entry is for this call and none excepts it. The answer does not
-/// depend on the order of the entries.
-fn matching(entries: &[String], tool: &str, input: &Value, unreadable: bool) -> Option<String> {
-    let mut found: Option<String> = None;
+/// What rules say of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Weighed {
+    Denied(String),
+    /// Nobody can tell whether it is denied: a person is asked, whatever allows it.
+    MaybeDenied(Asking),
+    Allowed,
+    Asked(Asking),
+    /// No rule is about it.
+    Free,
+}
+
+impl PermissionPolicy for ApprovalRules {
+    fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
+        self.judge(&JudgedCall::of_texts(tool_name, input))
+    }
+}
+
+/// Whether entries allow this call, and none excepts it.
+fn allows(entries: &[String], call: &JudgedCall<'_>) -> bool {
+    let mut is_allowed = false;
     for entry in entries {
-        let (excepts, text) = match entry.strip_prefix('!') {
-            Some(text) => (true, text),
-            None => (false, entry.as_str()),
-        };
-        let with = match CallPattern::parse(text) {
-            Some(pattern) if !pattern.matches(tool, input) => continue,
-            Some(CallPattern { argument, .. }) => argument
-                .map(|(name, value)| format!(" with {name}={value}"))
-                .unwrap_or_default(),
-            None if excepts || !unreadable => continue,
-            None => String::new(),
-        };
-        if excepts {
-            return None;
+        match entry.strip_prefix('!') {
+            Some(text) => {
+                let pattern = CallPattern::parse(text);
+                if pattern.is_none_or(|pattern| pattern.restricts(call) > Certainty::No) {
+                    return false;
+                }
+            }
+            None => {
+                let pattern = CallPattern::parse(entry);
+                is_allowed |= pattern.is_some_and(|pattern| pattern.allows(call));
+            }
         }
+    }
+    is_allowed
+}
+
+/// How certain it is that entries are for this call, and what to say about the arguments; `None` if none is, or one excepts
+/// it. The answer does not depend on the order of the entries.
+fn restricting<'a>(
+    entries: impl IntoIterator<Item = &'a str>,
+    call: &JudgedCall<'_>,
+) -> Option<(Certainty, String)> {
+    let mut found: Option<(Certainty, String)> = None;
+    for entry in entries {
+        if let Some(text) = entry.strip_prefix('!') {
+            if CallPattern::parse(text).is_some_and(|pattern| pattern.allows(call)) {
+                return None;
+            }
+            continue;
+        }
+        let pattern = CallPattern::parse(entry);
+        let certainty = pattern.map_or(Certainty::Yes, |pattern| pattern.restricts(call));
+        if certainty == Certainty::No {
+            continue;
+        }
+        let argument = pattern.and_then(|pattern| pattern.argument);
+        let with =
+            argument.map_or_else(String::new, |(name, value)| format!(" with {name}={value}"));
         // The shortest, which is the widest: an entry for every call of the tool has nothing to say.
-        let shorter = |old: &String| (with.len(), &with) < (old.len(), old);
-        if found.as_ref().is_none_or(shorter) {
-            found = Some(with);
+        let is_better = found
+            .as_ref()
+            .is_none_or(|(old, said)| (certainty, said.len(), said) > (*old, with.len(), &with));
+        if is_better {
+            found = Some((certainty, with));
         }
     }
     found

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{StepId, WasmCompatSend, WasmCompatSync};
+use crate::{Resumed, StepId, WasmCompatSend, WasmCompatSync};
 
 /// The surroundings of one tool call. Made by the executor for each attempt.
 ///
@@ -37,6 +37,11 @@ pub struct ToolContext {
     /// The [fingerprint](crate::Preview::fingerprint) that a person saw the preview with who approved the call: a call
     /// that finds something else changes nothing and returns an error. `None` where nobody was shown one.
     pub preview: Option<String>,
+    /// The token with which the result of a [deferred](crate::ToolDefinition::deferred) tool is delivered later: a secret,
+    /// made for this attempt and handed to nobody else. `None` for any other tool.
+    pub completion_token: Option<String>,
+    /// What the call is made again with, if it [asked a form](crate::Pending::Form) before.
+    pub resumed: Option<Resumed>,
 }
 
 impl Default for ToolContext {
@@ -55,6 +60,8 @@ impl Default for ToolContext {
             progress_reporter: None,
             idempotency_key: String::new(),
             preview: None,
+            completion_token: None,
+            resumed: None,
         }
     }
 }

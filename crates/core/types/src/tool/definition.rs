@@ -1,11 +1,11 @@
 //! What a model reads about a tool.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::CacheControl;
+use crate::{ArgumentKind, CacheControl};
 
 /// What the model is told about a tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,11 @@ pub struct ToolDefinition {
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
+    /// What its arguments are for, by their names or by JSON pointers to them, so that [rules](crate::CallPattern) compare
+    /// what a call does and not how it is spelled. The arguments that are not here are compared as texts. No model is sent
+    /// it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, ArgumentKind>,
     /// Ends a cached prefix here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_control: Option<CacheControl>,
@@ -43,6 +48,14 @@ pub struct ToolDefinition {
     /// provider's crate says which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
+    /// The result comes later, from another system, with the
+    /// [token](crate::ToolContext::completion_token) that the tool is handed. No model is sent it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deferred: bool,
+    /// Whoever is asked about a call is shown first what the tool's [`preview`](crate::Tool::preview) says of it. Default is
+    /// false: nothing is asked of the tool then. No model is sent it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub previews: bool,
     /// Further fields of the provider's definition of a tool, by its own names, such as `input_examples` or
     /// `defer_loading`. What has a field here cannot be set.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ContentItem;
+use crate::{ContentItem, Pending};
 
 /// What a call came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct ToolOutput {
     /// The call failed, and `content` says why.
     #[serde(default)]
     pub is_error: bool,
+    /// The call has no result yet: what it waits for. The rest is not read then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
 }
 
 impl ToolOutput {
@@ -36,6 +39,15 @@ impl ToolOutput {
         Self {
             is_error: true,
             ..Self::text(text)
+        }
+    }
+
+    /// No result yet: what the call waits for.
+    #[must_use]
+    pub fn pending(pending: Pending) -> Self {
+        Self {
+            pending: Some(pending),
+            ..Self::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tools: what the model may call.
 
-use std::{error::Error, future::Future};
+use std::{any::Any, error::Error, future::Future, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -103,7 +103,9 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     /// Says what a call would do, for the person who is asked about it; `None` if there is nothing to say beyond the
     /// arguments. It changes nothing.
     ///
-    /// What [`Preview::fingerprint`] says comes back as [`ToolContext::preview`] when the call is made. Default is `None`.
+    /// It is asked only where the [definition](ToolDefinition::previews) says that there are previews, and only about calls
+    /// that somebody is asked about. Of a diff or a text beyond 64 KiB the rest is cut. What [`Preview::fingerprint`] says,
+    /// in at most 1024 bytes, comes back as [`ToolContext::preview`] when the call is made. Default is `None`.
     ///
     /// # Errors
     ///
@@ -146,6 +148,22 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
     /// against a schema can be made to take for ever. Default is false.
     fn checks_arguments(&self) -> bool {
         false
+    }
+
+    /// Whether the tool can be used in this process at all, so that an agent that has it fails when it is built and not
+    /// when it calls it. Default is that it can.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot.
+    fn ready(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// The same tool with another setting of the process that it works in, which its type tells: its sandbox, for one.
+    /// `None` if it has no such setting, which is the default.
+    fn with_setting(&self, _setting: &dyn Any) -> Option<Arc<dyn ToolDyn>> {
+        None
     }
 }
 

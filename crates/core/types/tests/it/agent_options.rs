@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, ActivitySettings, AgentSpec, Placement, RetryPolicy, StepId, ToolAnnotations,
-    ToolCall, ToolDefinition, ToolEffects, ToolSettings,
+    ActivityOptions, ActivitySettings, AgentSpec, Placement, Priority, RetryPolicy, StepId,
+    ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolSettings,
 };
 use serde_json::json;
 
@@ -28,11 +28,7 @@ fn agent() -> AgentSpec {
 }
 
 fn call(name: &str) -> ToolCall {
-    ToolCall {
-        id: "call_1".into(),
-        name: name.into(),
-        input: json!({}),
-    }
+    ToolCall::new("call_1", name, json!({}))
 }
 
 #[test]
@@ -44,6 +40,7 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             agent: None,
             nonce: None,
             tenant: None,
+            priority: Priority::Interactive,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: Duration::from_secs(30),
             retry_policy: RetryPolicy::default(),
@@ -61,6 +58,7 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             agent: None,
             nonce: None,
             tenant: None,
+            priority: Priority::Interactive,
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Duration::from_secs(20),
             retry_policy: RetryPolicy::default(),

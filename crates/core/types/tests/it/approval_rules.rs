@@ -1,11 +1,13 @@
-use neuron_types::{ApprovalRules, PermissionDecision, PermissionPolicy};
+use std::time::Duration;
+
+use neuron_types::{ApprovalRules, AskRule, Asking, PermissionDecision, PermissionPolicy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn rules(approve: &[&str], deny: &[&str]) -> ApprovalRules {
     let owned = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect();
     ApprovalRules {
-        approve: owned(approve),
+        approve: approve.iter().map(|&call| call.into()).collect(),
         deny: owned(deny),
         ..ApprovalRules::default()
     }
@@ -65,12 +67,14 @@ fn patterns_are_for_tools_and_arguments() {
     let owned = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect();
     let rules = ApprovalRules {
         allow: owned(&["bash(command=git status)"]),
-        approve: owned(&[
+        approve: [
             "bash",
             "mcp__git*hub__*",
             "!mcp__github__get_*",
             "add(/by/n=2?)",
-        ]),
+        ]
+        .map(AskRule::from)
+        .into(),
         deny: owned(&["bash(command=*rm *-r*)", "read_file(path=*.env)"]),
         ..ApprovalRules::default()
     };
@@ -148,6 +152,58 @@ fn a_refusal_and_a_question_name_the_tool() {
     );
 }
 
+#[test]
+fn the_most_specific_question_says_who_is_asked_and_any_how_many() {
+    let hour = Duration::from_secs(3600);
+    let plain = AskRule {
+        needed: 2,
+        from: Some("anybody".into()),
+        ..AskRule::new("bash")
+    };
+    let push = AskRule {
+        from: Some("ops".into()),
+        within: Some(hour),
+        then: Some("leads".into()),
+        ..AskRule::new("bash(command=git push*)")
+    };
+    for approve in [[plain.clone(), push.clone()], [push, plain]] {
+        let rules = ApprovalRules {
+            approve: approve.into(),
+            ..ApprovalRules::default()
+        };
+        let asked = |command: &str| match rules.check("bash", &json!({ "command": command })) {
+            PermissionDecision::Ask(asking) => asking,
+            other => panic!("{other:?}"),
+        };
+        let reason = "the agent asks before it calls bash";
+        let expected = Asking {
+            from: Some("ops".into()),
+            needed: 2,
+            within: Some(hour),
+            then: Some("leads".into()),
+            ..Asking::new(reason)
+        };
+        assert_eq!(asked("git push"), expected);
+        let expected = Asking {
+            from: Some("anybody".into()),
+            needed: 2,
+            ..Asking::new(reason)
+        };
+        assert_eq!(asked("ls"), expected);
+    }
+}
+
+#[test]
+fn a_question_that_says_only_its_calls_is_a_text() {
+    let old = r#"{"approve":["bash"],"deny":[]}"#;
+    let rules: ApprovalRules = serde_json::from_str(old).unwrap();
+    assert_eq!(rules.approve, [AskRule::new("bash")]);
+    assert_eq!(serde_json::to_string(&rules).unwrap(), old);
+    let table = json!({"call": "bash", "needed": 2, "within_ms": 5000, "then": "leads"});
+    let rule: AskRule = serde_json::from_value(table.clone()).unwrap();
+    assert_eq!(serde_json::to_value(rule).unwrap(), table);
+}
+
 fn entries() -> impl Strategy<Value = Vec<String>> {
     let entry = prop_oneof![Just("*"), Just("a"), Just("b"), Just("!a"), Just("!b")];
     proptest::collection::vec(entry.prop_map(str::to_owned), 0..4)
@@ -157,6 +213,7 @@ proptest! {
     #[test]
     fn deny_wins_over_approve(approve in entries(), deny in entries()) {
         let alone = ApprovalRules { deny: deny.clone(), ..ApprovalRules::default() };
+        let approve = approve.into_iter().map(AskRule::from).collect();
         let both = ApprovalRules { approve, deny, ..ApprovalRules::default() };
         for tool in ["a", "b", "c"] {
             let denied = alone.check(tool, &Value::Null);
@@ -171,6 +228,7 @@ proptest! {
 
     #[test]
     fn the_order_of_entries_does_not_matter(approve in entries(), deny in entries()) {
+        let approve = approve.into_iter().map(AskRule::from).collect();
         let rules = ApprovalRules { approve, deny, ..ApprovalRules::default() };
         let mut reversed = rules.clone();
         reversed.approve.reverse();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use neuron_types::{ApprovalTicket, ExitReason, RunId, RunOutput, RunPhase, RunStatus, TokenUsage};
+use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, RunStatus, Ticket, TokenUsage};
 use rust_decimal::Decimal;
 use serde_json::json;
 
@@ -44,23 +44,24 @@ fn run_status_is_the_documented_json() {
     status.state = RunPhase::WaitingForApproval;
     status.turn = 2;
     status.cost_usd = None;
-    status.approvals.push(ApprovalTicket {
+    status.approvals.push(Ticket {
         ticket: "t2-1".into(),
-        tool: "bash".into(),
-        args: json!({"command": "ls"}),
+        run: Some(RunId::new("r1").unwrap()),
+        tool: Some("bash".into()),
+        args: Some(json!({"command": "ls"})),
         digest: "5f3c".into(),
         reason: "ask".into(),
-        ..ApprovalTicket::default()
+        ..Ticket::default()
     });
     status.last_message = Some("I will look.".into());
     let expected = [
         r#"{"run_id":"r1","engine":"restate","agent":"default","state":"waiting_for_approval","turn":2,"usage":"#,
         USAGE,
         r#","cost_usd":null,"#,
-        r#""approvals":[{"ticket":"t2-1","tool":"bash","args":{"command":"ls"},"digest":"5f3c","reason":"ask","expires_at":null}],"#,
+        r#""approvals":[{"ticket":"t2-1","kind":"call","run":"r1","tool":"bash","args":{"command":"ls"},"digest":"5f3c","reason":"ask","text":null,"diff":null,"schema":null,"choices":[],"opened_at":"1970-01-01T00:00:00Z","expires_at":null,"from":null,"needed":1,"decisions":[]}],"#,
         r#""last_message":"I will look.","children":[],"#,
         r#""started_at":"2026-01-01T00:00:00.250Z","updated_at":"2026-01-01T00:00:00.250Z","error":null,"#,
-        r#""definition":null,"tenant":null,"owner":null,"labels":{},"blocked":null}"#,
+        r#""definition":null,"tenant":null,"owner":null,"labels":{},"blocked":null,"nonce":null,"directory":null}"#,
     ];
     assert_eq!(serde_json::to_string(&status).unwrap(), expected.concat());
 }

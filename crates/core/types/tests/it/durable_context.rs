@@ -158,11 +158,7 @@ async fn a_signal_with_another_payload_says_which_signal_it_was() {
 #[tokio::test]
 async fn calls_beside_each_other_are_all_started_and_answered_in_their_order() {
     let door = Door::new(());
-    let call = ToolCall {
-        id: "c".into(),
-        name: "look".into(),
-        input: serde_json::Value::Null,
-    };
+    let call = ToolCall::new("c", "look", serde_json::Value::Null);
     let agent = AgentSpec::default();
     let options = agent.tool_options(&call, StepId::default());
     let results = door

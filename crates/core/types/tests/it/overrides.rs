@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, LimitOverrides, Limits, Message,
+    AgentSpec, ApprovalRules, AskRule, CallerRules, CallerSetting, LimitOverrides, Limits, Message,
     OverrideRejected, Overrides, PermissionDecision, PermissionPolicy as _, RequestHead,
     RunRequest, SystemPrompt, ToolDefinition,
 };
@@ -276,7 +276,12 @@ proptest! {
         kept in option::of(few(sample::select(&["bash", "read_file", "write_file"][..]))),
     ) {
         let own = AgentSpec {
-            approvals: ApprovalRules { allow, approve: ask, deny, ..ApprovalRules::default() },
+            approvals: ApprovalRules {
+                allow,
+                approve: ask.into_iter().map(AskRule::from).collect(),
+                deny,
+                ..ApprovalRules::default()
+            },
             limits: Limits { turns, ..Limits::default() },
             ..agent()
         };

@@ -8,13 +8,13 @@ fn at() -> DateTime<Utc> {
     moment(0)
 }
 
-fn ticket(name: &str, expires_at: Option<DateTime<Utc>>) -> ApprovalTicket {
-    ApprovalTicket {
+fn ticket(name: &str, expires_at: Option<DateTime<Utc>>) -> Ticket {
+    Ticket {
         ticket: name.into(),
-        tool: "bash".into(),
+        tool: Some("bash".into()),
         digest: "d".into(),
         expires_at,
-        ..ApprovalTicket::default()
+        ..Ticket::default()
     }
 }
 
@@ -23,10 +23,25 @@ fn decision(ticket: &str) -> Decision {
         ticket: ticket.into(),
         digest: "d".into(),
         verdict: Verdict::Deny,
-        args: None,
-        comment: None,
+        ..Decision::default()
+    }
+}
+
+fn decided(ticket: &str) -> RunEvent {
+    RunEvent::ApprovalDecided {
+        ticket: ticket.into(),
+        kind: TicketKind::Call,
+        verdict: Verdict::Approve,
+        digest: "d".into(),
         approver: None,
-        remember: false,
+        verified: false,
+        key: None,
+        decided_at: None,
+        comment: None,
+        args: None,
+        text: None,
+        choice: None,
+        output: None,
     }
 }
 
@@ -88,13 +103,7 @@ fn a_refusal_says_why() {
 #[test]
 fn the_events_tell_what_became_of_a_ticket_that_is_not_open() {
     let told = [
-        RunEvent::ApprovalDecided {
-            ticket: "t1-3".into(),
-            verdict: Verdict::Approve,
-            approver: None,
-            comment: None,
-            args: None,
-        },
+        decided("t1-3"),
         RunEvent::ApprovalExpired {
             ticket: "t1-4".into(),
         },
@@ -151,6 +160,10 @@ fn a_refusal_is_known_by_its_sentence() {
             ticket: ticket(),
         },
         Refusal::ArgsWithDenial { ticket: ticket() },
+        Refusal::Unsuited {
+            ticket: ticket(),
+            reason: "there is no choice".into(),
+        },
     ] {
         let sentence = refusal.to_string();
         let known = Refusal::from_sentence(&sentence, &run_id, "t1-1");

@@ -1,6 +1,6 @@
 use neuron_types::{
-    ApprovalTicket, ExitReason, FailureKind, RunError, RunEvent, RunId, RunPhase, RunStatus,
-    StepFailure, StopReason, TokenUsage, Verdict,
+    ExitReason, FailureKind, RunError, RunEvent, RunId, RunPhase, RunStatus, StepFailure,
+    StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -36,8 +36,8 @@ impl Fold {
     }
 }
 
-fn ticket(id: &str) -> ApprovalTicket {
-    ApprovalTicket {
+fn ticket(id: &str) -> Ticket {
+    Ticket {
         ticket: id.into(),
         ..approval::ticket()
     }
@@ -67,10 +67,18 @@ fn requested(id: &str) -> RunEvent {
 fn decided(id: &str) -> RunEvent {
     RunEvent::ApprovalDecided {
         ticket: id.into(),
+        kind: TicketKind::Call,
         verdict: Verdict::Approve,
+        digest: "d".into(),
         approver: None,
+        verified: false,
+        key: None,
+        decided_at: None,
         comment: None,
         args: None,
+        text: None,
+        choice: None,
+        output: None,
     }
 }
 
@@ -97,6 +105,8 @@ fn a_run_with_two_tickets_shows_where_it_stands_after_every_event() {
         prompt: "Tidy up.".into(),
         definition: "sha256:0a1b".into(),
         tags: run::tags(),
+        nonce: None,
+        directory: None,
     });
     let status = &fold.status;
     assert_eq!(status.definition.as_deref(), Some("sha256:0a1b"));

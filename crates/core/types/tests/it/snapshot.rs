@@ -88,7 +88,7 @@ family!(approval {
     permission_decisions: Vec<PermissionDecision> = approval::permission_decisions(),
     rules: ApprovalRules = approval::rules(),
     on_expiry: Vec<OnExpiry> = approval::ON_EXPIRY.to_vec(),
-    tickets: Vec<ApprovalTicket> = approval::tickets(),
+    tickets: Vec<Ticket> = approval::tickets(),
     verdicts: Vec<Verdict> = approval::VERDICTS.to_vec(),
     decisions: Vec<Decision> = approval::decisions(),
 });

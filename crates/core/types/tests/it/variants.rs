@@ -61,6 +61,7 @@ fn samples_leave_no_variant_out() {
     assert_complete(&approval::permission_decisions());
     assert_complete(&approval::ON_EXPIRY);
     assert_complete(&approval::VERDICTS);
+    assert_complete(&neuron_types::TicketKind::ALL);
     assert_complete(&event::events());
     assert_complete(&run::PHASES);
     assert_complete(&run::EXIT_REASONS);

@@ -2,8 +2,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
-    Message, OnExpiry, OnUnknownOutcome, Overrides, Reminder, ReminderTrigger, RunRequest,
-    ToolSettings,
+    Message, OnExpiry, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
+    RunRequest, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -70,6 +70,7 @@ pub(crate) fn full() -> AgentSpec {
             }],
         },
         retry: step::retry_policy(),
+        priority: Priority::Batch,
         model_timeout: Duration::from_secs(120),
         tool_timeout: Duration::from_millis(2500),
         activity: ActivitySettings {

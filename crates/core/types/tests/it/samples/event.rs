@@ -1,8 +1,9 @@
 use neuron_types::{
     ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepFailure, StopReason,
-    TokenUsage, Verdict,
+    TicketKind, TokenUsage, Verdict,
 };
 use serde_json::json;
+use uuid::Uuid;
 
 use super::{approval, moment, price, response, run};
 
@@ -14,6 +15,8 @@ pub(crate) fn events() -> Vec<RunEvent> {
             prompt: "Tidy up.".into(),
             definition: "sha256:0a1b".into(),
             tags: run::tags(),
+            nonce: Some(Uuid::from_u128(7)),
+            directory: Some("/srv/site".into()),
         },
         RunEvent::AgentAsked {
             scope: 1,
@@ -80,17 +83,49 @@ pub(crate) fn events() -> Vec<RunEvent> {
         },
         RunEvent::ApprovalDecided {
             ticket: "t2-1".into(),
+            kind: TicketKind::Call,
             verdict: Verdict::Approve,
+            digest: "5f3c".into(),
             approver: Some("ada".into()),
+            verified: true,
+            key: Some("SHA256:7fSw".into()),
+            decided_at: Some(moment(30).into()),
             comment: Some("fine".into()),
             args: Some(json!({"command": "cargo clean"})),
+            text: None,
+            choice: None,
+            output: None,
         },
         RunEvent::ApprovalDecided {
             ticket: "t2-2".into(),
-            verdict: Verdict::Deny,
+            kind: TicketKind::Question,
+            verdict: Verdict::Answer,
+            digest: "5f3c".into(),
             approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
             comment: None,
             args: None,
+            text: Some("main".into()),
+            choice: Some("happened".into()),
+            output: Some(json!({"id": 7})),
+        },
+        RunEvent::ApprovalGiven {
+            ticket: "t2-1".into(),
+            digest: "5f3c".into(),
+            approver: Some("ada".into()),
+            verified: true,
+            key: Some("SHA256:7fSw".into()),
+            decided_at: Some(moment(30).into()),
+            comment: None,
+            args: None,
+            remaining: 1,
+        },
+        RunEvent::ApprovalEscalated {
+            ticket: "t2-1".into(),
+            to: "leads".into(),
+            expires_at: Some(moment(7200)),
         },
         RunEvent::DecisionRepeated {
             turn: 2,

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    AgentSpec, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind, Lease,
-    Lineage, Milestone, PendingCall, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
-    RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage, UserMessage,
+    AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind,
+    Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput,
+    RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage,
+    UserMessage,
 };
 
 use uuid::Uuid;
@@ -108,6 +109,8 @@ pub(crate) fn statuses() -> Vec<RunStatus> {
             tenant: tags().tenant,
             owner: tags().owner,
             labels: tags().labels,
+            nonce: Some(Uuid::from_u128(7)),
+            directory: Some("/srv/site".into()),
             ..started.clone()
         },
         RunStatus {
@@ -159,7 +162,11 @@ pub(crate) fn call_states() -> Vec<CallState> {
         CallState::Unjudged,
         CallState::Ready,
         CallState::Running,
-        CallState::Asked(approval::ticket()),
+        CallState::Asked,
+        CallState::Previewing(Previewing {
+            asking: Asking::new("the agent asks"),
+            position: Some(1_000_000_001),
+        }),
         CallState::Done(message::tool_results().swap_remove(0)),
     ]
 }
@@ -174,6 +181,7 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
             position,
             edited: position == 2,
             tickets: u32::from(position == 3),
+            rounds: u32::from(position == 4),
             state,
         })
         .collect()
@@ -193,6 +201,9 @@ pub(crate) fn state() -> RunState {
         agent: AgentSpec::default(),
         conversation: message::messages().into(),
         tags: tags(),
+        run: Some(run_id()),
+        directory: Some("/srv/site".into()),
+        definition: "sha256:0a1b".into(),
         lineage: Lineage {
             parent: Some(RunId::new("lead").unwrap()),
             epoch: 1,
@@ -205,6 +216,8 @@ pub(crate) fn state() -> RunState {
         turn: 2,
         tool_calls: 3,
         calls: pending_calls(),
+        tickets: vec![approval::open_ticket()],
+        own_calls: 1,
         usage: response::usage(),
         cost_usd: Some(price()),
         context: ContextRecord {

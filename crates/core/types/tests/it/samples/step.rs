@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
-    ToolEffects,
+    ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, StepFailure,
+    StepId, ToolEffects,
 };
 use uuid::Uuid;
 
@@ -51,7 +51,8 @@ pub(crate) fn activity_settings() -> ActivitySettings {
     }
 }
 
-/// One set of options for each kind of effect; only the first has settings for the engine, and a nonce.
+/// One set of options for each kind of effect; only the first has settings for the engine, and a
+/// nonce, and the second is no hurry.
 pub(crate) fn activity_options() -> Vec<ActivityOptions> {
     [
         ToolEffects::ReadOnly,
@@ -65,6 +66,10 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         agent: None,
         nonce: (position == 0).then(|| Uuid::from_u128(7)),
         tenant: None,
+        priority: match position {
+            1 => Priority::Batch,
+            _ => Priority::Interactive,
+        },
         effects,
         start_to_close_timeout: Duration::from_secs(600),
         retry_policy: retry_policy(),

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    CacheControl, CacheTtl, ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolOutput,
+    ArgumentKind, CacheControl, CacheTtl, FormRequest, Pending, ToolAnnotations, ToolCall,
+    ToolDefinition, ToolEffects, ToolOutput,
 };
 use serde_json::json;
 
@@ -14,11 +15,11 @@ pub(crate) const EFFECTS: [ToolEffects; 3] = [
 ];
 
 pub(crate) fn call() -> ToolCall {
-    ToolCall {
-        id: "call_1".into(),
-        name: "bash".into(),
-        input: json!({"command": "cargo test", "timeout": 1.5}),
-    }
+    ToolCall::new(
+        "call_1",
+        "bash",
+        json!({"command": "cargo test", "timeout": 1.5}),
+    )
 }
 
 pub(crate) fn definitions() -> Vec<ToolDefinition> {
@@ -40,10 +41,13 @@ pub(crate) fn definitions() -> Vec<ToolDefinition> {
                 open_world_hint: Some(false),
             }),
             timeout: Some(Duration::from_secs(5)),
+            arguments: [("path".to_owned(), ArgumentKind::Path)].into(),
             cache_control: Some(CacheControl {
                 ttl: Some(CacheTtl::OneHour),
             }),
             strict: Some(true),
+            deferred: true,
+            previews: true,
             extra: Some(json!({"input_examples": [{"path": "a.txt"}]})),
         },
         ToolDefinition {
@@ -62,7 +66,22 @@ pub(crate) fn outputs() -> Vec<ToolOutput> {
             content: message::content_items(),
             structured_content: Some(json!({"lines": 42})),
             is_error: false,
+            pending: None,
         },
+        ToolOutput::pending(Pending::External {
+            token_sha256: "9f86".into(),
+            text: Some("the build runs".into()),
+            schema: Some(json!({"type": "object"})),
+        }),
+        ToolOutput::pending(Pending::Form {
+            requests: vec![FormRequest {
+                key: "name".into(),
+                message: "Who are you?".into(),
+                schema: Some(json!({"type": "string"})),
+                url: None,
+            }],
+            state: Some(json!({"page": 2})),
+        }),
         ToolOutput::error("there is no such file"),
     ]
 }

@@ -55,6 +55,15 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
             approver: Some("ada".into()),
             comment: Some("fine".into()),
             args: Some(json!({"command": "cargo clean"})),
+            text: Some("main".into()),
+            choice: Some("happened".into()),
+            output: Some(json!({"id": 7})),
+            verified: true,
+            remaining: 1,
+        },
+        TranscriptItem::TicketEscalated {
+            ticket: "t2-1".into(),
+            to: "leads".into(),
         },
         TranscriptItem::DecisionRepeated {
             call_id: "call_3".into(),

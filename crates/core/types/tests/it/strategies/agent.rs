@@ -1,6 +1,6 @@
 use neuron_types::{
     AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
-    OnUnknownOutcome, Overrides, Reminder, ReminderTrigger, RunRequest, ToolSettings,
+    OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -78,6 +78,7 @@ prop_compose! {
     fn steps()(
         parallel_tools in any::<bool>(),
         retry in retry_policy(),
+        priority in one_of(&[Priority::Interactive, Priority::Batch]),
         model_timeout in millis(),
         tool_timeout in millis(),
         activity in activity_settings(),
@@ -90,6 +91,7 @@ prop_compose! {
             callers_may_set,
             parallel_tools,
             retry,
+            priority,
             model_timeout,
             tool_timeout,
             activity,

@@ -1,18 +1,37 @@
-use chrono::{DateTime, Utc};
 use neuron_types::{
-    ApprovalRules, ApprovalTicket, CallerRules, Decision, OnExpiry, PermissionDecision,
-    RememberedDecision, Verdict,
+    Always, ApprovalRules, AskRule, Asking, CallerRules, DecidedAt, Decision, Given, OnExpiry,
+    OpenTicket, PermissionDecision, RememberedCalls, RememberedDecision, Ticket, TicketKind,
+    Verdict,
 };
 use proptest::{option, prelude::*};
 
-use super::{few, json, moment, one_of, optional_json, text};
-use crate::samples::approval::{self, ON_EXPIRY, VERDICTS};
+use super::{few, json, millis, moment, one_of, optional_json, text, tool::pending};
+use crate::samples::approval::{ON_EXPIRY, VERDICTS};
+
+prop_compose! {
+    fn ask_rule()(
+        call in text(),
+        from in option::of(text()),
+        needed in 1..4_u32,
+        within in option::of(millis()),
+        then in option::of(text()),
+    ) -> AskRule {
+        AskRule { call, from, needed, within, then }
+    }
+}
+
+prop_compose! {
+    fn asking()(rule in ask_rule()) -> Asking {
+        let AskRule { call, from, needed, within, then } = rule;
+        Asking { reason: call, from, needed, within, then }
+    }
+}
 
 pub(crate) fn permission_decision() -> impl Strategy<Value = PermissionDecision> {
     prop_oneof![
         Just(PermissionDecision::Allow),
         text().prop_map(PermissionDecision::Deny),
-        text().prop_map(PermissionDecision::Ask),
+        asking().prop_map(PermissionDecision::Ask),
     ]
 }
 
@@ -20,18 +39,23 @@ prop_compose! {
     fn remembered()(
         tool in text(),
         reason in text(),
+        calls in prop_oneof![
+            json().prop_map(RememberedCalls::Call),
+            text().prop_map(RememberedCalls::Prefix),
+            Just(RememberedCalls::Tool),
+        ],
         verdict in verdict(),
         comment in option::of(text()),
         approver in option::of(text()),
     ) -> RememberedDecision {
-        RememberedDecision { tool, reason, verdict, comment, approver }
+        RememberedDecision { tool, reason, calls, verdict, comment, approver }
     }
 }
 
 prop_compose! {
     pub(crate) fn rules()(
         allow in few(text()),
-        approve in few(text()),
+        approve in few(ask_rule()),
         deny in few(text()),
         remembered in few(remembered()),
     ) -> ApprovalRules {
@@ -47,24 +71,69 @@ pub(crate) fn verdict() -> impl Strategy<Value = Verdict> {
     one_of(&VERDICTS)
 }
 
-fn sample(expires_at: Option<DateTime<Utc>>) -> ApprovalTicket {
-    ApprovalTicket {
-        expires_at,
-        ..approval::ticket()
+fn kind() -> impl Strategy<Value = TicketKind> {
+    one_of(&TicketKind::ALL)
+}
+
+prop_compose! {
+    fn given()(
+        name in option::of(text()),
+        key in option::of(text()),
+        verified in any::<bool>(),
+        at in moment(),
+        args in optional_json(),
+    ) -> Given {
+        Given { name, key, verified, at, args }
     }
 }
 
 prop_compose! {
     pub(crate) fn ticket()(
-        ticket in text(),
-        tool in text(),
-        args in json(),
-        digest in text(),
-        reason in text(),
-        expires_at in option::of(moment()),
-    ) -> ApprovalTicket {
-        // What is not drawn is as in the sample.
-        ApprovalTicket { ticket, tool, args, digest, reason, ..sample(expires_at) }
+        [ticket, digest, reason] in [text(), text(), text()],
+        kind in kind(),
+        [tool, text, diff, from, then, prefix, fingerprint] in [(); 7].map(|()| option::of(text())),
+        (args, schema) in (optional_json(), optional_json()),
+        choices in few(text()),
+        (opened_at, expires_at) in (moment(), option::of(moment())),
+        [needed, answered] in any::<[u32; 2]>(),
+        decisions in few(given()),
+    ) -> Ticket {
+        Ticket {
+            ticket,
+            kind,
+            run: None,
+            tool,
+            args,
+            digest,
+            reason,
+            text,
+            diff,
+            schema,
+            choices,
+            opened_at,
+            expires_at,
+            from,
+            needed,
+            decisions,
+            answered,
+            then,
+            prefix,
+            fingerprint,
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn open_ticket()(
+        ticket in ticket().boxed(),
+        position in any::<Option<u32>>(),
+        lifetime in option::of(millis()),
+        pending in option::of(pending().boxed()),
+        queued in few(decision().boxed()),
+        verifying in any::<Option<u32>>(),
+        taken_up in any::<u32>(),
+    ) -> OpenTicket {
+        OpenTicket { ticket, position, lifetime, pending, queued, verifying, taken_up }
     }
 }
 
@@ -80,14 +149,27 @@ prop_compose! {
 
 prop_compose! {
     pub(crate) fn decision()(
-        ticket in text(),
-        digest in text(),
+        [ticket, digest] in [text(), text()],
         verdict in verdict(),
-        args in optional_json(),
-        comment in option::of(text()),
-        approver in option::of(text()),
-        remember in any::<bool>(),
+        (args, output) in (optional_json(), optional_json()),
+        [text, choice, token, comment, approver, signature] in [(); 6].map(|()| option::of(text())),
+        at in option::of(moment().prop_map(DecidedAt::from)),
+        always in option::of(one_of(&Always::ALL)),
     ) -> Decision {
-        Decision { ticket, digest, verdict, args, comment, approver, remember }
+        Decision {
+            ticket,
+            digest,
+            verdict,
+            args,
+            text,
+            choice,
+            output,
+            token,
+            comment,
+            approver,
+            at,
+            signature,
+            always,
+        }
     }
 }

@@ -1,9 +1,10 @@
-use neuron_types::{RecordedEvent, RunEvent};
+use neuron_types::{RecordedEvent, RunEvent, TicketKind};
 use proptest::{option, prelude::*};
+use uuid::Uuid;
 
 use super::{
-    approval::{ticket, verdict},
-    decimal, json, moment, optional_json,
+    approval::{decision, ticket, verdict},
+    decimal, json, moment, one_of,
     response::{stop_reason, token_usage},
     run::{exit_reason, run_error, run_phase, run_tags},
     step::{failure, failure_kind},
@@ -14,8 +15,10 @@ prop_compose! {
     fn run_started()(
         [agent, model, prompt, definition] in [text(), text(), text(), text()],
         tags in run_tags(),
+        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        directory in option::of(text()),
     ) -> RunEvent {
-        RunEvent::RunStarted { agent, model, prompt, definition, tags }
+        RunEvent::RunStarted { agent, model, prompt, definition, tags, nonce, directory }
     }
 }
 
@@ -57,13 +60,47 @@ prop_compose! {
 
 prop_compose! {
     fn approval_decided()(
-        ticket in text(),
-        verdict in verdict(),
-        approver in option::of(text()),
-        comment in option::of(text()),
-        args in optional_json(),
+        decision in decision(),
+        kind in one_of(&TicketKind::ALL),
+        verified in any::<bool>(),
+        key in option::of(text()),
     ) -> RunEvent {
-        RunEvent::ApprovalDecided { ticket, verdict, approver, comment, args }
+        RunEvent::ApprovalDecided {
+            ticket: decision.ticket,
+            kind,
+            verdict: decision.verdict,
+            digest: decision.digest,
+            approver: decision.approver,
+            verified,
+            key,
+            decided_at: decision.at,
+            comment: decision.comment,
+            args: decision.args,
+            text: decision.text,
+            choice: decision.choice,
+            output: decision.output,
+        }
+    }
+}
+
+prop_compose! {
+    fn approval_given()(
+        decision in decision(),
+        verified in any::<bool>(),
+        key in option::of(text()),
+        remaining in any::<u32>(),
+    ) -> RunEvent {
+        RunEvent::ApprovalGiven {
+            ticket: decision.ticket,
+            digest: decision.digest,
+            approver: decision.approver,
+            verified,
+            key,
+            decided_at: decision.at,
+            comment: decision.comment,
+            args: decision.args,
+            remaining,
+        }
     }
 }
 
@@ -114,9 +151,17 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
         tool_called(),
         tool_finished(),
         any::<u32>().prop_map(|turn| RunEvent::TurnEnded { turn }),
-        (any::<u32>(), ticket())
+        (any::<u32>(), ticket().boxed())
             .prop_map(|(turn, ticket)| RunEvent::ApprovalRequested { turn, ticket }),
-        approval_decided(),
+        approval_decided().boxed(),
+        approval_given().boxed(),
+        (text(), text(), option::of(moment())).prop_map(|(ticket, to, expires_at)| {
+            RunEvent::ApprovalEscalated {
+                ticket,
+                to,
+                expires_at,
+            }
+        }),
         (text(), text()).prop_map(|(ticket, reason)| RunEvent::ApprovalRefused { ticket, reason }),
         (any::<u32>(), text(), text(), verdict(), option::of(text())).prop_map(
             |(turn, call_id, tool, verdict, approver)| RunEvent::DecisionRepeated {

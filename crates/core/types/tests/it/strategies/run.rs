@@ -1,7 +1,7 @@
 use neuron_types::{
-    Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Lease, Lineage, Milestone,
-    PendingCall, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags,
-    Stage, StateVersion, TokenCalibration, UserMessage,
+    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Lease, Lineage, Milestone,
+    PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus,
+    RunTags, Stage, StateVersion, TokenCalibration, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     agent::agent_spec,
-    approval::ticket,
+    approval::{open_ticket, ticket},
     decimal,
     event::run_event,
     few,
@@ -97,6 +97,8 @@ prop_compose! {
         definition in option::of(text()),
         blocked in option::of((moment(), text())),
         RunTags { tenant, owner, labels } in run_tags(),
+        nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        directory in option::of(text()),
     ) -> RunStatus {
         RunStatus {
             run_id: output.run_id,
@@ -116,6 +118,8 @@ prop_compose! {
             tenant,
             owner,
             labels,
+            nonce,
+            directory,
             blocked: blocked.map(|(since, detail)| Blocked {
                 kind: BlockedKind::NoWorker,
                 since,
@@ -150,7 +154,13 @@ pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
         Just(CallState::Unjudged),
         Just(CallState::Ready),
         Just(CallState::Running),
-        ticket().prop_map(CallState::Asked),
+        Just(CallState::Asked),
+        (text(), option::of(any::<u32>())).prop_map(|(reason, position)| {
+            CallState::Previewing(Previewing {
+                asking: Asking::new(reason),
+                position,
+            })
+        }),
         tool_result().prop_map(CallState::Done),
     ]
 }
@@ -160,10 +170,10 @@ prop_compose! {
         call in call(),
         position in any::<u32>(),
         edited in any::<bool>(),
-        tickets in any::<u32>(),
+        [tickets, rounds] in any::<[u32; 2]>(),
         state in call_state(),
     ) -> PendingCall {
-        PendingCall { call, position, edited, tickets, state }
+        PendingCall { call, position, edited, tickets, rounds, state }
     }
 }
 
@@ -206,13 +216,14 @@ prop_compose! {
 
 prop_compose! {
     pub(crate) fn run_state()(
-        [turn, tool_calls, mismatches] in any::<[u32; 3]>(),
-        agent in agent_spec(),
+        [turn, tool_calls, mismatches, own_calls] in any::<[u32; 4]>(),
+        agent in agent_spec().boxed(),
         conversation in few(message()),
-        (tags, lineage) in (run_tags(), lineage()),
+        (tags, lineage, run) in (run_tags(), lineage(), option::of(run_id())),
+        (directory, definition) in (option::of(text()), text()),
         (observations, scope) in any::<(u64, u16)>(),
         stage in stage(),
-        calls in few(pending_call()),
+        (calls, tickets) in (few(pending_call().boxed()), few(open_ticket().boxed())),
         (usage, cost_usd) in (token_usage(), option::of(decimal())),
         context in context_record(),
         waited_ms in any::<u64>(),
@@ -226,6 +237,9 @@ prop_compose! {
             agent,
             conversation: conversation.into(),
             tags,
+            run,
+            directory,
+            definition,
             lineage,
             observations,
             scope,
@@ -233,6 +247,8 @@ prop_compose! {
             turn,
             tool_calls,
             calls,
+            tickets,
+            own_calls,
             usage,
             cost_usd,
             context,

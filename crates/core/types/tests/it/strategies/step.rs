@@ -1,5 +1,6 @@
 use neuron_types::{
-    ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, StepFailure, StepId,
+    ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, StepFailure,
+    StepId,
 };
 use proptest::{option, prelude::*};
 use uuid::Uuid;
@@ -80,9 +81,11 @@ prop_compose! {
         agent in proptest::option::of("[a-z]{1,8}"),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
         tenant in option::of("[a-z]{1,8}"),
+        priority in one_of(&[Priority::Interactive, Priority::Batch]),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tenant, effects, start_to_close_timeout, retry_policy, activity,
+            step, agent, nonce, tenant, priority, effects, start_to_close_timeout, retry_policy,
+            activity,
         }
     }
 }

@@ -1,5 +1,10 @@
-use neuron_types::{ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolOutput};
-use proptest::{option, prelude::*};
+use std::collections::BTreeMap;
+
+use neuron_types::{
+    ArgumentKind, FormRequest, Pending, Resumed, ToolAnnotations, ToolCall, ToolDefinition,
+    ToolEffects, ToolOutput,
+};
+use proptest::{collection, option, prelude::*};
 
 use super::{
     few, json, message::content_item, millis, one_of, optional_json, request::cache_control, text,
@@ -11,8 +16,48 @@ pub(crate) fn effects() -> impl Strategy<Value = ToolEffects> {
 }
 
 prop_compose! {
-    pub(crate) fn call()(id in text(), name in text(), input in json()) -> ToolCall {
-        ToolCall { id, name, input }
+    fn resumed()(
+        answers in few((text(), json())),
+        declined in any::<bool>(),
+        state in optional_json(),
+    ) -> Resumed {
+        Resumed { answers: answers.into_iter().collect::<BTreeMap<_, _>>(), declined, state }
+    }
+}
+
+prop_compose! {
+    fn form_request()(
+        [key, message] in [text(), text()],
+        schema in optional_json(),
+        url in option::of(text()),
+    ) -> FormRequest {
+        FormRequest { key, message, schema, url }
+    }
+}
+
+pub(crate) fn pending() -> impl Strategy<Value = Pending> {
+    prop_oneof![
+        (text(), option::of(text()), optional_json()).prop_map(|(token_sha256, text, schema)| {
+            Pending::External {
+                token_sha256,
+                text,
+                schema,
+            }
+        }),
+        (few(form_request()), optional_json())
+            .prop_map(|(requests, state)| Pending::Form { requests, state }),
+    ]
+}
+
+prop_compose! {
+    pub(crate) fn call()(
+        id in text(),
+        name in text(),
+        input in json(),
+        resumed in option::of(resumed()),
+        preview in option::of(text()),
+    ) -> ToolCall {
+        ToolCall { id, name, input, resumed, preview }
     }
 }
 
@@ -36,8 +81,9 @@ prop_compose! {
         output_schema in optional_json(),
         annotations in option::of(annotations()),
         timeout in option::of(millis()),
+        arguments in collection::btree_map(text(), one_of(&ArgumentKind::ALL), 0..3),
         cache_control in option::of(cache_control()),
-        strict in any::<Option<bool>>(),
+        (strict, deferred, previews) in any::<(Option<bool>, bool, bool)>(),
         extra in optional_json(),
     ) -> ToolDefinition {
         ToolDefinition {
@@ -48,8 +94,11 @@ prop_compose! {
             output_schema,
             annotations,
             timeout,
+            arguments,
             cache_control,
             strict,
+            deferred,
+            previews,
             extra,
         }
     }
@@ -60,7 +109,8 @@ prop_compose! {
         content in few(content_item()),
         structured_content in optional_json(),
         is_error in any::<bool>(),
+        pending in option::of(pending()),
     ) -> ToolOutput {
-        ToolOutput { content, structured_content, is_error }
+        ToolOutput { content, structured_content, is_error, pending }
     }
 }

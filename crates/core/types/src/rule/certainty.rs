@@ -1,0 +1,12 @@
+//! How certain it is that a rule is for a call.
+
+/// How certain it is, before a call is made, that a [pattern](crate::CallPattern) is for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    /// It is not for it.
+    No,
+    /// Nobody can tell before the call is made, such as what a variable of the shell holds.
+    Maybe,
+    /// It is for it.
+    Yes,
+}

@@ -1,0 +1,102 @@
+//! Which programs execute others.
+
+use crate::rule::{
+    glob::{Reach, fits_line},
+    shell::word::Word,
+};
+
+/// Words of the shell's own before a command.
+const RESERVED: [&str; 10] = [
+    "!", "{", "}", "if", "then", "elif", "else", "while", "until", "do",
+];
+
+/// Programs and words of the shell that execute a command among their arguments.
+pub(crate) const CARRIERS: [&str; 34] = [
+    "builtin",
+    "busybox",
+    "case",
+    "caffeinate",
+    "chroot",
+    "chrt",
+    "command",
+    "coproc",
+    "doas",
+    "entr",
+    "env",
+    "exec",
+    "find",
+    "for",
+    "function",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "nsenter",
+    "pkexec",
+    "run0",
+    "select",
+    "setpriv",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "unshare",
+    "xargs",
+];
+
+/// Those that execute what an argument says, as a shell would.
+pub(crate) const EVALUATORS: [&str; 19] = [
+    "ash", "bash", "dash", "eval", "flock", "ksh", "mksh", "parallel", "rbash", "runuser",
+    "script", "sg", "sh", "ssh", "su", "toybox", "trap", "watch", "zsh",
+];
+
+/// Those that execute what they read, if no argument says what.
+pub(crate) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"];
+
+/// Those that add arguments that are not here to see.
+pub(crate) const FEEDERS: [&str; 2] = ["parallel", "xargs"];
+
+/// Whether one of these may execute what it reads.
+pub(crate) fn has_shell(commands: &[Vec<Word>]) -> bool {
+    commands.iter().any(|words| {
+        let words = program_of(words);
+        let is_known = |word: &Word| word.text().is_some();
+        let carries = words
+            .first()
+            .is_some_and(|word| may_be_one_of(word, &CARRIERS));
+        words.first().is_some_and(|word| !is_known(word))
+            || words.iter().any(|word| is_one_of(word, &EVALUATORS))
+            || carries && !words.iter().all(is_known)
+    })
+}
+
+/// The command without assignments and words of the shell before it.
+fn program_of(words: &[Word]) -> &[Word] {
+    let start = words.iter().position(|word| !is_before_program(word));
+    start
+        .and_then(|start| words.get(start..))
+        .unwrap_or_default()
+}
+
+pub(crate) fn is_before_program(word: &Word) -> bool {
+    let is_reserved = |word: String| RESERVED.contains(&word.as_str());
+    word.is_assignment() || word.plain().is_some_and(is_reserved)
+}
+
+/// Whether the program of this name is one of these.
+pub(crate) fn is_one_of(word: &Word, names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|name| fits_line(name, word.program(), Reach::Wide))
+}
+
+/// Whether the program of this name is one of these, or may be as far as is known.
+pub(crate) fn may_be_one_of(word: &Word, names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|name| fits_line(name, word.program(), Reach::Possible))
+}

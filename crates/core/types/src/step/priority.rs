@@ -1,0 +1,24 @@
+//! Whose requests go first.
+
+use serde::{Deserialize, Serialize};
+
+/// Whose requests go first where the requests for one key wait for their turn.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// Somebody waits for the answer.
+    #[default]
+    Interactive,
+    /// Nobody does: it comes after what is interactive, and has a tenth of the turns at least.
+    Batch,
+}
+
+impl Priority {
+    /// Whether it is what is meant where nothing is said.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

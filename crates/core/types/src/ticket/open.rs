@@ -1,0 +1,55 @@
+//! A ticket as the run keeps it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Decision, Pending, Ticket, TicketKind, Verdict, json::millis};
+
+/// A ticket that is open, and what has come of it so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenTicket {
+    /// What people see of it.
+    pub ticket: Ticket,
+    /// The position in the turn of the call that it is about; `None` if it is about none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+    /// How long it stays open, and once more if it is put to others.
+    #[serde(
+        rename = "lifetime_ms",
+        default,
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub lifetime: Option<Duration>,
+    /// What the call waits for, if it was made already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
+    /// Decisions that are still to be verified, in the order of their arrival; the first may be in flight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queued: Vec<Decision>,
+    /// The position of the call in flight that verifies the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verifying: Option<u32>,
+    /// How many decisions were taken up to be verified, or were too many for that.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub taken_up: u32,
+}
+
+impl OpenTicket {
+    /// Returns the tool whose arguments the decision puts others in the place of; `None` if it is no such decision.
+    #[must_use]
+    pub fn edited_tool(&self, decision: &Decision) -> Option<&str> {
+        let makes_call =
+            self.ticket.kind == TicketKind::Call && decision.verdict == Verdict::Approve;
+        self.ticket
+            .tool
+            .as_deref()
+            .filter(|_| makes_call && decision.args.is_some())
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
+}

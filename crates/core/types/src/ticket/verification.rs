@@ -1,0 +1,106 @@
+//! Whose decision it is, as the executor room finds out.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Decision, RunId, TicketKind};
+
+/// The name of the call that the executor answers itself, with a [`VerifyOutcome`] as JSON. Its input is a
+/// [`VerifyRequest`].
+pub const VERIFY_CALL: &str = "neuron/verify";
+
+/// What the names of calls begin with that the loop makes for itself: no model can make one, and no tool is called so.
+pub const RESERVED_CALLS: &str = "neuron/";
+
+/// The input of a [`VERIFY_CALL`]: a decision, and what is known of its ticket.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerifyRequest {
+    /// The decision, as it came.
+    pub decision: Decision,
+    /// The run that asks.
+    pub run: Option<RunId>,
+    /// What tells the run from any other of its name.
+    pub nonce: Option<Uuid>,
+    /// The directory that the run works in, where it is known.
+    pub directory: Option<String>,
+    /// The ticket.
+    pub ticket: String,
+    /// Its digest.
+    pub digest: String,
+    /// The [fingerprint](crate::AgentSpec::fingerprint) of the agent's definition.
+    pub definition: String,
+    /// What the ticket asks.
+    pub kind: TicketKind,
+    /// The approver, or the group of approvers, who decides; anybody where `None`.
+    pub from: Option<String>,
+    /// How many people have to approve.
+    pub needed: u32,
+    /// SHA-256 of the token of a deferred tool, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_sha256: Option<String>,
+}
+
+/// Whose decision it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verification {
+    /// Whether it is signed by an approver. Where nobody is an approver, no decision is.
+    pub verified: bool,
+    /// Who decided: the approver whose key it is, else who the decision says.
+    pub approver: Option<String>,
+    /// The fingerprint of the key, as `ssh-keygen -l` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The groups of the approver.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Whether the decision carries the token of the deferred tool.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_token: bool,
+}
+
+impl Verification {
+    /// Returns that a decision is taken for that of whoever it names, without any proof.
+    #[must_use]
+    pub fn unverified(decision: &Decision) -> Self {
+        Self {
+            approver: decision.approver.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether this is somebody who may decide a ticket that is put to `from`: the approver of that name, or
+    /// one of that group. Where a worker has no approvers it is anybody.
+    #[must_use]
+    pub fn is_from(&self, from: Option<&str>) -> bool {
+        let Some(from) = from else {
+            return true;
+        };
+        !self.verified
+            || self.approver.as_deref() == Some(from)
+            || self.groups.iter().any(|group| group == from)
+    }
+}
+
+/// The output of a [`VERIFY_CALL`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerifyOutcome {
+    /// The decision is taken.
+    Taken(Verification),
+    /// It is rejected.
+    Rejected {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl VerifyOutcome {
+    /// Returns the rejection of a decision, for this reason.
+    #[must_use]
+    pub fn rejected(reason: impl Into<String>) -> Self {
+        Self::Rejected {
+            reason: reason.into(),
+        }
+    }
+}
