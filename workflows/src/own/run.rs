@@ -29,6 +29,7 @@ pub async fn run<W: Workflow, D: DurableContext>(
         }
     };
     let prompt = input.prompt.text();
+    let nonce = door.uuid();
     let door = Door::new(door, &input.agent);
     door.record(RunEvent::RunStarted {
         agent: input.agent.name.clone(),
@@ -36,6 +37,8 @@ pub async fn run<W: Workflow, D: DurableContext>(
         prompt: prompt.clone(),
         definition: input.agent.fingerprint(),
         tags: input.tags,
+        nonce: Some(nonce),
+        directory: input.directory,
     });
     let ended = match input.rejected {
         Some(rejected) => Err(WorkflowError::Rejected(rejected)),

@@ -140,12 +140,16 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 state
             }
             None => {
-                let lineage = Lineage::of(self.door.uuid());
+                // Its tickets are the run's, and so is what decisions about them are held against.
+                let run = self.door.turns().status.clone();
+                let lineage = run.nonce.map(Lineage::of).unwrap_or_default();
                 let mut input = RunInput::new(self.spec.clone(), prompt);
-                input.tags = self.door.turns().status.tags();
+                input.tags = run.tags();
+                input.directory = run.directory;
                 let machine = AgentMachine::new(input, self.door.now()).with_lineage(lineage);
                 let mut state = RunState::from(machine);
                 state.scope = self.scope;
+                state.definition = run.definition.unwrap_or_default();
                 state
             }
         };

@@ -7,4 +7,3 @@ pub use driver::agent_loop::AgentLoop;
 pub use driver::step::{StepIterator, TurnResult};
 pub use machine::action::{Action, MachineError, Observation, Shortfall, Spent};
 pub use machine::agent_machine::AgentMachine;
-pub use machine::approval::ticket_digest;

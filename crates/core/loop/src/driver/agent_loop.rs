@@ -1,15 +1,19 @@
 //! The driver: takes the machine's actions through the door.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ContextError, ContextStrategy, DurableContext, DurableError, End, FailureKind,
-    Handle, Lineage, Message, Observed, PermissionPolicy, RunEvent, RunInput, RunOutput, RunState,
-    Signal, Stage, Started, StepFailure, ToolCall, ToolOutput, signal,
+    ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, End,
+    FailureKind, Handle, Lineage, Message, Observed, PermissionDecision, PermissionPolicy,
+    RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Started, StepFailure, StepId, ToolCall,
+    ToolOutput, signal,
 };
 
-use crate::{Action, AgentMachine, Observation, Shortfall, driver::summary::SummaryModel};
+use crate::{
+    Action, AgentMachine, Observation, Shortfall,
+    driver::{preview::preview_in, summary::SummaryModel, verification::outcome_of},
+};
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
 ///
@@ -22,8 +26,9 @@ pub struct AgentLoop<D, C> {
     machine: AgentMachine,
     /// Something was observed in this segment, so that another segment brings the run on.
     has_stepped: bool,
-    /// The calls in flight, by their positions in the turn.
-    in_flight: BTreeMap<Handle, u32>,
+    /// The calls in flight and their positions in the turn, those that the loop makes for itself among them. There are few
+    /// at a time: a list keeps its room where a map would ask for it anew.
+    in_flight: Vec<(Handle, u32)>,
     /// When the first ticket lapses.
     deadline: Option<(DateTime<Utc>, Handle)>,
 }
@@ -42,13 +47,15 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// A run at its start. Its permission policy is [that of the agent](neuron_types::AgentSpec::policy).
     pub fn new(door: D, strategy: C, input: RunInput) -> Self {
         let lineage = Lineage::of(door.uuid());
-        let machine = AgentMachine::new(input, door.now()).with_lineage(lineage);
+        let machine = AgentMachine::new(input, door.now())
+            .with_lineage(lineage)
+            .with_run(door.run_id().clone());
         Self::with_machine(door, strategy, machine)
     }
 
     /// A run that goes on from a state, as another loop left it.
     pub fn resume(door: D, strategy: C, state: RunState) -> Self {
-        let mut machine = AgentMachine::from(state);
+        let mut machine = AgentMachine::from(state).with_run(door.run_id().clone());
         machine.take_up(door.now());
         Self::with_machine(door, strategy, machine)
     }
@@ -61,7 +68,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             policy,
             machine,
             has_stepped: false,
-            in_flight: BTreeMap::new(),
+            in_flight: Vec::new(),
             deadline: None,
         }
     }
@@ -107,6 +114,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Takes one action, and returns what it came to.
     pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
         self.emit();
+        self.leave_own_calls();
         self.end_segment().await?;
         let action = self.machine.next();
         let taken = match action {
@@ -115,12 +123,20 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             Action::CallModel(options) => self.call_model(&options).await,
             Action::Authorize(calls) => self.authorize(&calls),
             // The segment ends first, as soon as nothing is in flight any more.
-            Action::CallTools { .. }
+            Action::CallTools { .. } | Action::Verify { .. } | Action::Preview { .. }
                 if !self.in_flight.is_empty() && self.door.must_continue_as_new() =>
             {
                 self.wait(None).await
             }
-            Action::CallTools { calls, options } => self.start_calls(&calls, &options),
+            Action::CallTools { calls, options } => {
+                self.start_calls(Observation::CallsStarted, &calls, &options)
+            }
+            Action::Verify { calls, options } => {
+                self.start_calls(Observation::VerificationsStarted, &calls, &options)
+            }
+            Action::Preview { calls, options } => {
+                self.start_calls(Observation::PreviewsStarted, &calls, &options)
+            }
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
             Action::Done => return Ok(Progress::Ended),
@@ -197,14 +213,15 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// before it is made.
     fn start_calls(
         &mut self,
+        started: Observation,
         calls: &[ToolCall],
         options: &[ActivityOptions],
     ) -> Result<Progress, DurableError> {
-        self.feed(Observation::CallsStarted)?;
+        self.feed(started)?;
         self.emit();
         for (call, options) in calls.iter().zip(options) {
             let handle = self.door.start(Started::Tool { call, options });
-            self.in_flight.insert(handle, options.step.position);
+            self.in_flight.push((handle, options.step.position));
         }
         Ok(Progress::Other)
     }
@@ -212,7 +229,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Waits for a call, a decision, a message or the time, whatever comes first.
     async fn wait(&mut self, until: Option<DateTime<Utc>>) -> Result<Progress, DurableError> {
         let deadline = self.deadline(until);
-        let handles: Vec<Handle> = self.in_flight.keys().copied().chain(deadline).collect();
+        let handles: Vec<Handle> = self.handles().chain(deadline).collect();
         let mut signals = vec![signal::USER_MESSAGE];
         if self.machine.has_open_tickets() {
             signals.push(signal::DECISION);
@@ -235,17 +252,62 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// Feeds a call's result, and returns the call.
+    /// Drops verifications whose tickets are not open any more, and previews of calls that nobody is asked about.
+    fn leave_own_calls(&mut self) {
+        let unwanted: Vec<Handle> = self
+            .in_flight
+            .iter()
+            .filter(|(_, position)| {
+                *position > StepId::OWN_CALLS
+                    && !self.machine.is_verifying(*position)
+                    && !self.machine.is_previewing(*position)
+            })
+            .map(|(handle, _)| *handle)
+            .collect();
+        for handle in unwanted {
+            self.door.leave(handle);
+            self.landed(handle);
+        }
+    }
+
+    /// The handles of the calls in flight, in the order in which they were started.
+    fn handles(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.in_flight.iter().map(|(handle, _)| *handle)
+    }
+
+    /// A call is in flight no more. Returns its position, if it was.
+    fn landed(&mut self, ended: Handle) -> Option<u32> {
+        let mut calls = self.in_flight.iter();
+        let index = calls.position(|(handle, _)| *handle == ended)?;
+        let (_, position) = self.in_flight.remove(index);
+        Some(position)
+    }
+
+    /// Feeds a call's result, and returns the call if the model made it.
     fn call_answered(
         &mut self,
         handle: Handle,
         result: Result<ToolOutput, StepFailure>,
     ) -> Result<Option<ToolCall>, DurableError> {
-        let Some(position) = self.in_flight.remove(&handle) else {
+        let Some(position) = self.landed(handle) else {
             return Err(DurableError::engine(
                 "the door returned the end of a call that is not in flight",
             ));
         };
+        if position > StepId::OWN_CALLS {
+            let observation = if self.machine.is_previewing(position) {
+                let preview = preview_in(result);
+                Observation::Previewed { position, preview }
+            } else {
+                let verification = outcome_of(result);
+                Observation::Decided {
+                    position,
+                    verification,
+                }
+            };
+            self.feed(observation)?;
+            return Ok(None);
+        }
         let slots = &self.machine.state().calls;
         let slot = slots.iter().find(|slot| slot.position == position);
         let call = slot.map(|slot| slot.call.clone());
@@ -255,20 +317,20 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Gives up the calls in flight: drops what can be dropped, and waits for the rest.
     async fn leave_calls(&mut self) -> Result<Progress, DurableError> {
-        let handles: Vec<Handle> = self.in_flight.keys().copied().collect();
-        for handle in handles {
-            if !self.door.leave(handle) {
-                self.in_flight.remove(&handle);
+        for (handle, position) in self.in_flight.clone() {
+            // Nobody asks any more whose a decision is, or what a call would do.
+            if !self.door.leave(handle) || position > StepId::OWN_CALLS {
+                self.landed(handle);
             }
         }
         while !self.in_flight.is_empty() {
-            let left: Vec<Handle> = self.in_flight.keys().copied().collect();
+            let left: Vec<Handle> = self.handles().collect();
             match self.observe(&left, &[]).await? {
                 // It was ended early: it counts as left.
                 Observed::Ended(handle, End::Tool(Err(failure)))
                     if failure.kind == FailureKind::Cancelled =>
                 {
-                    self.in_flight.remove(&handle);
+                    self.landed(handle);
                 }
                 Observed::Ended(handle, End::Tool(result)) => {
                     self.call_answered(handle, result)?;
@@ -328,10 +390,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Feeds what a signal carries; one that cannot be read is dropped with an event that says so.
     fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
         let read = if signal.name == signal::DECISION {
-            signal.read().map(Observation::Decided)
+            signal.read().map(Observation::DecisionArrived)
         } else {
             signal.read().map(Observation::MessageArrived)
         };
+        if let Ok(Observation::DecisionArrived(decision)) = &read
+            && let Some(reason) = self.denied_edit(decision)
+        {
+            self.machine
+                .reject_decision(decision.ticket.clone(), reason);
+            return Ok(());
+        }
         match read {
             Ok(observation) => self.feed(observation),
             Err(DurableError::BadSignal { name, source }) => {
@@ -340,6 +409,18 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
                 Ok(())
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// What the policy says against the arguments that a person put in.
+    fn denied_edit(&self, decision: &Decision) -> Option<String> {
+        let args = decision.args.as_ref()?;
+        let mut tickets = self.machine.state().tickets.iter();
+        let open = tickets.find(|open| open.ticket.ticket == decision.ticket)?;
+        let tool = open.edited_tool(decision)?;
+        match self.policy.check(tool, args) {
+            PermissionDecision::Deny(reason) => Some(reason),
+            PermissionDecision::Allow | PermissionDecision::Ask(_) => None,
         }
     }
 
@@ -362,9 +443,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     fn emit(&mut self) {
-        for event in self.machine.take_events() {
-            self.door.emit(event);
-        }
+        let Self { machine, door, .. } = self;
+        machine.drain_events().for_each(|event| door.emit(event));
     }
 
     /// Takes the messages that are here.

@@ -20,6 +20,7 @@ pub struct StepIterator<'a, D, C> {
 /// What a run just did.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum TurnResult {
     /// A tool call was made; others of the turn may be in flight or wait for a person.
     ToolExecuted {

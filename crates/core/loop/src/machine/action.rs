@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, StepFailure,
-    TokenUsage, ToolCall, ToolOutput, UserMessage, cost_sum,
+    ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, Preview,
+    StepFailure, TokenUsage, ToolCall, ToolOutput, UserMessage, VerifyOutcome, cost_sum,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -34,9 +34,25 @@ pub enum Action {
         /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
         options: Vec<ActivityOptions>,
     },
-    /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started,
-    /// [`Observation::Decided`] about an open ticket, [`Observation::MessageArrived`], or
-    /// [`Observation::TicketsLapsed`] when the time is over.
+    /// Start these calls, which find out whose decisions they are: [`Observation::VerificationsStarted`], and then
+    /// [`Observation::Decided`] for each when it ends.
+    Verify {
+        /// The calls, each a [`VERIFY_CALL`](neuron_types::VERIFY_CALL).
+        calls: Vec<ToolCall>,
+        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
+        options: Vec<ActivityOptions>,
+    },
+    /// Start these calls, which find out what others would do that a person is asked about:
+    /// [`Observation::PreviewsStarted`], and then [`Observation::Previewed`] for each when it ends.
+    Preview {
+        /// The calls, each a [`PREVIEW_CALL`](neuron_types::PREVIEW_CALL).
+        calls: Vec<ToolCall>,
+        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
+        options: Vec<ActivityOptions>,
+    },
+    /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started, [`Observation::Decided`]
+    /// of a verification that was, [`Observation::Previewed`] of a preview that was, [`Observation::DecisionArrived`]
+    /// about an open ticket, [`Observation::MessageArrived`], or [`Observation::TicketsLapsed`] when the time is over.
     Wait {
         /// When the first of the open tickets lapses.
         until: Option<DateTime<Utc>>,
@@ -58,6 +74,8 @@ impl Action {
             Self::CallModel(_) => "call model",
             Self::Authorize(_) => "authorize",
             Self::CallTools { .. } => "call tools",
+            Self::Verify { .. } => "verify decisions",
+            Self::Preview { .. } => "preview calls",
             Self::Wait { .. } => "wait",
             Self::LeaveCalls => "leave calls",
             Self::Done => "done",
@@ -162,8 +180,26 @@ pub enum Observation {
     },
     /// None of the calls that were started is in flight any more.
     CallsLeft,
-    /// Somebody decided about a ticket.
-    Decided(Decision),
+    /// Somebody decided about a ticket. Whose decision it is has to be found out.
+    DecisionArrived(Decision),
+    /// The calls of [`Action::Verify`] are being started.
+    VerificationsStarted,
+    /// It is known whose a decision is that was verified.
+    Decided {
+        /// The position in the turn of the call that verified it.
+        position: u32,
+        /// Whose it is, or why it is not taken.
+        verification: VerifyOutcome,
+    },
+    /// The calls of [`Action::Preview`] are being started.
+    PreviewsStarted,
+    /// It is known what a call would do.
+    Previewed {
+        /// The position in the turn of the call that found it out.
+        position: u32,
+        /// What it would do; `None` if there is nothing to say beyond the arguments.
+        preview: Option<Preview>,
+    },
     /// The time of the first open ticket is over.
     TicketsLapsed,
     /// The engine takes no more history and cannot carry the run over. Fits any action.
@@ -191,7 +227,11 @@ impl Observation {
             Self::CallsStarted => "calls started",
             Self::ToolAnswered { .. } => "tool answered",
             Self::CallsLeft => "calls left",
-            Self::Decided(_) => "decided",
+            Self::DecisionArrived(_) => "decision arrived",
+            Self::VerificationsStarted => "verifications started",
+            Self::Decided { .. } => "decided",
+            Self::PreviewsStarted => "previews started",
+            Self::Previewed { .. } => "previewed",
             Self::TicketsLapsed => "tickets lapsed",
             Self::OutOfHistory(_) => "out of history",
             Self::Cancelled { .. } => "cancelled",

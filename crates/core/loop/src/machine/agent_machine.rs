@@ -58,6 +58,7 @@ impl AgentMachine {
         let RunInput {
             agent,
             tags,
+            directory,
             preamble: mut conversation,
             prompt,
             mismatch,
@@ -65,12 +66,15 @@ impl AgentMachine {
         } = input;
         let provider = agent.head.provider.as_deref();
         let model = agent.head.model.as_str();
+        let definition = agent.fingerprint();
         let started = RunEvent::RunStarted {
             agent: agent.name.clone(),
             model: provider.map_or_else(|| model.to_owned(), |name| format!("{name}/{model}")),
             prompt: prompt.text(),
-            definition: agent.fingerprint(),
+            definition: definition.clone(),
             tags: tags.clone(),
+            nonce: None,
+            directory: directory.clone(),
         };
         conversation.push(prompt);
         let mut machine = Self {
@@ -79,6 +83,9 @@ impl AgentMachine {
                 agent,
                 conversation,
                 tags,
+                run: None,
+                directory,
+                definition,
                 lineage: Lineage::default(),
                 observations: 0,
                 scope: 0,
@@ -86,6 +93,8 @@ impl AgentMachine {
                 turn: 0,
                 tool_calls: 0,
                 calls: Vec::new(),
+                tickets: Vec::new(),
+                own_calls: 0,
                 usage: TokenUsage::default(),
                 cost_usd: Some(Decimal::ZERO),
                 context: ContextRecord::default(),
@@ -111,7 +120,19 @@ impl AgentMachine {
     /// The machine of a run with this lineage.
     #[must_use]
     pub fn with_lineage(mut self, lineage: Lineage) -> Self {
+        for event in &mut self.state.outbox {
+            if let RunEvent::RunStarted { nonce, .. } = event {
+                *nonce = lineage.nonce;
+            }
+        }
         self.state.lineage = lineage;
+        self
+    }
+
+    /// The machine of the run of this id, which its tickets name.
+    #[must_use]
+    pub fn with_run(mut self, run: RunId) -> Self {
+        self.state.run = Some(run);
         self
     }
 
@@ -139,18 +160,16 @@ impl AgentMachine {
         if self.state.ending.is_some() {
             return Action::LeaveCalls;
         }
+        if let Some(verifications) = self.verifications() {
+            return verifications;
+        }
+        if let Some(previews) = self.previews() {
+            return previews;
+        }
         let ready = self.startable();
         if ready.is_empty() {
-            let expiries = self
-                .state
-                .calls
-                .iter()
-                .filter_map(|slot| match &slot.state {
-                    CallState::Asked(ticket) => ticket.expires_at,
-                    _ => None,
-                });
             return Action::Wait {
-                until: expiries.min(),
+                until: self.first_expiry(),
             };
         }
         let options = ready.iter().map(|slot| ActivityOptions {
@@ -200,6 +219,13 @@ impl AgentMachine {
             turn,
             position,
         }
+    }
+
+    /// The position of the next call that the loop makes for itself.
+    pub(crate) fn next_own_call(&self) -> u32 {
+        StepId::OWN_CALLS
+            .saturating_add(self.state.own_calls)
+            .saturating_add(1)
     }
 
     /// Tells the machine what came of its [`next`](Self::next) action, and when.
@@ -284,19 +310,35 @@ impl AgentMachine {
         observation: Observation,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
-        match (self.next_in_batch(), observation) {
-            (Action::CallTools { .. }, Observation::CallsStarted) => self.calls_started(),
-            (_, Observation::ToolAnswered { position, result }) => {
+        // What the next action is, without making it.
+        let is_ending = self.state.ending.is_some();
+        let is_verifying = !is_ending && self.verifications().is_some();
+        let is_previewing = !is_ending && !is_verifying && self.previewable().next().is_some();
+        let is_free = !is_ending && !is_verifying && !is_previewing;
+        let can_start = is_free && !self.startable().is_empty();
+        let waits = is_free && !can_start;
+        match observation {
+            Observation::CallsStarted if can_start => self.calls_started(),
+            Observation::ToolAnswered { position, result } => {
                 let index = self
                     .running_at(position)
                     .ok_or(MachineError::UnknownCall { position })?;
                 self.tool_answered(index, result, now);
             }
-            (Action::LeaveCalls, Observation::CallsLeft) => self.calls_left(now),
+            Observation::CallsLeft if is_ending => self.calls_left(now),
             // A decision may come while other calls of the turn are ready: it joins them.
-            (_, Observation::Decided(decision)) => self.decided(decision, now),
-            (Action::Wait { .. }, Observation::TicketsLapsed) => self.tickets_lapsed(now),
-            (_, observation) => return Err(self.unexpected(&observation)),
+            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
+            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
+            Observation::Decided {
+                position,
+                verification,
+            } => self.decided(position, verification, now)?,
+            Observation::PreviewsStarted if is_previewing => self.previews_started(),
+            Observation::Previewed { position, preview } => {
+                self.previewed(position, preview, now)?;
+            }
+            Observation::TicketsLapsed if waits => self.tickets_lapsed(now),
+            observation => return Err(self.unexpected(&observation)),
         }
         Ok(())
     }
@@ -349,23 +391,17 @@ impl AgentMachine {
             .unwrap_or_default()
     }
 
-    /// Whether a person is asked about a call of this turn.
+    /// Whether a ticket is open.
     #[must_use]
     pub fn has_open_tickets(&self) -> bool {
-        self.state
-            .calls
-            .iter()
-            .any(|slot| matches!(slot.state, CallState::Asked(_)))
+        !self.state.tickets.is_empty()
     }
 
     /// The run's output as far as it has one.
     #[must_use]
     pub fn output(&self, run_id: &RunId, engine: &str) -> RunOutput {
         let state = &self.state;
-        let tickets = state.calls.iter().filter_map(|slot| match &slot.state {
-            CallState::Asked(ticket) => Some(ticket.clone()),
-            _ => None,
-        });
+        let tickets = state.tickets.iter().map(|open| open.ticket.clone());
         let outcome = match &state.stage {
             Stage::Ended(outcome) => Some(outcome),
             _ => None,
@@ -392,6 +428,11 @@ impl AgentMachine {
 
     pub(crate) fn tools_mut(&mut self) -> &mut Vec<ToolDefinition> {
         &mut self.state.agent.head_mut().tools
+    }
+
+    /// As [`take_events`](Self::take_events), and keeps the room that they had.
+    pub(crate) fn drain_events(&mut self) -> impl Iterator<Item = RunEvent> + '_ {
+        self.state.outbox.drain(..)
     }
 
     /// Takes what is to be told to the world, in order.

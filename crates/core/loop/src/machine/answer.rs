@@ -165,11 +165,7 @@ fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
     let asked = content.iter().filter_map(|block| match block {
         ContentBlock::ToolUse {
             id, name, input, ..
-        } => Some(ToolCall {
-            id: id.clone(),
-            name: name.clone(),
-            input: input.clone(),
-        }),
+        } => Some(ToolCall::new(id.clone(), name.clone(), input.clone())),
         _ => None,
     });
     asked
@@ -179,6 +175,7 @@ fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
             position,
             edited: false,
             tickets: 0,
+            rounds: 0,
             state: CallState::Unjudged,
         })
         .collect()

@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError, RunEvent,
-    RunPhase, Stage, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
+    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision,
+    RESERVED_CALLS, RunError, RunEvent, RunPhase, Stage, StepFailure, StepId, ToolCall,
+    ToolEffects, ToolOutput, ToolResultBlock,
 };
 
 use crate::{
@@ -37,8 +38,9 @@ impl AgentMachine {
                         "not called: the run's limit of tool calls is reached",
                     );
                 }
+                _ if self.is_question(index) => self.ask_person(index, now),
                 PermissionDecision::Allow => self.make_ready(index),
-                PermissionDecision::Ask(reason) => self.ask(index, reason, now),
+                PermissionDecision::Ask(asking) => self.ask(index, asking, now),
             }
         }
         self.state.stage = Stage::Tools;
@@ -50,9 +52,19 @@ impl AgentMachine {
     fn unlisted(&self, index: usize) -> Option<String> {
         let name = &self.state.calls.get(index)?.call.name;
         let tools = &self.state.agent.head.tools;
-        let known = tools.iter().map(|tool| tool.name.as_str());
+        // The loop's own calls are nobody else's, whatever a definition lists.
+        let known = tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .filter(|name| !name.starts_with(RESERVED_CALLS));
         let is_listed = known.clone().any(|known| known == name);
         (!is_listed).then(|| ToolOutput::unknown_tool_text(name, known))
+    }
+
+    /// Whether a call asks a person, and no executor.
+    fn is_question(&self, index: usize) -> bool {
+        let slot = self.state.calls.get(index);
+        slot.is_some_and(|slot| slot.call.name == ASK_PERSON)
     }
 
     /// Counts the calls made so far and those that may still be made in this turn.
@@ -60,7 +72,7 @@ impl AgentMachine {
         let open = |state: &CallState| {
             matches!(
                 state,
-                CallState::Ready | CallState::Running | CallState::Asked(_)
+                CallState::Ready | CallState::Running | CallState::Previewing(_) | CallState::Asked
             )
         };
         let pending = self
@@ -112,10 +124,26 @@ impl AgentMachine {
         result: Result<ToolOutput, StepFailure>,
         now: DateTime<Utc>,
     ) {
-        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+        let result = match result {
+            Ok(ToolOutput {
+                pending: Some(pending),
+                ..
+            }) if self.state.ending.is_none() => {
+                self.await_result(index, pending, now);
+                None
+            }
+            Ok(ToolOutput {
+                pending: Some(_), ..
+            }) => Some(Ok(ToolOutput::error(LEFT))),
+            other => Some(other),
+        };
+        if result.is_some() {
+            self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+        }
         match result {
-            Ok(output) => self.finish_call(index, output, None, None),
-            Err(failure) => {
+            None => {}
+            Some(Ok(output)) => self.finish_call(index, output, None, None),
+            Some(Err(failure)) => {
                 if ends_run(failure.kind) && self.state.ending.is_none() {
                     self.state.ending = Some(RunError {
                         kind: failure.kind,
@@ -143,7 +171,7 @@ impl AgentMachine {
         self.end_if_left(now);
     }
 
-    fn end_if_left(&mut self, now: DateTime<Utc>) {
+    pub(crate) fn end_if_left(&mut self, now: DateTime<Utc>) {
         if self.calls_in(is_running).next().is_some() {
             return;
         }
@@ -156,6 +184,8 @@ impl AgentMachine {
     /// Takes up a state of which nobody knows what became of its calls in flight: those that may be made
     /// again are, and the outcome of a write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
+        self.verify_again();
+        self.preview_again();
         for index in self.positions(is_running) {
             let turn = self.state.turn;
             let Some(slot) = self.state.calls.get_mut(index) else {
@@ -181,14 +211,10 @@ impl AgentMachine {
         let goes_on = self.state.ending.is_none();
         if unknown && goes_on && self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson
         {
-            let reason = format!(
-                "{}; approve to make the call again, deny to leave it",
-                failure.message
-            );
-            self.open_ticket(index, reason, now);
+            self.ask_about_outcome(index, failure, now);
         } else {
             let output = ToolOutput::error(failure.message.clone());
-            self.finish_call(index, output, Some(failure.kind), None);
+            self.fail_call(index, output, failure.kind);
         }
     }
 
@@ -237,8 +263,13 @@ impl AgentMachine {
         self.refuse_calls(is_open, reason);
     }
 
-    /// `reason` is all that the model reads of a call that no step answered.
-    fn finish_call(
+    /// Answers a call that failed.
+    pub(crate) fn fail_call(&mut self, index: usize, output: ToolOutput, kind: FailureKind) {
+        self.finish_call(index, output, Some(kind), None);
+    }
+
+    /// `reason` is all that the model reads of a call that no step answered. Nobody is asked about it any more.
+    pub(crate) fn finish_call(
         &mut self,
         index: usize,
         output: ToolOutput,
@@ -249,6 +280,7 @@ impl AgentMachine {
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
+        let position = slot.position;
         let mut content = output.content;
         if slot.edited {
             content.insert(0, ToolCall::note_of_change(&slot.call.input));
@@ -267,6 +299,9 @@ impl AgentMachine {
             failure,
             reason,
         };
+        self.state
+            .tickets
+            .retain(|open| open.position != Some(position));
         self.emit(event);
     }
 
@@ -284,13 +319,16 @@ impl AgentMachine {
 fn is_waiting(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Unjudged | CallState::Ready | CallState::Asked(_)
+        CallState::Unjudged | CallState::Ready | CallState::Previewing(_) | CallState::Asked
     )
 }
 
 /// Goes on without a person.
 fn is_moving(state: &CallState) -> bool {
-    matches!(state, CallState::Ready | CallState::Running)
+    matches!(
+        state,
+        CallState::Ready | CallState::Running | CallState::Previewing(_)
+    )
 }
 
 /// Failures of a tool that the model cannot do anything about.

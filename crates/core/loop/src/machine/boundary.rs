@@ -204,6 +204,7 @@ impl AgentMachine {
         if self.state.calls.iter().any(|slot| is_open(&slot.state)) {
             self.refuse_open_calls("not called: the run ended before it");
         }
+        self.state.tickets.clear();
         self.push_results();
         self.emit(RunEvent::RunEnded {
             exit_reason,

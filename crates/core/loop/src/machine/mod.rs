@@ -3,7 +3,12 @@
 pub(crate) mod action;
 pub(crate) mod agent_machine;
 pub(crate) mod answer;
-pub(crate) mod approval;
 pub(crate) mod batch;
 pub(crate) mod boundary;
 pub(crate) mod context;
+pub(crate) mod decisions;
+mod edited;
+pub(crate) mod later;
+pub(crate) mod outcomes;
+mod previews;
+pub(crate) mod tickets;

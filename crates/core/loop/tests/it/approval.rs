@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use futures::executor::block_on;
-use neuron_loop::{Action, AgentLoop, AgentMachine, Observation, ticket_digest};
+use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, ContentItem, Decision, ExitReason, FailureKind, Limits, OnExpiry, OnUnknownOutcome,
-    PermissionDecision, RunEvent, RunPhase, StepFailure, StepId, Verdict,
+    AgentSpec, Always, ArgumentKind, Asking, ContentItem, Decision, ExitReason, FailureKind,
+    Limits, OnExpiry, OnUnknownOutcome, PermissionDecision, RunEvent, RunPhase, StepFailure,
+    StepId, Verdict,
 };
 use serde_json::json;
 
 use crate::driver::Keep;
 use crate::support::{
-    agent, answered, ask, at, authorize, calls, exit, last_results, make, one_call, reread, start,
-    to_model_call, tool_text,
+    agent, answered, ask, at, authorize, calls, decide, exit, last_results, make, one_call, reread,
+    start, tickets, to_model_call, tool_text,
 };
 
 fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
@@ -23,10 +24,7 @@ fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
         ticket: ticket.ticket.clone(),
         digest: ticket.digest.clone(),
         verdict,
-        args: None,
-        comment: None,
-        approver: None,
-        remember: false,
+        ..Decision::default()
     }
 }
 
@@ -37,12 +35,10 @@ fn a_remembered_decision_answers_the_same_question_and_no_other() {
     authorize(&mut machine, vec![ask()]);
     let remembered = Decision {
         comment: Some("never".into()),
-        remember: true,
+        always: Some(Always::Tool),
         ..decision(&machine, 0, Verdict::Deny)
     };
-    machine
-        .feed(Observation::Decided(remembered), at(3))
-        .unwrap();
+    decide(&mut machine, remembered, 3);
     // In another process the run still knows.
     let mut machine = reread(&machine);
     machine.take_events();
@@ -98,12 +94,8 @@ fn approved_and_denied_calls_keep_their_order() {
     let mut deny_first = decision(&machine, 0, Verdict::Deny);
     deny_first.comment = Some("not today".into());
     deny_first.approver = Some("Ada".into());
-    machine
-        .feed(Observation::Decided(approve_second), at(4))
-        .unwrap();
-    machine
-        .feed(Observation::Decided(deny_first), at(5))
-        .unwrap();
+    decide(&mut machine, approve_second, 4);
+    decide(&mut machine, deny_first, 5);
     make(&mut machine, vec![Ok(tool_text("ok"))], 6);
     let results = last_results(&machine);
     assert_eq!(
@@ -121,7 +113,7 @@ fn edited_arguments_are_used_and_the_model_is_told() {
     authorize(&mut machine, vec![ask()]);
     let mut edited = decision(&machine, 0, Verdict::Approve);
     edited.args = Some(json!({"path": "b"}));
-    machine.feed(Observation::Decided(edited), at(4)).unwrap();
+    decide(&mut machine, edited, 4);
     let Action::CallTools { calls, .. } = machine.next() else {
         panic!("not made");
     };
@@ -135,6 +127,197 @@ fn edited_arguments_are_used_and_the_model_is_told() {
 }
 
 #[test]
+fn a_decision_is_remembered_for_what_the_person_said_and_no_more() {
+    let commands = ["git push a", "git push b", "git push; ls", "git log"];
+    let run = |command: &str| ("push", json!({ "command": command }));
+    let beside_the_call = &commands[1..];
+    let beside_the_prefix = &commands[2..];
+    for (always, verdict, expected) in [
+        (Always::Call, Verdict::Approve, beside_the_call),
+        (Always::Call, Verdict::Deny, beside_the_call),
+        // Approved is what is certainly nothing more, and denied what has such a command.
+        (Always::Prefix, Verdict::Approve, beside_the_prefix),
+        (Always::Prefix, Verdict::Deny, &commands[3..]),
+        (Always::Tool, Verdict::Approve, &commands[4..]),
+        (Always::Tool, Verdict::Deny, &commands[4..]),
+    ] {
+        let mut spec = agent();
+        for tool in &mut spec.head_mut().tools {
+            tool.arguments = [("command".to_owned(), ArgumentKind::ShellCommand)].into();
+        }
+        let mut machine = answered(spec, calls(&[run("git push a")]));
+        authorize(&mut machine, vec![ask()]);
+        assert_eq!(
+            tickets(&machine)[0].prefix.as_deref(),
+            Some("push(command=git push *)")
+        );
+        let remembered = Decision {
+            always: Some(always),
+            ..decision(&machine, 0, verdict)
+        };
+        decide(&mut machine, remembered, 3);
+        if verdict == Verdict::Approve {
+            make(&mut machine, vec![Ok(tool_text("ok"))], 3);
+        }
+        let mut machine = reread(&machine);
+        to_model_call(&mut machine);
+        let again = calls(&commands.map(run));
+        machine
+            .feed(Observation::ModelAnswered(again), at(4))
+            .unwrap();
+        authorize(&mut machine, vec![ask(); commands.len()]);
+        let open = tickets(&machine);
+        let asked: Vec<&str> = open
+            .iter()
+            .map(|ticket| ticket.args_or_null()["command"].as_str().unwrap())
+            .collect();
+        assert_eq!(asked, expected, "{verdict:?} {always}");
+    }
+}
+
+#[test]
+fn a_decision_with_other_arguments_is_remembered_for_those() {
+    let asked = |path: &str| ("push", json!({ "path": path }));
+    let mut machine = answered(agent(), calls(&[asked("a")]));
+    authorize(&mut machine, vec![ask()]);
+    let edited = Decision {
+        args: Some(json!({"path": "b"})),
+        always: Some(Always::Call),
+        ..decision(&machine, 0, Verdict::Approve)
+    };
+    decide(&mut machine, edited, 3);
+    make(&mut machine, vec![Ok(tool_text("ok"))], 3);
+    to_model_call(&mut machine);
+    let again = calls(&[asked("a"), asked("b")]);
+    machine
+        .feed(Observation::ModelAnswered(again), at(4))
+        .unwrap();
+    authorize(&mut machine, vec![ask(), ask()]);
+    let open = tickets(&machine);
+    assert_eq!(open.len(), 1);
+    assert_eq!(open[0].args_or_null()["path"], "a");
+}
+
+#[test]
+fn a_group_and_several_people_are_asked_whatever_was_decided_before() {
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let remembered = Decision {
+        always: Some(Always::Tool),
+        ..decision(&machine, 0, Verdict::Deny)
+    };
+    decide(&mut machine, remembered, 3);
+    to_model_call(&mut machine);
+    let again = calls(&[
+        ("push", json!({})),
+        ("push", json!({})),
+        ("push", json!({})),
+    ]);
+    machine
+        .feed(Observation::ModelAnswered(again), at(4))
+        .unwrap();
+    let of_ops = Asking {
+        from: Some("ops".into()),
+        ..Asking::new("look first")
+    };
+    let of_two = Asking {
+        needed: 2,
+        ..Asking::new("look first")
+    };
+    let asking = [of_ops, of_two].map(PermissionDecision::Ask);
+    authorize(&mut machine, asking.into_iter().chain([ask()]).collect());
+    assert_eq!(tickets(&machine).len(), 2);
+}
+
+#[test]
+fn a_decision_for_later_calls_is_rejected_where_the_ticket_does_not_take_it() {
+    for (asking, always, said) in [
+        (Asking::new("look first"), Always::Prefix, "has no prefix"),
+        (
+            Asking {
+                from: Some("ops".into()),
+                ..Asking::new("look first")
+            },
+            Always::Tool,
+            "is put to ops, who is asked each time",
+        ),
+        (
+            Asking {
+                needed: 2,
+                ..Asking::new("look first")
+            },
+            Always::Call,
+            "needs 2 people, who are asked each time",
+        ),
+    ] {
+        let mut machine = answered(agent(), one_call("push"));
+        authorize(&mut machine, vec![PermissionDecision::Ask(asking)]);
+        let before = machine.next();
+        machine.take_events();
+        for verdict in [Verdict::Approve, Verdict::Deny] {
+            let wider = Decision {
+                always: Some(always),
+                ..decision(&machine, 0, verdict)
+            };
+            decide(&mut machine, wider, 3);
+            assert_eq!(machine.next(), before);
+            let events = machine.take_events();
+            let [RunEvent::ApprovalRefused { reason, .. }] = &events[..] else {
+                panic!("{events:?}");
+            };
+            assert!(reason.contains(said), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn edited_arguments_that_do_not_fit_or_are_denied_are_refused_and_the_ticket_stays_open() {
+    let mut spec = agent();
+    let mut tools = spec.head.tools.clone();
+    for tool in &mut tools {
+        tool.input_schema = json!({
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+        });
+        tool.arguments = [("path".to_owned(), ArgumentKind::Path)].into();
+    }
+    spec.head_mut().tools = tools;
+    spec.approvals.deny = vec!["push(path=secret/*)".into()];
+    let mut machine = answered(spec, one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let before = machine.next();
+    machine.take_events();
+    for (args, said) in [
+        (
+            json!({"path": "./secret//x"}),
+            "the agent may not call push with path=secret/*",
+        ),
+        (json!({"path": 3}), "at /path: it is a number"),
+        (json!({}), "\"path\" is missing"),
+        (json!("x"), "an object is wanted"),
+    ] {
+        let mut edited = decision(&machine, 0, Verdict::Approve);
+        edited.args = Some(args);
+        machine
+            .feed(Observation::DecisionArrived(edited), at(4))
+            .unwrap();
+        assert_eq!(machine.next(), before);
+        let events = machine.take_events();
+        let [RunEvent::ApprovalRefused { reason, .. }] = &events[..] else {
+            panic!("{events:?}");
+        };
+        assert!(reason.contains(said), "{reason}");
+    }
+    let mut edited = decision(&machine, 0, Verdict::Approve);
+    edited.args = Some(json!({"path": "open/x"}));
+    machine
+        .feed(Observation::DecisionArrived(edited), at(4))
+        .unwrap();
+    assert_ne!(machine.next(), before);
+}
+
+#[test]
 fn a_decision_with_a_wrong_digest_or_ticket_is_refused_and_the_run_goes_on_waiting() {
     let mut machine = answered(agent(), one_call("push"));
     authorize(&mut machine, vec![ask()]);
@@ -145,7 +328,7 @@ fn a_decision_with_a_wrong_digest_or_ticket_is_refused_and_the_run_goes_on_waiti
     unknown.ticket = "t9-9".into();
     machine.take_events();
     for refused in [wrong_digest, unknown] {
-        machine.feed(Observation::Decided(refused), at(4)).unwrap();
+        decide(&mut machine, refused, 4);
         assert_eq!(machine.next(), before);
         let events = machine.take_events();
         assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
@@ -157,11 +340,9 @@ fn a_ticket_is_used_once() {
     let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
     authorize(&mut machine, vec![ask(), ask()]);
     let approve = decision(&machine, 0, Verdict::Approve);
-    machine
-        .feed(Observation::Decided(approve.clone()), at(4))
-        .unwrap();
+    decide(&mut machine, approve.clone(), 4);
     machine.take_events();
-    machine.feed(Observation::Decided(approve), at(4)).unwrap();
+    decide(&mut machine, approve, 4);
     let events = machine.take_events();
     assert!(matches!(events[..], [RunEvent::ApprovalRefused { .. }]));
 }
@@ -211,8 +392,11 @@ fn an_unknown_outcome_is_told_to_the_model_or_put_to_a_person() {
 
     let mut asked = lost(OnUnknownOutcome::AskPerson);
     assert_eq!(asked.next(), Action::Wait { until: None });
-    let approve = decision(&asked, 0, Verdict::Approve);
-    asked.feed(Observation::Decided(approve), at(4)).unwrap();
+    let approve = Decision {
+        choice: Some("retry".into()),
+        ..decision(&asked, 0, Verdict::Choose)
+    };
+    decide(&mut asked, approve, 4);
     let Action::CallTools { options, .. } = asked.next() else {
         panic!("not made again");
     };
@@ -234,49 +418,12 @@ fn time_spent_waiting_for_a_person_does_not_count() {
     let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("push"));
     authorize(&mut machine, vec![ask()]);
     let approve = decision(&machine, 0, Verdict::Approve);
-    machine
-        .feed(Observation::Decided(approve), at(86_400))
-        .unwrap();
+    decide(&mut machine, approve, 86_400);
     make(&mut machine, vec![Ok(tool_text("x"))], 86_401);
     machine
         .feed(Observation::Messages(vec![]), at(86_402))
         .unwrap();
     assert_eq!(machine.next(), Action::Compact { required: false });
-}
-
-#[test]
-fn a_digest_does_not_depend_on_the_order_of_keys_and_covers_every_part() {
-    let digest = ticket_digest(
-        "t1-1",
-        "push",
-        &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
-    );
-    let same = ticket_digest(
-        "t1-1",
-        "push",
-        &json!({"b": null, "a": [1, {"x": 2, "y": 1}]}),
-    );
-    assert_eq!(digest, same);
-    assert_eq!(digest.len(), 64);
-    for other in [
-        ticket_digest(
-            "t1-2",
-            "push",
-            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
-        ),
-        ticket_digest(
-            "t1-1",
-            "pus",
-            &json!({"a": [1, {"y": 1, "x": 2}], "b": null}),
-        ),
-        ticket_digest(
-            "t1-1",
-            "push",
-            &json!({"a": [1, {"y": 1, "x": 3}], "b": null}),
-        ),
-    ] {
-        assert_ne!(digest, other);
-    }
 }
 
 #[test]
@@ -286,7 +433,7 @@ fn an_approved_call_starts_while_its_neighbour_still_runs() {
     assert_eq!(start(&mut machine, 2), [1]);
     assert_eq!(machine.next(), Action::Wait { until: None });
     let approve = decision(&machine, 0, Verdict::Approve);
-    machine.feed(Observation::Decided(approve), at(3)).unwrap();
+    decide(&mut machine, approve, 3);
     assert_eq!(start(&mut machine, 3), [2]);
     for position in [2, 1] {
         let result = Ok(tool_text("x"));

@@ -10,8 +10,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, End,
-    FailureKind, Handle, Observed, RunEvent, RunId, RunState, Signal, Started, StepFailure,
-    ToolCall, ToolOutput,
+    FailureKind, Handle, Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId, RunState, Signal,
+    Started, StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification, VerifyOutcome,
+    VerifyRequest,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -33,6 +34,8 @@ enum Pending {
 
 struct Inner {
     started: Cell<u64>,
+    verified: Cell<usize>,
+    previewed: Cell<usize>,
     pending: RefCell<BTreeMap<Handle, Pending>>,
     left: RefCell<Vec<Handle>>,
     /// The calls that start until the next wait are one batch.
@@ -56,6 +59,8 @@ impl TestDoor {
     pub(crate) fn new(answers: Vec<CompletionResponse>) -> Self {
         let inner = Inner {
             started: Cell::new(1),
+            verified: Cell::new(0),
+            previewed: Cell::new(0),
             pending: RefCell::default(),
             left: RefCell::default(),
             is_starting: Cell::new(false),
@@ -176,6 +181,13 @@ impl TestDoor {
                         reason: Some("enough".into()),
                     });
                 }
+                VERIFY_CALL => End::Tool(Ok(self.verify(&call))),
+                PREVIEW_CALL => {
+                    self.inner.previewed.set(self.inner.previewed.get() + 1);
+                    End::Tool(Ok(ToolOutput::text(
+                        r#"{"diff": "+a\n", "fingerprint": "f"}"#,
+                    )))
+                }
                 "never" => End::Tool(Err(StepFailure::new(FailureKind::ToolInput, "never"))),
                 name => End::Tool(Ok(ToolOutput::text(format!("{name} {}", call.id)))),
             },
@@ -186,6 +198,24 @@ impl TestDoor {
                 End::Deadline
             }
         })
+    }
+
+    /// Takes every decision, as an executor without approvers does.
+    fn verify(&self, call: &ToolCall) -> ToolOutput {
+        let request: VerifyRequest = serde_json::from_value(call.input.clone()).unwrap();
+        let taken = VerifyOutcome::Taken(Verification::unverified(&request.decision));
+        self.inner.verified.set(self.inner.verified.get() + 1);
+        ToolOutput::text(serde_json::to_string(&taken).unwrap())
+    }
+
+    /// How many decisions were verified.
+    pub(crate) fn verified(&self) -> usize {
+        self.inner.verified.get()
+    }
+
+    /// How many calls were previewed.
+    pub(crate) fn previewed(&self) -> usize {
+        self.inner.previewed.get()
     }
 
     fn journaled(&self) {
@@ -216,6 +246,9 @@ impl DurableContext for TestDoor {
                 let asked = (request.clone(), options.clone());
                 self.inner.requests.borrow_mut().push(asked);
                 Pending::Model
+            }
+            Started::Tool { call, .. } if call.name.starts_with(RESERVED_CALLS) => {
+                Pending::Tool(call.clone())
             }
             Started::Tool { call, .. } => {
                 let mut batches = self.inner.batches.borrow_mut();

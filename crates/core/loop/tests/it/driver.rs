@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use futures::executor::block_on;
-use neuron_loop::{AgentLoop, TurnResult, ticket_digest};
+use neuron_loop::{AgentLoop, TurnResult};
 use neuron_types::{
     AgentSpec, ApprovalRules, CompletionRequest, ContextError, ContextStrategy, DurableError,
     ExitReason, FailureKind, Message, ModelHandle, RequestHead, RunEvent, RunOutput, RunPhase,
-    RunState, StepFailure, StepId,
+    RunState, StepFailure, StepId, Ticket, ticket_digest,
 };
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::{
     door::TestDoor,
@@ -76,8 +77,20 @@ fn asking() -> AgentSpec {
     }
 }
 
+/// The decision about the ticket of the push that `one_call` asks for.
 fn decision(ticket: &str, verdict: &str) -> serde_json::Value {
-    let digest = ticket_digest(ticket, "push", &json!({"path": "a"}));
+    decision_about(ticket, verdict, json!({"path": "a"}))
+}
+
+fn decision_about(ticket: &str, verdict: &str, args: serde_json::Value) -> serde_json::Value {
+    let opened = Ticket {
+        ticket: ticket.to_owned(),
+        run: Some("run".parse().unwrap()),
+        tool: Some("push".to_owned()),
+        args: Some(args),
+        ..Ticket::default()
+    };
+    let digest = ticket_digest(&opened, Some(Uuid::nil()), None);
     json!({"ticket": ticket, "digest": digest, "verdict": verdict})
 }
 

@@ -12,5 +12,7 @@ mod context;
 mod door;
 mod driver;
 mod machine;
+mod previews;
 mod properties;
 mod support;
+mod tickets;

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use neuron_loop::{Action, AgentMachine, Observation, Spent};
 use neuron_types::{
-    AgentSpec, CallState, ContentBlock, Decision, FailureKind, Limits, Message, OnExpiry,
-    OnUnknownOutcome, PermissionDecision, StepFailure, StopReason, ToolOutput, UserMessage,
-    Verdict,
+    AgentSpec, Always, CallState, ContentBlock, Decision, FailureKind, FormRequest, Limits,
+    Message, OnExpiry, OnUnknownOutcome, Pending, PermissionDecision, Preview, StepFailure,
+    StopReason, TicketKind, ToolOutput, UserMessage, Verification, VerifyOutcome,
 };
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{agent, at, calls, input, reread, response};
+use crate::support::{agent, at, calls, input, previewing_agent, reread, response};
 
 /// One choice of the world; what it means depends on what the machine asks for.
 #[derive(Debug, Clone)]
@@ -33,10 +33,10 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
         prop::option::of(0_u32..5),
         prop::option::of(1_u64..200),
         prop::option::of(1_u64..40),
-        any::<(bool, bool, bool)>(),
+        any::<(bool, bool, bool, bool)>(),
     )
         .prop_map(
-            |(turns, tool_calls, tokens, seconds, (parallel, fails, asks))| AgentSpec {
+            |(turns, tool_calls, tokens, seconds, (parallel, fails, asks, previews))| AgentSpec {
                 limits: Limits {
                     turns,
                     tool_calls,
@@ -56,7 +56,11 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                 } else {
                     OnUnknownOutcome::TellModel
                 },
-                ..agent()
+                ..if previews {
+                    previewing_agent()
+                } else {
+                    agent()
+                }
             },
         )
 }
@@ -105,6 +109,18 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
             decision(machine, choice)
         }
         Action::CallTools { .. } => Observation::CallsStarted,
+        Action::Verify { .. } if choice.kind % 6 == 5 => decision(machine, choice),
+        Action::Verify { .. } => Observation::VerificationsStarted,
+        Action::Preview { .. } if choice.kind % 6 == 5 && machine.has_open_tickets() => {
+            decision(machine, choice)
+        }
+        Action::Preview { .. } => Observation::PreviewsStarted,
+        _ if choice.kind.is_multiple_of(5) && previewing(machine).is_some() => {
+            previewed(machine, choice)
+        }
+        _ if choice.kind.is_multiple_of(3) && verifying(machine).is_some() => {
+            verified(machine, choice)
+        }
         _ if choice.kind.is_multiple_of(17) => Observation::MessageArrived(UserMessage {
             text: "more".into(),
         }),
@@ -123,6 +139,7 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
                     kinds[usize::from(choice.detail) % kinds.len()],
                     "bad",
                 )),
+                n if n.is_multiple_of(7) => Ok(ToolOutput::pending(pending(choice))),
                 n => Ok(ToolOutput::text(n.to_string())),
             };
             Observation::ToolAnswered { position, result }
@@ -180,28 +197,103 @@ fn model(choice: &Choice) -> Observation {
     }
 }
 
+fn pending(choice: &Choice) -> Pending {
+    if choice.detail.is_multiple_of(2) {
+        return Pending::External {
+            token_sha256: "9f86".into(),
+            text: None,
+            schema: None,
+        };
+    }
+    Pending::Form {
+        requests: vec![FormRequest {
+            key: "name".into(),
+            message: "Who?".into(),
+            schema: Some(json!({"type": "string"})),
+            url: None,
+        }],
+        state: Some(json!(choice.many)),
+    }
+}
+
+/// The position of a verification in flight.
+fn verifying(machine: &AgentMachine) -> Option<u32> {
+    let mut tickets = machine.state().tickets.iter();
+    tickets.find_map(|open| open.verifying)
+}
+
+/// The position of a preview in flight.
+fn previewing(machine: &AgentMachine) -> Option<u32> {
+    let mut slots = machine.state().calls.iter();
+    slots.find_map(|slot| match &slot.state {
+        CallState::Previewing(previewing) => previewing.position,
+        _ => None,
+    })
+}
+
+fn previewed(machine: &AgentMachine, choice: &Choice) -> Observation {
+    let preview = Preview {
+        diff: (choice.detail.is_multiple_of(2)).then(|| "+a\n".into()),
+        text: (choice.many == 1).then(|| "so".into()),
+        fingerprint: (choice.many > 1).then(|| "f".into()),
+    };
+    Observation::Previewed {
+        position: previewing(machine).unwrap(),
+        preview: Some(preview).filter(|_| choice.many > 0),
+    }
+}
+
+fn verified(machine: &AgentMachine, choice: &Choice) -> Observation {
+    let verification = match choice.detail % 4 {
+        0 => VerifyOutcome::rejected("no such key"),
+        n => VerifyOutcome::Taken(Verification {
+            verified: n == 1,
+            approver: ["ada", "bob"].get(choice.many).map(|name| (*name).into()),
+            by_token: n == 2,
+            ..Verification::default()
+        }),
+    };
+    Observation::Decided {
+        position: verifying(machine).unwrap(),
+        verification,
+    }
+}
+
 fn decision(machine: &AgentMachine, choice: &Choice) -> Observation {
     let tickets = machine.output(&"r".parse().unwrap(), "local").approvals;
     let ticket = tickets.get(choice.many % tickets.len().max(1));
+    let may_lapse = matches!(machine.next(), Action::Wait { .. });
     match (choice.kind % 6, ticket) {
-        (0, _) | (_, None) => Observation::TicketsLapsed,
-        (kind, Some(ticket)) => Observation::Decided(Decision {
-            ticket: ticket.ticket.clone(),
-            digest: if kind == 1 {
-                "wrong".into()
-            } else {
-                ticket.digest.clone()
-            },
-            verdict: if kind.is_multiple_of(2) {
-                Verdict::Approve
-            } else {
-                Verdict::Deny
-            },
-            args: (kind == 4).then(|| json!({"edited": true})),
-            comment: None,
-            approver: None,
-            remember: choice.many.is_multiple_of(3),
-        }),
+        (0, _) | (_, None) if may_lapse => Observation::TicketsLapsed,
+        (_, None) => Observation::MessageArrived(UserMessage::new("more")),
+        (kind, Some(ticket)) => {
+            let decision = match (ticket.kind, choice.detail % 5) {
+                (_, 0) => Decision::deny(ticket),
+                (TicketKind::Call, _) => Decision::approve(ticket),
+                (TicketKind::UnknownOutcome, 1) => Decision::choose(ticket, "end"),
+                (TicketKind::UnknownOutcome, 2) => Decision::choose(ticket, "happened:7"),
+                (TicketKind::UnknownOutcome, 3) => Decision::choose(ticket, "retry"),
+                (TicketKind::Form, 1 | 2) => Decision::fill(ticket, json!({"name": "Ada"})),
+                (TicketKind::Form, _) => Decision::fill(ticket, json!({})),
+                (TicketKind::External, 1..4) => Decision::complete(ticket, json!([1])),
+                _ => Decision::choose(ticket, "nothing"),
+            };
+            Observation::DecisionArrived(Decision {
+                digest: if kind == 1 {
+                    "wrong".into()
+                } else {
+                    ticket.digest.clone()
+                },
+                args: (kind == 4 && ticket.kind == TicketKind::Call)
+                    .then(|| json!({"edited": true}))
+                    .or(decision.args),
+                always: [Always::Call, Always::Tool]
+                    .into_iter()
+                    .nth(choice.many % 3)
+                    .filter(|_| ticket.kind == TicketKind::Call),
+                ..decision
+            })
+        }
     }
 }
 
@@ -330,6 +422,12 @@ proptest! {
                 },
                 Observation::CallsStarted,
                 Observation::CallsLeft,
+                Observation::Decided {
+                    position: 9,
+                    verification: VerifyOutcome::rejected("no"),
+                },
+                Observation::Previewed { position: 9, preview: None },
+                Observation::PreviewsStarted,
                 Observation::ContextKept { tokens: 1, estimated: 1 },
             ];
             let misfit = misfits[usize::from(wrong) % misfits.len()].clone();

@@ -5,9 +5,10 @@ use std::iter;
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, CompletionResponse, ContentBlock, ExitReason, Message, PermissionDecision,
-    RequestHead, Role, RunInput, RunState, Stage, StepFailure, StopReason, TokenUsage,
-    ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock,
+    AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, ExitReason, Message,
+    PermissionDecision, RequestHead, Role, RunInput, RunState, Stage, StepFailure, StopReason,
+    Ticket, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock, VERIFY_CALL,
+    Verification, VerifyOutcome, VerifyRequest,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -40,6 +41,16 @@ pub(crate) fn agent() -> AgentSpec {
         .into(),
         ..AgentSpec::default()
     }
+}
+
+/// The same, where it can be said what a call of `push` would do.
+pub(crate) fn previewing_agent() -> AgentSpec {
+    let mut spec = agent();
+    let tools = &mut spec.head_mut().tools;
+    let push = tools.iter_mut().find(|tool| tool.name == "push").unwrap();
+    push.previews = true;
+    push.arguments = [("path".to_owned(), ArgumentKind::Path)].into();
+    spec
 }
 
 pub(crate) fn input(agent: AgentSpec) -> RunInput {
@@ -170,6 +181,54 @@ pub(crate) fn start(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
     };
     machine
         .feed(Observation::CallsStarted, at(seconds))
+        .unwrap();
+    options
+        .iter()
+        .map(|options| options.step.position)
+        .collect()
+}
+
+/// The tickets that are open.
+pub(crate) fn tickets(machine: &AgentMachine) -> Vec<Ticket> {
+    machine.output(&"r".parse().unwrap(), "local").approvals
+}
+
+/// Has a decision verified and taken as of whoever it names.
+pub(crate) fn decide(machine: &mut AgentMachine, decision: Decision, seconds: i64) {
+    let taken = VerifyOutcome::Taken(Verification::unverified(&decision));
+    decide_as(machine, decision, taken, seconds);
+}
+
+/// Has a decision verified with this outcome.
+#[allow(clippy::needless_pass_by_value, reason = "callers make it on the spot")]
+pub(crate) fn decide_as(
+    machine: &mut AgentMachine,
+    decision: Decision,
+    outcome: VerifyOutcome,
+    seconds: i64,
+) {
+    let arrived = Observation::DecisionArrived(decision);
+    machine.feed(arrived, at(seconds)).unwrap();
+    for position in verify(machine, seconds) {
+        let decided = Observation::Decided {
+            position,
+            verification: outcome.clone(),
+        };
+        machine.feed(decided, at(seconds)).unwrap();
+    }
+}
+
+/// Starts the verifications that are due, and returns their positions in the turn.
+pub(crate) fn verify(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
+    let Action::Verify { calls, options } = machine.next() else {
+        return Vec::new();
+    };
+    for call in &calls {
+        assert_eq!(call.name, VERIFY_CALL);
+        serde_json::from_value::<VerifyRequest>(call.input.clone()).unwrap();
+    }
+    machine
+        .feed(Observation::VerificationsStarted, at(seconds))
         .unwrap();
     options
         .iter()

@@ -1,0 +1,310 @@
+//! Decisions: taken up, verified, counted.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, Decision, Given, OpenTicket, RunEvent, StepId, TicketKind, ToolCall,
+    ToolEffects, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
+};
+use serde_json::Value;
+
+use crate::{Action, AgentMachine, MachineError};
+
+/// How many decisions about a ticket are verified, beside those that it needs. Whoever can send signals could have any
+/// number of them verified otherwise.
+const MOST_DECISIONS: u32 = 20;
+
+/// How long one attempt of a verification may take.
+const VERIFYING: Duration = Duration::from_secs(30);
+
+impl AgentMachine {
+    /// Takes up a decision that came: it is verified next, if it fits an open ticket.
+    pub(crate) fn decision_arrived(&mut self, decision: Decision) {
+        let ticket = decision.ticket.clone();
+        if let Err(reason) = self.queue_decision(decision)
+            && let Some(reason) = reason
+        {
+            self.reject_decision(ticket, reason);
+        }
+    }
+
+    /// Says that a decision is not taken; its ticket stays open.
+    pub(crate) fn reject_decision(&mut self, ticket: String, reason: String) {
+        let mut tickets = self.state.tickets.iter_mut();
+        if let Some(open) = tickets.find(|open| open.ticket.ticket == ticket) {
+            open.ticket.answered = open.ticket.answered.saturating_add(1);
+        }
+        self.emit(RunEvent::ApprovalRefused { ticket, reason });
+    }
+
+    /// Queues a decision. An error without a reason is one that was said before.
+    fn queue_decision(&mut self, decision: Decision) -> Result<(), Option<String>> {
+        let misfit = self.refused_edit(&decision);
+        let mut tickets = self.state.tickets.iter_mut();
+        let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
+            return Err(Some("there is no open ticket of this name".to_owned()));
+        };
+        if open.ticket.digest != decision.digest {
+            return Err(Some("the digest is not that of the ticket".to_owned()));
+        }
+        open.ticket.suits(&decision).map_err(Some)?;
+        if misfit.is_some() {
+            return Err(misfit);
+        }
+        let most = MOST_DECISIONS.saturating_add(open.ticket.needed.saturating_sub(1));
+        if open.taken_up > most {
+            return Err(None);
+        }
+        open.taken_up = open.taken_up.saturating_add(1);
+        if open.taken_up > most {
+            return Err(Some(format!(
+                "{most} decisions about it were looked at: no further one is"
+            )));
+        }
+        open.queued.push(decision);
+        Ok(())
+    }
+
+    /// The tickets with a decision that is to be verified now, and the positions of the calls that do it.
+    fn verifiable(&self) -> impl Iterator<Item = (u32, &OpenTicket)> {
+        let waiting = self
+            .state
+            .tickets
+            .iter()
+            .filter(|open| open.verifying.is_none() && !open.queued.is_empty());
+        (self.next_own_call()..).zip(waiting)
+    }
+
+    /// The calls that verify decisions, if there is any to verify.
+    pub(crate) fn verifications(&self) -> Option<Action> {
+        let (mut calls, mut options) = (Vec::new(), Vec::new());
+        for (position, open) in self.verifiable() {
+            if let Some(decision) = open.queued.first() {
+                calls.push(self.verification_of(position, open, decision));
+                options.push(self.verifying_options(position));
+            }
+        }
+        (!calls.is_empty()).then_some(Action::Verify { calls, options })
+    }
+
+    fn verification_of(&self, position: u32, open: &OpenTicket, decision: &Decision) -> ToolCall {
+        let ticket = &open.ticket;
+        let token_sha256 = match &open.pending {
+            Some(neuron_types::Pending::External { token_sha256, .. }) => {
+                Some(token_sha256.clone())
+            }
+            _ => None,
+        };
+        let request = VerifyRequest {
+            decision: decision.clone(),
+            run: self.state.run.clone(),
+            nonce: self.state.lineage.nonce,
+            directory: self.state.directory.clone(),
+            ticket: ticket.ticket.clone(),
+            digest: ticket.digest.clone(),
+            definition: self.state.definition.clone(),
+            kind: ticket.kind,
+            from: ticket.from.clone(),
+            needed: ticket.needed,
+            token_sha256,
+        };
+        let number = position.saturating_sub(StepId::OWN_CALLS);
+        // What cannot be stated is null, which verifies nothing.
+        let input = serde_json::to_value(request).unwrap_or(Value::Null);
+        ToolCall::new(format!("verify-{number}"), VERIFY_CALL, input)
+    }
+
+    fn verifying_options(&self, position: u32) -> ActivityOptions {
+        let agent = &self.state.agent;
+        ActivityOptions {
+            step: self.step(self.state.turn, position),
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: VERIFYING,
+            retry_policy: agent.retry.clone(),
+            activity: agent.activity.clone(),
+            ..self.model_options()
+        }
+    }
+
+    /// The calls of [`verifications`](Self::verifications) are being started.
+    pub(crate) fn verifications_started(&mut self) {
+        let started: Vec<(u32, String)> = self
+            .verifiable()
+            .map(|(position, open)| (position, open.ticket.ticket.clone()))
+            .collect();
+        for (position, ticket) in started {
+            let mut tickets = self.state.tickets.iter_mut();
+            if let Some(open) = tickets.find(|open| open.ticket.ticket == ticket) {
+                open.verifying = Some(position);
+                self.state.own_calls = self.state.own_calls.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the call at this position verifies a decision about a ticket that is still open.
+    #[must_use]
+    pub fn is_verifying(&self, position: u32) -> bool {
+        let mut tickets = self.state.tickets.iter();
+        tickets.any(|open| open.verifying == Some(position))
+    }
+
+    /// Nobody knows what became of the verifications in flight: they are made again.
+    pub(crate) fn verify_again(&mut self) {
+        for open in &mut self.state.tickets {
+            open.verifying = None;
+        }
+    }
+
+    /// It is known whose decision it is.
+    pub(crate) fn decided(
+        &mut self,
+        position: u32,
+        outcome: VerifyOutcome,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let mut tickets = self.state.tickets.iter_mut();
+        let open = tickets
+            .find(|open| open.verifying == Some(position))
+            .ok_or(MachineError::UnknownCall { position })?;
+        open.verifying = None;
+        let mut queued = std::mem::take(&mut open.queued).into_iter();
+        let decision = queued.next();
+        open.queued = queued.collect();
+        let Some(decision) = decision else {
+            return Ok(());
+        };
+        let ticket = decision.ticket.clone();
+        let taken = match outcome {
+            VerifyOutcome::Taken(verification) => self.take_decision(decision, &verification, now),
+            VerifyOutcome::Rejected { reason } => Err(reason),
+        };
+        if let Err(reason) = taken {
+            self.reject_decision(ticket, reason);
+        }
+        Ok(())
+    }
+
+    /// Takes a decision, or says why it is not taken.
+    fn take_decision(
+        &mut self,
+        decision: Decision,
+        verification: &Verification,
+        now: DateTime<Utc>,
+    ) -> Result<(), String> {
+        let mut tickets = self.state.tickets.iter_mut();
+        let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
+            return Err("there is no open ticket of this name".to_owned());
+        };
+        check_who(open, &decision, verification)?;
+        if decision.verdict == Verdict::Approve && open.ticket.needed > 1 {
+            let given = given(open, &decision, verification, now)?;
+            let event = RunEvent::ApprovalGiven {
+                ticket: decision.ticket.clone(),
+                digest: decision.digest.clone(),
+                approver: given.name.clone(),
+                verified: given.verified,
+                key: given.key.clone(),
+                decided_at: decision.at.clone(),
+                comment: decision.comment.clone(),
+                args: given.args.clone(),
+                remaining: 0,
+            };
+            open.ticket.give(given);
+            let still = open.ticket.remaining();
+            if still > 0 {
+                self.emit(with_remaining(event, still));
+                return Ok(());
+            }
+        }
+        self.settle_ticket(decision, verification, now);
+        Ok(())
+    }
+}
+
+/// Checks whether the decision is of somebody who may make it.
+fn check_who(
+    open: &OpenTicket,
+    decision: &Decision,
+    verification: &Verification,
+) -> Result<(), String> {
+    let ticket = &open.ticket;
+    if ticket.kind == TicketKind::External && decision.verdict == Verdict::Complete {
+        // The token says that it comes from whoever the tool left the result to.
+        return if verification.by_token || verification.verified {
+            Ok(())
+        } else {
+            Err("a result needs the token of its ticket, or an approver's signature".to_owned())
+        };
+    }
+    let from = ticket.from.as_deref();
+    if verification.is_from(from) {
+        return Ok(());
+    }
+    let who = verification.approver.as_deref().unwrap_or("nobody known");
+    let from = from.unwrap_or_default();
+    Err(format!("{who} may not decide it: it is put to {from}"))
+}
+
+/// The approval of one of several people.
+fn given(
+    open: &OpenTicket,
+    decision: &Decision,
+    verification: &Verification,
+    now: DateTime<Utc>,
+) -> Result<Given, String> {
+    let ticket = &open.ticket;
+    let name = verification
+        .approver
+        .clone()
+        .filter(|name| !name.is_empty());
+    let Some(name) = name else {
+        let needed = ticket.needed;
+        return Err(format!(
+            "it needs {needed} people: the decision has to say whose it is"
+        ));
+    };
+    // The ticket's own arguments, put in again, are no other ones.
+    let changed = decision
+        .args
+        .clone()
+        .filter(|args| ticket.args.as_ref() != Some(args));
+    let mut before = ticket.decisions.iter();
+    if before.any(|given| given.name.as_deref() == Some(&name) && given.args == changed) {
+        return Err(format!("{name} approved it already"));
+    }
+    Ok(Given {
+        name: Some(name),
+        key: verification.key.clone(),
+        verified: verification.verified,
+        at: now,
+        args: changed,
+    })
+}
+
+fn with_remaining(event: RunEvent, still: u32) -> RunEvent {
+    match event {
+        RunEvent::ApprovalGiven {
+            ticket,
+            digest,
+            approver,
+            verified,
+            key,
+            decided_at,
+            comment,
+            args,
+            ..
+        } => RunEvent::ApprovalGiven {
+            ticket,
+            digest,
+            approver,
+            verified,
+            key,
+            decided_at,
+            comment,
+            args,
+            remaining: still,
+        },
+        other => other,
+    }
+}

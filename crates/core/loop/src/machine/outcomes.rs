@@ -1,0 +1,203 @@
+//! What a decision about a ticket leads to.
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    Asking, Choice, Decision, FailureKind, OpenTicket, Pending, RememberedDecision, Resumed,
+    RunError, RunEvent, TicketKind, ToolOutput, Verdict, Verification,
+};
+use serde_json::Value;
+
+use crate::{AgentMachine, machine::tickets::judged};
+
+/// What the model reads where a person says that a call took effect and not what came of it.
+const HAPPENED: &str = "a person says that the call took effect; what it returned is not known";
+
+/// What the model reads where a person did not do what was asked of them.
+fn denial(what: &str, verb: &str, who: Option<&str>, why: Option<&str>) -> String {
+    let who = who.unwrap_or("a person");
+    let why = why.map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{what}: {who} {verb} it{why}")
+}
+
+impl AgentMachine {
+    /// Asks a person, or goes by what one decided about this question for the rest of the run.
+    pub(crate) fn ask(&mut self, index: usize, asking: Asking, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        let Some((call_id, known)) = self.remembered(index, &asking) else {
+            self.ask_about_call(index, asking, now);
+            return;
+        };
+        self.emit(RunEvent::DecisionRepeated {
+            turn,
+            call_id,
+            tool: known.tool,
+            verdict: known.verdict,
+            approver: known.approver.clone(),
+        });
+        if known.verdict == Verdict::Approve {
+            self.make_ready(index);
+        } else {
+            let (who, why) = (known.approver.as_deref(), known.comment.as_deref());
+            self.refuse_call(index, &denial("not called", "denied", who, why));
+        }
+    }
+
+    /// A call's id, and what was decided about this question for the rest of the run.
+    fn remembered(&self, index: usize, asking: &Asking) -> Option<(String, RememberedDecision)> {
+        let agent = &self.state.agent;
+        let call = &self.state.calls.get(index)?.call;
+        let judged = judged(call, &agent.head.tools);
+        let known = agent.approvals.remembered(&judged, asking)?;
+        Some((call.id.clone(), known.clone()))
+    }
+
+    /// Closes a ticket with the decision that it takes, and goes on with its call.
+    pub(crate) fn settle_ticket(
+        &mut self,
+        decision: Decision,
+        verification: &Verification,
+        now: DateTime<Utc>,
+    ) {
+        let Some(open) = self.close_ticket(&decision.ticket) else {
+            return;
+        };
+        self.stop_waiting(now);
+        self.emit(RunEvent::ApprovalDecided {
+            ticket: decision.ticket.clone(),
+            kind: open.ticket.kind,
+            verdict: decision.verdict,
+            digest: decision.digest.clone(),
+            approver: verification.approver.clone(),
+            verified: verification.verified,
+            key: verification.key.clone(),
+            decided_at: decision.at.clone(),
+            comment: decision.comment.clone(),
+            args: decision.args.clone(),
+            text: decision.text.clone(),
+            choice: decision.choice.clone(),
+            output: decision.output.clone(),
+        });
+        for late in &open.queued {
+            self.emit(RunEvent::ApprovalRefused {
+                ticket: late.ticket.clone(),
+                reason: "it is decided already".to_owned(),
+            });
+        }
+        if let Some(index) = self.index_of(&open) {
+            self.remember(&open, &decision, verification);
+            self.apply(index, &open, decision, verification);
+        }
+        if self.state.ending.is_some() {
+            self.end_if_left(now);
+        } else {
+            self.settle(now);
+        }
+    }
+
+    fn remember(&mut self, open: &OpenTicket, decision: &Decision, verification: &Verification) {
+        if let Some(remembered) = RememberedDecision::of(decision, &open.ticket, verification) {
+            self.state.agent.approvals.remember(remembered);
+        }
+    }
+
+    fn apply(
+        &mut self,
+        index: usize,
+        open: &OpenTicket,
+        decision: Decision,
+        verification: &Verification,
+    ) {
+        match decision.verdict {
+            Verdict::Approve => self.approve(index, open, decision.args),
+            Verdict::Deny => {
+                let who = verification.approver.as_deref();
+                self.deny(index, open, who, decision.comment.as_deref());
+            }
+            Verdict::Answer if open.ticket.kind == TicketKind::Form => {
+                self.resume(index, open, decision.args);
+            }
+            Verdict::Answer => {
+                let answer = decision.text.unwrap_or_default();
+                self.answer_call(index, ToolOutput::text(answer));
+            }
+            Verdict::Complete => {
+                let output = decision.output.unwrap_or(Value::Null);
+                self.answer_call(index, ToolOutput::from_value(output));
+            }
+            Verdict::Choose => self.choose(index, open, decision.choice.unwrap_or_default()),
+        }
+    }
+
+    fn approve(&mut self, index: usize, open: &OpenTicket, args: Option<Value>) {
+        let seen = self.seen(open, args.as_ref());
+        if let Some(slot) = self.state.calls.get_mut(index) {
+            if let Some(args) = args {
+                slot.edited = slot.edited || open.ticket.args.as_ref() != Some(&args);
+                slot.call.input = args;
+            }
+            slot.call.preview = seen;
+        }
+        self.make_ready(index);
+    }
+
+    fn deny(&mut self, index: usize, open: &OpenTicket, who: Option<&str>, why: Option<&str>) {
+        let refusal = match open.ticket.kind {
+            TicketKind::Question => denial("not answered", "declined", who, why),
+            TicketKind::External => denial("no result", "gave up", who, why),
+            TicketKind::UnknownOutcome => return self.leave_unknown(index, open),
+            TicketKind::Form => return self.resume(index, open, None),
+            _ => denial("not called", "denied", who, why),
+        };
+        self.refuse_call(index, &refusal);
+    }
+
+    fn choose(&mut self, index: usize, open: &OpenTicket, choice: String) {
+        if open.ticket.kind == TicketKind::Question {
+            return self.answer_call(index, ToolOutput::text(choice));
+        }
+        match Choice::parse(open.ticket.kind, &choice) {
+            Ok(Choice::Happened(Some(result))) => {
+                self.answer_call(index, ToolOutput::from_value(result));
+            }
+            Ok(Choice::Happened(None)) => self.answer_call(index, ToolOutput::text(HAPPENED)),
+            Ok(Choice::Retry) => self.make_ready(index),
+            Ok(Choice::End) => {
+                self.leave_unknown(index, open);
+                self.state.ending = Some(RunError {
+                    kind: FailureKind::OutcomeUnknown,
+                    message: open.ticket.text.clone().unwrap_or_default(),
+                });
+            }
+            // A ticket does not take what it does not list.
+            _ => self.leave_unknown(index, open),
+        }
+    }
+
+    /// The model is told that the outcome of its call is not known.
+    pub(crate) fn leave_unknown(&mut self, index: usize, open: &OpenTicket) {
+        let what = open.ticket.text.as_deref().unwrap_or("nobody knows");
+        let output = ToolOutput::error(what);
+        self.fail_call(index, output, FailureKind::OutcomeUnknown);
+    }
+
+    /// Makes the call again with what was filled into its form; `None` if the person declined.
+    fn resume(&mut self, index: usize, open: &OpenTicket, answers: Option<Value>) {
+        let state = match &open.pending {
+            Some(Pending::Form { state, .. }) => state.clone(),
+            _ => None,
+        };
+        let declined = answers.is_none();
+        let answers = match answers {
+            Some(Value::Object(answers)) => answers.into_iter().collect(),
+            _ => Default::default(),
+        };
+        if let Some(slot) = self.state.calls.get_mut(index) {
+            slot.call.resumed = Some(Resumed {
+                answers,
+                declined,
+                state,
+            });
+        }
+        self.make_ready(index);
+    }
+}

@@ -1,0 +1,187 @@
+//! What calls would do, found out before a person is asked about them.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, ArgumentKind, Asking, CallState, OpenTicket, PREVIEW_CALL, PendingCall,
+    Preview, PreviewRequest, Previewing, RetryPolicy, StepId, TicketKind, ToolCall, ToolEffects,
+};
+use serde_json::Value;
+
+use crate::{Action, AgentMachine, MachineError, machine::tickets::Opening};
+
+/// How long one attempt of a preview may take. It is short, so that an engine that has the choice makes it where the run
+/// is.
+const PREVIEWING: Duration = Duration::from_secs(5);
+
+/// How many attempts a preview has: the person is asked without one rather than late.
+const MOST_ATTEMPTS: u32 = 3;
+
+impl AgentMachine {
+    /// Asks a person about a call, once it is known what it would do if its tool can say that.
+    pub(crate) fn ask_about_call(&mut self, index: usize, asking: Asking, now: DateTime<Utc>) {
+        if !self.can_preview(index) {
+            let opening = Opening::new(TicketKind::Call, asking);
+            self.open_ticket(index, opening, now);
+        } else if let Some(slot) = self.state.calls.get_mut(index) {
+            let position = None;
+            slot.state = CallState::Previewing(Previewing { asking, position });
+        }
+    }
+
+    fn can_preview(&self, index: usize) -> bool {
+        let Some(slot) = self.state.calls.get(index) else {
+            return false;
+        };
+        let mut tools = self.state.agent.head.tools.iter();
+        tools.any(|tool| tool.previews && tool.name == slot.call.name)
+    }
+
+    /// The calls that are to be previewed now, and the positions of the calls that do it.
+    pub(crate) fn previewable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
+        let slots = self.state.calls.iter();
+        let waiting = slots.filter(|slot| is_previewed_at(slot, None));
+        (self.next_own_call()..).zip(waiting)
+    }
+
+    /// The calls that find out what others would do, if there is any to make.
+    pub(crate) fn previews(&self) -> Option<Action> {
+        let (mut calls, mut options) = (Vec::new(), Vec::new());
+        for (position, slot) in self.previewable() {
+            calls.push(preview_of(position, &slot.call));
+            options.push(self.previewing_options(position, &slot.call));
+        }
+        (!calls.is_empty()).then_some(Action::Preview { calls, options })
+    }
+
+    /// Made where the call is, for as long at most.
+    fn previewing_options(&self, position: u32, call: &ToolCall) -> ActivityOptions {
+        let step = self.step(self.state.turn, position);
+        let ActivityOptions {
+            start_to_close_timeout,
+            retry_policy,
+            activity,
+            ..
+        } = self.state.agent.tool_options(call, step);
+        ActivityOptions {
+            step,
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: start_to_close_timeout.min(PREVIEWING),
+            retry_policy: RetryPolicy {
+                maximum_attempts: retry_policy.maximum_attempts.min(MOST_ATTEMPTS),
+                ..retry_policy
+            },
+            activity,
+            ..self.model_options()
+        }
+    }
+
+    /// The calls of [`previews`](Self::previews) are being started.
+    pub(crate) fn previews_started(&mut self) {
+        let started: Vec<(u32, u32)> = self
+            .previewable()
+            .map(|(position, slot)| (position, slot.position))
+            .collect();
+        for (position, call) in started {
+            let mut slots = self.state.calls.iter_mut();
+            let slot = slots.find(|slot| slot.position == call);
+            if let Some(CallState::Previewing(previewing)) = slot.map(|slot| &mut slot.state) {
+                previewing.position = Some(position);
+                self.state.own_calls = self.state.own_calls.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the call at this position finds out what another one would do, which somebody is still to be asked about.
+    #[must_use]
+    pub fn is_previewing(&self, position: u32) -> bool {
+        let mut slots = self.state.calls.iter();
+        slots.any(|slot| is_previewed_at(slot, Some(position)))
+    }
+
+    /// Nobody knows what became of the previews in flight: they are made again.
+    pub(crate) fn preview_again(&mut self) {
+        for slot in &mut self.state.calls {
+            if let CallState::Previewing(previewing) = &mut slot.state {
+                previewing.position = None;
+            }
+        }
+    }
+
+    /// It is known what a call would do, as far as its tool can say it: a person is asked.
+    pub(crate) fn previewed(
+        &mut self,
+        position: u32,
+        preview: Option<Preview>,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let mut slots = self.state.calls.iter_mut().enumerate();
+        let (index, slot) = slots
+            .find(|(_, slot)| is_previewed_at(slot, Some(position)))
+            .ok_or(MachineError::UnknownCall { position })?;
+        let CallState::Previewing(previewing) = &mut slot.state else {
+            return Ok(());
+        };
+        previewing.position = None;
+        if self.state.ending.is_some() {
+            return Ok(());
+        }
+        let asking = previewing.asking.clone();
+        let Preview {
+            diff,
+            text,
+            fingerprint,
+        } = preview.unwrap_or_default();
+        let opening = Opening {
+            text,
+            diff,
+            fingerprint,
+            ..Opening::new(TicketKind::Call, asking)
+        };
+        self.open_ticket(index, opening, now);
+        self.settle(now);
+        Ok(())
+    }
+
+    /// What an approved call is to find as it was. With other arguments than the person was shown, it is only what the
+    /// same paths lead to.
+    pub(crate) fn seen(&self, open: &OpenTicket, args: Option<&Value>) -> Option<String> {
+        let fingerprint = open.ticket.fingerprint.clone()?;
+        let Some(args) = args else {
+            return Some(fingerprint);
+        };
+        let shown = open.ticket.args_or_null();
+        let mut tools = self.state.agent.head.tools.iter();
+        let tool = tools.find(|tool| Some(&tool.name) == open.ticket.tool.as_ref())?;
+        let mut arguments = tool.arguments.iter();
+        let is_same = arguments.all(|(name, kind)| {
+            *kind != ArgumentKind::Path || argument(args, name) == argument(shown, name)
+        });
+        is_same.then_some(fingerprint)
+    }
+}
+
+fn preview_of(position: u32, call: &ToolCall) -> ToolCall {
+    let request = PreviewRequest {
+        name: call.name.clone(),
+        input: call.input.clone(),
+    };
+    let number = position.saturating_sub(StepId::OWN_CALLS);
+    // What cannot be stated is null, of which nothing is said.
+    let input = serde_json::to_value(request).unwrap_or(Value::Null);
+    ToolCall::new(format!("preview-{number}"), PREVIEW_CALL, input)
+}
+
+/// Whether the call at this position finds out what that one would do; with `None`, whether none does as yet.
+fn is_previewed_at(slot: &PendingCall, position: Option<u32>) -> bool {
+    matches!(&slot.state, CallState::Previewing(previewing) if previewing.position == position)
+}
+
+/// An argument by its name or its JSON pointer.
+fn argument<'a>(args: &'a Value, name: &str) -> Option<&'a Value> {
+    match name.starts_with('/') {
+        true => args.pointer(name),
+        false => args.get(name),
+    }
+}
