@@ -1,0 +1,29 @@
+//! What can go wrong with `ssh-agent`.
+
+use std::{io, path::PathBuf};
+
+/// The agent cannot be asked, or did not answer as an agent does.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// Nothing answers at the socket.
+    #[error("there is no ssh-agent at {}: {source}", .socket.display())]
+    Connect {
+        /// The socket.
+        socket: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The connection broke.
+    #[error("the connection to ssh-agent broke: {0}")]
+    Io(#[from] io::Error),
+    /// It did not answer in time. It may have waited for somebody to confirm or to touch a key.
+    #[error("ssh-agent did not answer in time: was the question confirmed, or the key touched?")]
+    Timeout,
+    /// It refused: it is locked, somebody declined, or a key was not touched.
+    #[error("ssh-agent refused: it is locked, or nobody confirmed the question or touched the key")]
+    Refused,
+    /// What it sent is no answer.
+    #[error("ssh-agent sent something that is no answer")]
+    Malformed,
+}
