@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+
+mod backend;
+mod bubblewrap;
+mod confinement;
+mod descendants;
+mod environment;
+mod error;
+mod filter;
+mod git;
+mod helper;
+mod hidden;
+mod kind;
+mod landlock;
+mod links;
+mod places;
+mod plan;
+mod process;
+mod programs;
+mod protect;
+mod sandbox;
+mod spawner;
+
+pub use self::{
+    confinement::{ConfinedCommand, Confinement, ConfinementBuilder},
+    environment::is_inherited,
+    error::SandboxError,
+    helper::{dispatch, use_helper},
+    hidden::hide,
+    kind::Backend,
+    process::Process,
+    protect::Protected,
+    sandbox::{Sandbox, SandboxRules},
+};

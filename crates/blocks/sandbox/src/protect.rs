@@ -1,0 +1,268 @@
+//! What a command may not change, or not even read, inside the directories that it may write.
+
+use std::{
+    fs, io,
+    os::unix::fs::DirBuilderExt as _,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{error::SandboxError, hidden};
+
+/// Git runs what these say, or finds through them what to run.
+const GIT: &[&str] = &[
+    "hooks",
+    "config",
+    "config.worktree",
+    "modules",
+    "worktrees",
+    "commondir",
+];
+
+/// What `commondir` says where a repository's settings are in its own directory, as they are without that file.
+pub(crate) const HERE: &str = ".\n";
+
+/// Paths that tools leave alone wherever they are, beside those that always are: the parts of `.git` that name
+/// programs to run, `neuron.toml`, and `.neuron` and what was [hidden](crate::hide), which cannot be read either.
+///
+/// Paths are absolute or relative to the working directory; those that do not exist are not protected.
+///
+/// # Examples
+///
+/// ```
+/// use neuron_sandbox::Protected;
+///
+/// let protected = Protected::new().read_only("agents/team.toml").hidden("/srv/neuron");
+/// assert!(protected.refuses_write("/work".as_ref(), "/work/agents/team.toml".as_ref()));
+/// assert!(protected.refuses_write("/work".as_ref(), "/work/.git/hooks/pre-commit".as_ref()));
+/// assert!(protected.refuses_read("/work".as_ref(), "/work/.neuron/neuron.db".as_ref()));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Protected {
+    read_only: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+}
+
+impl Protected {
+    /// Those that always are.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file or directory that cannot be changed.
+    #[must_use]
+    pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read_only.push(path.into());
+        self
+    }
+
+    /// Adds a file or directory that can neither be read nor changed.
+    #[must_use]
+    pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// Whether a tool that works in `cwd` may not write there. `path` is a real path.
+    #[must_use]
+    pub fn refuses_write(&self, cwd: &Path, path: &Path) -> bool {
+        let mut paths = self.read_only_in(cwd);
+        // The parts of Git's directory wherever it is.
+        in_git(path)
+            || self.refuses_read(cwd, path)
+            || paths.any(|protected| is_in(path, &protected))
+    }
+
+    /// Whether a tool that works in `cwd` may not read there. `path` is a real path.
+    #[must_use]
+    pub fn refuses_read(&self, cwd: &Path, path: &Path) -> bool {
+        self.hidden_in(cwd).any(|protected| is_in(path, &protected))
+    }
+
+    pub(crate) fn read_only_in(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
+        let named = self.read_only.iter().map(|path| cwd.join(path));
+        named.chain([cwd.join("neuron.toml")])
+    }
+
+    pub(crate) fn hidden_in(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
+        let named = self.hidden.iter().map(|path| cwd.join(path));
+        named.chain([cwd.join(".neuron")]).chain(hidden::from(cwd))
+    }
+
+    /// The parts of Git's directory in this one that are protected, and that exist. Makes the directory of hooks and the
+    /// file `commondir`, which leads Git to other settings and hooks, where there is none, so that nobody else does.
+    pub(crate) fn git_in(directory: &Path) -> Vec<PathBuf> {
+        let git = directory.join(".git");
+        if !git.is_dir() {
+            // A file that says where it is.
+            return vec![git];
+        }
+        // Without them there is nothing to protect but their names.
+        if git.join("HEAD").is_file() {
+            make_missing(&git.join("hooks"), |path| fs::create_dir(path));
+            make_missing(&git.join("commondir"), |path| fs::write(path, HERE));
+        }
+        // A link would be followed to `.git` itself: it is reported by the check of the path.
+        GIT.iter().map(|part| git.join(part)).collect()
+    }
+}
+
+/// Makes the directory where runs are journaled, as neuron does, so that no command makes one.
+pub(crate) fn make_journal(cwd: &Path) {
+    make_missing(&cwd.join(".neuron"), |path| {
+        fs::DirBuilder::new().mode(0o700).create(path)?;
+        fs::write(path.join(".gitignore"), "*\n")
+    });
+}
+
+/// Makes what is not there. Where it cannot be made, a command cannot make it either.
+pub(crate) fn make_missing(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) {
+    if fs::symlink_metadata(path).is_err() {
+        drop(make(path));
+    }
+}
+
+/// Whether the path is one of the protected parts of a `.git` directory.
+fn in_git(path: &Path) -> bool {
+    let mut parts = path
+        .components()
+        .skip_while(|part| part.as_os_str() != ".git");
+    parts.next().is_some()
+        && parts
+            .next()
+            .is_none_or(|part| GIT.iter().any(|name| part.as_os_str() == *name))
+}
+
+/// Whether the path is the protected one or under it, however the way to that is spelled.
+fn is_in(path: &Path, protected: &Path) -> bool {
+    path.starts_with(protected)
+        || protected
+            .canonicalize()
+            .is_ok_and(|real| path.starts_with(real))
+}
+
+/// Where a protected path is, below this root: `None` if it does not exist or is elsewhere.
+///
+/// # Errors
+///
+/// A symbolic link on the way below the root: a command could replace it.
+pub(crate) fn locate(root: &Path, path: &Path) -> Result<Option<PathBuf>, SandboxError> {
+    let Some(below) = below(root, path) else {
+        return Ok(None);
+    };
+    let mut at = root.to_owned();
+    for part in below.components() {
+        at.push(part);
+        match fs::symlink_metadata(&at) {
+            Ok(found) if found.is_symlink() => {
+                return Err(SandboxError::ProtectedLink { path: at });
+            }
+            Ok(_) => {}
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(source) => return Err(SandboxError::Path { path: at, source }),
+        }
+    }
+    Ok(Some(at))
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// The rest of the path below a real root, whichever way it goes there.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    if path.components().any(|part| part == Component::ParentDir) {
+        let real = path.canonicalize().ok()?;
+        return real.strip_prefix(root).ok().map(Path::to_owned);
+    }
+    if let Ok(rest) = path.strip_prefix(root) {
+        return Some(rest.components().collect());
+    }
+    // The root may be named through links: one of the ancestors is it.
+    path.ancestors().skip(1).find_map(|ancestor| {
+        let real = ancestor.canonicalize().ok()?;
+        let inside = real.strip_prefix(root).ok()?;
+        Some(inside.join(path.strip_prefix(ancestor).ok()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap().join("work");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join("neuron.toml"), "").unwrap();
+        (temp, root)
+    }
+
+    #[test]
+    fn is_found_through_links_that_lead_to_the_root() {
+        let (temp, root) = place();
+        let link = temp.path().join("link");
+        symlink(&root, &link).unwrap();
+        let expected = Some(root.join("neuron.toml"));
+        assert_eq!(locate(&root, &link.join("neuron.toml")).unwrap(), expected);
+        assert_eq!(
+            locate(&root, &root.join(".git/../neuron.toml")).unwrap(),
+            expected
+        );
+        assert_eq!(locate(&root, &root.join("gone/neuron.toml")).unwrap(), None);
+        assert_eq!(locate(&root, temp.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn a_link_cannot_be_protected() {
+        let (_temp, root) = place();
+        symlink("elsewhere", root.join(".git/hooks")).unwrap();
+        let error = locate(&root, &root.join(".git/hooks")).unwrap_err();
+        assert!(
+            matches!(error, SandboxError::ProtectedLink { .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn file_tools_refuse_what_is_protected_by_its_real_path() {
+        let (_temp, root) = place();
+        let protected = Protected::new();
+        for path in [
+            ".git",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            "sub/.git/hooks",
+            "neuron.toml",
+            ".neuron/x",
+        ] {
+            assert!(protected.refuses_write(&root, &root.join(path)), "{path}");
+        }
+        for path in [
+            ".gitignore",
+            ".git/HEAD",
+            "src/neuron.toml",
+            ".github/hooks",
+        ] {
+            assert!(!protected.refuses_write(&root, &root.join(path)), "{path}");
+        }
+        assert!(!protected.refuses_read(&root, &root.join("neuron.toml")));
+    }
+
+    #[test]
+    fn what_leads_git_to_programs_is_made_where_there_is_none() {
+        let (_temp, root) = place();
+        Protected::git_in(&root);
+        assert!(!root.join(".git/hooks").exists() && !root.join(".git/commondir").exists());
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main").unwrap();
+        assert!(Protected::git_in(&root).contains(&root.join(".git/hooks")));
+        assert!(root.join(".git/hooks").is_dir());
+        let common = fs::read_to_string(root.join(".git/commondir")).unwrap();
+        assert_eq!(common, HERE);
+    }
+}
