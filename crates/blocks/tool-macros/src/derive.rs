@@ -29,6 +29,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let name = options.name(&default)?;
     let description = options.description(&input.attrs, args.span())?;
     let (title, annotations) = (options.title(), options.annotations());
+    let deferred = options.deferred();
     let tool = format_ident!("{args}Tool", span = args.span());
     let doc = format!("The tool `{name}`, with the arguments [`{args}`].");
     Ok(quote! {
@@ -43,9 +44,12 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             type Error = <#args as ::neuron_tool::CallTool>::Error;
 
             fn definition(&self) -> ::neuron_tool::ToolDefinition {
-                ::neuron_tool::__private::definition::<#args>(
-                    #name, #title, #description, #annotations,
-                )
+                ::neuron_tool::ToolDefinition {
+                    deferred: #deferred,
+                    ..::neuron_tool::__private::definition::<#args>(
+                        #name, #title, #description, #annotations,
+                    )
+                }
             }
 
             async fn call(

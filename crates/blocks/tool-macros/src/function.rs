@@ -52,10 +52,14 @@ impl Parts {
         let (args, args_struct) = arguments::define(ident, args_visibility, signature);
         let description = options.description(&function.attrs, ident.span())?;
         let (title, annotations) = (options.title(), options.annotations());
+        let deferred = options.deferred();
         let definition = quote! {
-            ::neuron_tool::__private::definition::<#args>(
-                #name, #title, #description, #annotations,
-            )
+            ::neuron_tool::ToolDefinition {
+                deferred: #deferred,
+                ..::neuron_tool::__private::definition::<#args>(
+                    #name, #title, #description, #annotations,
+                )
+            }
         };
         Ok(Self {
             name,

@@ -7,7 +7,8 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-const KNOWN: &str = "name, title, description, read_only, idempotent, destructive and open_world";
+const KNOWN: &str =
+    "name, title, description, read_only, idempotent, destructive, open_world and deferred";
 const MAX_NAME: usize = 64;
 
 /// What the author says about a tool.
@@ -20,6 +21,7 @@ pub(crate) struct Options {
     idempotent: Option<LitBool>,
     destructive: Option<LitBool>,
     open_world: Option<LitBool>,
+    deferred: Option<LitBool>,
 }
 
 impl Parse for Options {
@@ -47,6 +49,7 @@ impl Options {
             "idempotent" => set(&mut self.idempotent, &key, flag(&key, input)?),
             "destructive" => set(&mut self.destructive, &key, flag(&key, input)?),
             "open_world" => set(&mut self.open_world, &key, flag(&key, input)?),
+            "deferred" => set(&mut self.deferred, &key, flag(&key, input)?),
             other => Err(syn::Error::new(
                 key.span(),
                 format!("a tool has no option `{other}`: it has {KNOWN}"),
@@ -103,6 +106,11 @@ impl Options {
     pub(crate) fn title(&self) -> TokenStream {
         let title = self.title.as_ref();
         optional(title.map(|title| quote!(::std::string::String::from(#title))))
+    }
+
+    /// Whether the result comes later.
+    pub(crate) fn deferred(&self) -> bool {
+        self.deferred.as_ref().is_some_and(LitBool::value)
     }
 
     /// The annotations: none where nothing is said.

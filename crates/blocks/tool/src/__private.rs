@@ -38,6 +38,7 @@ pub fn definition<Args: schemars::JsonSchema>(
         title,
         description: description.to_owned(),
         input_schema: crate::input_schema::<Args>(),
+        arguments: crate::argument_kinds::<Args>(),
         annotations,
         ..ToolDefinition::default()
     }

@@ -1,8 +1,8 @@
 //! What the model is told about the built-in tools.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use neuron_types::{ToolAnnotations, ToolDefinition};
+use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde_json::Value;
 
@@ -48,6 +48,7 @@ pub(crate) fn definition<Args: JsonSchema>(
         title: Some(title.to_owned()),
         description,
         input_schema: input_schema::<Args>(),
+        arguments: argument_kinds::<Args>(),
         annotations: Some(annotations),
         ..ToolDefinition::default()
     }
@@ -78,15 +79,41 @@ pub(crate) fn definition<Args: JsonSchema>(
 /// ```
 #[must_use]
 pub fn input_schema<Args: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<Args>();
+    let mut schema = schema_of::<Args>();
     // Says whose arguments they are, to the readers of the code.
     schema.remove("description");
     strip(&mut schema);
     schema.to_value()
+}
+
+/// What a tool's arguments are for, for [`ToolDefinition::arguments`]: as their fields say with
+/// `#[schemars(extend("format" = "path"))]` or `"shell-command"`.
+///
+/// ```
+/// use neuron_tool::argument_kinds;
+/// use neuron_types::ArgumentKind;
+/// use schemars::JsonSchema;
+///
+/// #[derive(JsonSchema)]
+/// struct Format {
+///     /// The file to format.
+///     #[schemars(extend("format" = "path"))]
+///     file: String,
+/// }
+///
+/// assert_eq!(argument_kinds::<Format>(), [("file".to_owned(), ArgumentKind::Path)].into());
+/// ```
+#[must_use]
+pub fn argument_kinds<Args: JsonSchema>() -> BTreeMap<String, ArgumentKind> {
+    ArgumentKind::in_schema(schema_of::<Args>().as_value())
+}
+
+fn schema_of<Args: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    settings.into_generator().into_root_schema_for::<Args>()
 }
 
 /// Removes what says nothing to a model, or is not known to every provider, and the line ends of the code.

@@ -203,10 +203,12 @@ pub use neuron_tool_macros::Tool;
 pub use neuron_tool_macros::neuron_tool;
 
 pub use self::{
-    builtin::shell::secret::is_secret_variable,
-    builtin::{BUILTIN_TOOLS, BuiltinOptions, READ_ONLY_TOOLS, builtin_tools},
+    builtin::{
+        BUILTIN_TOOLS, BuiltinOptions, NAMED_TOOLS, READ_ONLY_TOOLS, builtin_tools, check_sandbox,
+        named_tools,
+    },
     call_tool::CallTool,
-    definition::input_schema,
+    definition::{argument_kinds, input_schema},
     diff::unified_diff,
     layers::schema_validator::schema_mismatch,
     middleware::{Next, ToolMiddleware, tool_middleware_fn},

@@ -164,6 +164,7 @@ impl ToolRegistry {
             id: String::new(),
             name: name.to_owned(),
             input,
+            ..ToolCall::default()
         };
         chain.run(&call, ctx).await
     }

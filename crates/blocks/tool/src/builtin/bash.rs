@@ -1,20 +1,20 @@
 use std::{
-    borrow::Cow, ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc,
-    time::Duration,
+    any::Any, borrow::Cow, io, os::unix::process::ExitStatusExt, path::Path, process::ExitStatus,
+    sync::Arc, time::Duration,
 };
 
+use neuron_sandbox::{ConfinedCommand, Confinement, Sandbox, SandboxError};
 use neuron_types::{
     ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{process::Command, time};
+use tokio::time;
 
 use crate::{
     BuiltinOptions,
     builtin::files::error::cannot,
-    builtin::shell::process_group::ProcessGroup,
-    builtin::shell::secret::is_secret_variable,
+    builtin::shell::running::Running,
     definition::{annotations, definition},
 };
 
@@ -28,18 +28,19 @@ const IDEMPOTENCY_KEY: &str = "NEURON_IDEMPOTENCY_KEY";
 /// Answers with what the command printed to both its outputs, in its order, and the exit code. A command
 /// that fails is an error result. It gets no input.
 ///
-/// **The command is not confined.** It starts in the working directory and can do whatever this process
-/// can; approvals and a container are what holds it. It gets the environment of this process without what
-/// looks like a secret (see [`BuiltinOptions::hidden_environment`]), that of the [`ToolContext`], and the
-/// call's idempotency key in `NEURON_IDEMPOTENCY_KEY`, to pass on to systems that take one.
+/// The command is confined to [`BuiltinOptions::sandbox`]; a machine on which nothing can do that gets an error and
+/// starts nothing. Its environment is a short list of variables of this process (see
+/// [`neuron_sandbox::is_inherited`]), that of the [`ToolContext`], and the call's idempotency key in
+/// `NEURON_IDEMPOTENCY_KEY`, to pass on to systems that take one.
 ///
-/// The command and what it starts are one process group. When the time is up or the run is cancelled the
-/// whole group gets SIGTERM and, a short grace later, SIGKILL; dropping the call kills it at once. What a
-/// command leaves in the background is not waited for and lives on, but nothing reads its output. A command
-/// also lives on if this process is killed with SIGKILL.
+/// All that a confined command started ends when it ends, and when this process does. When the time is up or the run
+/// is cancelled, all of it gets SIGTERM and, a short grace later, SIGKILL; dropping the call kills it at once. With
+/// [`Sandbox::Off`](neuron_sandbox::Sandbox::Off) that holds for the command's process group only, and what it leaves
+/// in the background lives on once it has ended, but nothing reads its output.
 #[derive(Debug, Clone)]
 pub struct Bash {
     options: Arc<BuiltinOptions>,
+    confinement: Confinement,
 }
 
 /// The arguments of [`Bash`].
@@ -47,6 +48,7 @@ pub struct Bash {
 #[serde(deny_unknown_fields)]
 pub struct BashArgs {
     /// The command.
+    #[schemars(extend("format" = "shell-command"))]
     pub command: String,
     /// How many seconds it may take.
     #[serde(default)]
@@ -59,8 +61,11 @@ impl Bash {
 
     /// The tool with these options.
     pub fn new(options: impl Into<Arc<BuiltinOptions>>) -> Self {
+        let options = options.into();
+        let confinement = confinement(&options);
         Self {
-            options: options.into(),
+            options,
+            confinement,
         }
     }
 
@@ -70,27 +75,18 @@ impl Bash {
         if ctx.cancellation_token.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let cwd = tokio::fs::canonicalize(&ctx.cwd).await.map_err(cannot(
-            "use the working directory",
-            &ctx.cwd.display().to_string(),
-        ))?;
-        let mut command = Command::new("bash");
-        command.arg("-c").arg(&args.command).current_dir(cwd);
-        for (name, _) in std::env::vars_os() {
-            if is_hidden(&name, &options.hidden_environment) {
-                command.env_remove(&name);
-            }
-        }
+        let mut command = self.command(&ctx.cwd).await?;
+        command.arg("-c").arg(&args.command);
         if !ctx.idempotency_key.is_empty() {
             command.env(IDEMPOTENCY_KEY, &ctx.idempotency_key);
         }
         command.envs(&ctx.environment);
-        let mut group = ProcessGroup::spawn(command, options.max_output_bytes)
-            .map_err(cannot("start", "bash"))?;
+        let mut running =
+            Running::start(command, options.max_output_bytes).map_err(cannot("start", "bash"))?;
         let ended = tokio::select! {
-            status = group.wait() => Some(status.map_err(cannot("wait for", "bash"))?),
+            status = running.wait() => Some(status.map_err(cannot("wait for", "bash"))?),
             () = ctx.cancellation_token.cancelled() => {
-                group.stop(options.bash_kill_grace).await;
+                running.stop(options.bash_kill_grace).await;
                 return Err(ToolError::Cancelled);
             }
             () = time::sleep(timeout) => None,
@@ -98,11 +94,11 @@ impl Bash {
         let ending = match ended {
             Some(status) => describe(status),
             None => {
-                group.stop(options.bash_kill_grace).await;
+                running.stop(options.bash_kill_grace).await;
                 Cow::Owned(format!("stopped after {timeout:?}: the time was up"))
             }
         };
-        let mut text = group.into_output();
+        let mut text = running.into_output();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -111,6 +107,24 @@ impl Bash {
             is_error: !ended.is_some_and(|status| status.success()),
             ..ToolOutput::text(text)
         })
+    }
+
+    /// The program in its sandbox. Looking at the directory blocks.
+    async fn command(&self, cwd: &Path) -> Result<ConfinedCommand, ToolError> {
+        let confinement = self.confinement.clone();
+        let path = cwd.to_owned();
+        let made = tokio::task::spawn_blocking(move || confinement.command("bash", &path)).await;
+        match made
+            .map_err(io::Error::other)
+            .map_err(cannot("start", "bash"))?
+        {
+            Ok(command) => Ok(command),
+            Err(SandboxError::Path { path, source }) if path == cwd => {
+                let path = path.display().to_string();
+                Err(cannot("use the working directory", &path)(source))
+            }
+            Err(error) => Err(cannot("confine", "bash")(error.into())),
+        }
     }
 
     fn timeout(&self, seconds: Option<u64>) -> Result<Duration, ToolError> {
@@ -143,6 +157,24 @@ impl ToolDyn for Bash {
         definition::<BashArgs>(Self::NAME, "Run command", description, ANNOTATIONS)
     }
 
+    /// Whether its commands can be confined: see [`check_sandbox`].
+    fn ready(&self) -> Result<(), ToolError> {
+        match self.confinement.check() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(cannot("confine", Self::NAME)(error.into())),
+        }
+    }
+
+    /// Takes a [`Sandbox`].
+    fn with_setting(&self, setting: &dyn Any) -> Option<Arc<dyn ToolDyn>> {
+        let sandbox = setting.downcast_ref::<Sandbox>()?;
+        let options = BuiltinOptions {
+            sandbox: sandbox.clone(),
+            ..BuiltinOptions::clone(&self.options)
+        };
+        Some(Arc::new(Self::new(options)))
+    }
+
     fn call_dyn<'a>(
         &'a self,
         input: Value,
@@ -165,32 +197,26 @@ fn describe(status: ExitStatus) -> Cow<'static, str> {
     }
 }
 
-fn is_hidden(name: &OsStr, hidden: &[String]) -> bool {
-    is_secret_variable(name) || hidden.iter().any(|hidden| name == hidden.as_str())
+/// Returns what confines the commands of `bash` with these options, in a few words: `workspace (bubblewrap)`, `off`.
+///
+/// # Errors
+///
+/// Nothing on this machine can confine them, or this program cannot be started as the helper that the back end needs:
+/// see [`neuron_sandbox::dispatch`]. No command would be started.
+pub fn check_sandbox(options: &BuiltinOptions) -> Result<String, SandboxError> {
+    confinement(options).describe()
+}
+
+fn confinement(options: &BuiltinOptions) -> Confinement {
+    Confinement::builder(options.sandbox.clone())
+        .protected(options.protected.clone())
+        .inherit(options.inherited_environment.iter().cloned())
+        .build()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hides_what_looks_like_a_secret_and_what_it_is_told_to() {
-        let hidden = ["MY_KEYS".to_owned()];
-        for name in [
-            "OPENAI_API_KEY",
-            "RESTATE_AUTH_TOKEN",
-            "OAUTH_CLIENT_SECRET",
-            "PGPASSWORD_PASSWORD",
-            "TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "MY_KEYS",
-        ] {
-            assert!(is_hidden(OsStr::new(name), &hidden), "{name}");
-        }
-        for name in ["PATH", "HOME", "TOKENIZER", "BROKEN", "XTOKEN", "MY_KEYS_2"] {
-            assert!(!is_hidden(OsStr::new(name), &hidden), "{name}");
-        }
-    }
 
     #[test]
     fn a_time_outside_the_limits_is_for_the_model_to_mend() {

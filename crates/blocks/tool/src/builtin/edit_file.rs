@@ -1,4 +1,4 @@
-use std::{fs, path::Path, sync::Arc};
+use std::{io::Read, path::Path, sync::Arc};
 
 use neuron_types::{Preview, Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
 use serde::Deserialize;
@@ -7,6 +7,7 @@ use crate::{
     BuiltinOptions,
     builtin::files::blocking::blocking,
     builtin::files::error::cannot,
+    builtin::files::open,
     builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
     builtin::files::seen::{check_seen, fingerprint},
@@ -33,6 +34,7 @@ pub struct EditFile {
 #[serde(deny_unknown_fields)]
 pub struct EditFileArgs {
     /// The file, relative to the working directory.
+    #[schemars(extend("format" = "path"))]
     pub path: String,
     /// The text to replace, exactly as it stands in the file, whitespace included.
     pub old_string: String,
@@ -61,7 +63,11 @@ impl Tool for EditFile {
     fn definition(&self) -> ToolDefinition {
         let description = "Replaces a text in a file by another. The old text must occur exactly once, \
                            unless replace_all is true.";
-        definition::<EditFileArgs>(Self::NAME, "Edit file", description.to_owned(), ANNOTATIONS)
+        let description = description.to_owned();
+        ToolDefinition {
+            previews: true,
+            ..definition::<EditFileArgs>(Self::NAME, "Edit file", description, ANNOTATIONS)
+        }
     }
 
     async fn call(&self, args: EditFileArgs, ctx: &ToolContext) -> Result<String, ToolError> {
@@ -69,7 +75,7 @@ impl Tool for EditFile {
         let (cwd, approved) = (ctx.cwd.clone(), ctx.preview.clone());
         blocking(ctx, move |stop| {
             let path = args.path.as_str();
-            let real = Root::new(&cwd, options.confine)?.existing(path)?;
+            let real = Root::new(&cwd, &options)?.editable(path)?;
             let _lock = lock(&real);
             let text = text_of(&real, path, &options)?;
             check_seen(approved.as_deref(), Some(text.as_bytes()), path)?;
@@ -94,7 +100,7 @@ impl Tool for EditFile {
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |_| {
             let path = args.path.as_str();
-            let real = Root::new(&cwd, options.confine)?.existing(path)?;
+            let real = Root::new(&cwd, &options)?.editable(path)?;
             let text = text_of(&real, path, &options)?;
             let (new, _) = edit(&text, &args).map_err(ToolError::ModelRetry)?;
             Ok(Some(Preview {
@@ -109,14 +115,17 @@ impl Tool for EditFile {
 
 /// The text of a file that can be edited.
 fn text_of(real: &Path, path: &str, options: &BuiltinOptions) -> Result<String, ToolError> {
-    let size = replaceable(real, path)?.map_or(0, |found| found.len());
+    replaceable(real, path)?;
+    let mut file = open::file(real).map_err(cannot("read", path))?;
+    let size = file.metadata().map_err(cannot("read", path))?.len();
     if size > options.max_file_bytes {
         return Err(ToolError::ModelRetry(format!(
             "{path} has {size} bytes; edit_file edits files of at most {} bytes",
             options.max_file_bytes
         )));
     }
-    let bytes = fs::read(real).map_err(cannot("read", path))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(cannot("read", path))?;
     String::from_utf8(bytes)
         .map_err(|_| ToolError::ModelRetry(format!("{path} is not UTF-8; edit_file edits text")))
 }

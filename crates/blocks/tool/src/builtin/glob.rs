@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BuiltinOptions,
     builtin::files::blocking::blocking,
+    builtin::files::error::cannot,
+    builtin::files::open::look,
     builtin::files::root::Root,
     builtin::files::walk::{files, unreadable_note},
     definition::reader,
@@ -32,6 +34,7 @@ pub struct GlobArgs {
     pub pattern: String,
     /// The directory to search, relative to the working directory. Default is the working directory.
     #[serde(default)]
+    #[schemars(extend("format" = "path"))]
     pub path: Option<String>,
 }
 
@@ -63,7 +66,7 @@ impl Tool for Glob {
         let options = Arc::clone(&self.options);
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |stop| {
-            let root = Root::new(&cwd, options.confine)?;
+            let root = Root::new(&cwd, &options)?;
             glob(&root, &args, &options, stop)
         })
         .await
@@ -91,7 +94,8 @@ fn glob(
         .compile_matcher();
     let path = args.path.as_deref().unwrap_or(".");
     let start = root.existing(path)?;
-    if !start.is_dir() {
+    let is_dir = look(&start).map_err(cannot("open", path))?.is_dir();
+    if !is_dir {
         return Err(ToolError::ModelRetry(format!(
             "{path} is not a directory; name a directory in path"
         )));
@@ -101,7 +105,8 @@ fn glob(
     let mut more = false;
     let unreadable = files(&start, stop, |file| {
         let inside = file.strip_prefix(&start).unwrap_or(file);
-        if matcher.is_match(inside) {
+        // The walk goes by names, which may lead elsewhere by now.
+        if matcher.is_match(inside) && look(file).is_ok_and(|found| found.is_file()) {
             found = true;
             more = !lines.push(&root.show(file));
         }

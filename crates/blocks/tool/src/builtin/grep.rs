@@ -1,5 +1,4 @@
 use std::{
-    fs::File,
     io::{self, Read},
     path::Path,
     sync::Arc,
@@ -14,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     BuiltinOptions,
     builtin::files::blocking::{blocking, check},
+    builtin::files::error::cannot,
+    builtin::files::open::{self, look},
     builtin::files::root::Root,
     builtin::files::walk::{files, unreadable_note},
     definition::reader,
@@ -43,6 +44,7 @@ pub struct GrepArgs {
     /// The directory or file to search, relative to the working directory. Default is the working
     /// directory.
     #[serde(default)]
+    #[schemars(extend("format" = "path"))]
     pub path: Option<String>,
     /// Only files that match this pattern: `*.rs` for names, `src/**/*.rs` for paths relative to `path`.
     #[serde(default)]
@@ -81,7 +83,7 @@ impl Tool for Grep {
         let options = Arc::clone(&self.options);
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |stop| {
-            let root = Root::new(&cwd, options.confine)?;
+            let root = Root::new(&cwd, &options)?;
             grep(&root, &args, &options, stop)
         })
         .await
@@ -99,7 +101,8 @@ fn grep(
         .build()
         .map_err(|error| ToolError::ModelRetry(format!("{error}; mend the pattern")))?;
     let filter = args.glob.as_deref().map(Filter::new).transpose()?;
-    let start = root.existing(args.path.as_deref().unwrap_or("."))?;
+    let path = args.path.as_deref().unwrap_or(".");
+    let start = root.existing(path)?;
     let mut search = Search {
         root,
         pattern,
@@ -110,7 +113,8 @@ fn grep(
         too_large: 0,
     };
     let mut more = false;
-    let base = if start.is_dir() {
+    let start_is_dir = look(&start).map_err(cannot("open", path))?.is_dir();
+    let base = if start_is_dir {
         Some(start.as_path())
     } else {
         start.parent()
@@ -119,7 +123,8 @@ fn grep(
         let inside = base
             .and_then(|base| file.strip_prefix(base).ok())
             .unwrap_or(file);
-        if filter.as_ref().is_none_or(|filter| filter.accepts(inside)) {
+        let accepted = filter.as_ref().is_none_or(|filter| filter.accepts(inside));
+        if accepted && !root.hides(file) {
             more = !search.file(file, stop)?;
         }
         Ok(!more)
@@ -214,7 +219,7 @@ impl Search<'_> {
     /// Reads a file into the buffer. False if it is empty, binary or too large.
     fn load(&mut self, path: &Path) -> io::Result<bool> {
         self.buffer.clear();
-        let mut file = File::open(path)?;
+        let mut file = open::file(path)?;
         let start = BINARY_CHECK_BYTES as u64;
         file.by_ref().take(start).read_to_end(&mut self.buffer)?;
         if self.buffer.is_empty() || self.buffer.contains(&0) {

@@ -1,6 +1,7 @@
-use std::{fs, sync::Arc};
+use std::{ffi::OsStr, io, os::unix::ffi::OsStrExt as _, path::Path, sync::Arc};
 
 use neuron_types::{Tool, ToolContext, ToolDefinition, ToolError};
+use rustix::fs::{Dir, FileType};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
@@ -8,6 +9,7 @@ use crate::{
     BuiltinOptions,
     builtin::files::blocking::{blocking, check},
     builtin::files::error::cannot,
+    builtin::files::open::{listing, look, look_in},
     builtin::files::root::Root,
     definition::reader,
     text::LimitedLines,
@@ -27,6 +29,7 @@ pub struct ListFiles {
 pub struct ListFilesArgs {
     /// The directory, relative to the working directory. Default is the working directory.
     #[serde(default)]
+    #[schemars(extend("format" = "path"))]
     pub path: Option<String>,
 }
 
@@ -58,7 +61,7 @@ impl Tool for ListFiles {
         let options = Arc::clone(&self.options);
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |stop| {
-            let root = Root::new(&cwd, options.confine)?;
+            let root = Root::new(&cwd, &options)?;
             list(&root, args.path.as_deref().unwrap_or("."), &options, stop)
         })
         .await
@@ -72,20 +75,33 @@ fn list(
     stop: &CancellationToken,
 ) -> Result<String, ToolError> {
     let real = root.existing(path)?;
-    if !real.is_dir() {
+    let is_dir = look(&real).map_err(cannot("open", path))?.is_dir();
+    if !is_dir {
         return Err(ToolError::ModelRetry(format!(
             "{path} is not a directory; read_file reads files"
         )));
     }
     let mut names = Vec::new();
-    for entry in fs::read_dir(&real).map_err(cannot("list", path))? {
+    let cannot_list = |error: io::Error| cannot("list", path)(error);
+    let folder = listing(&real).map_err(cannot_list)?;
+    for entry in Dir::read_from(&folder).map_err(|error| cannot_list(error.into()))? {
         check(stop)?;
-        let entry = entry.map_err(cannot("list", path))?;
-        let mut name = entry.file_name().to_string_lossy().into_owned();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => name.push('/'),
-            Ok(kind) if kind.is_symlink() => name.push('@'),
-            _ => {}
+        let entry = entry.map_err(|error| cannot_list(error.into()))?;
+        let bytes = entry.file_name().to_bytes();
+        if matches!(bytes, b"." | b"..") {
+            continue;
+        }
+        let mut name = String::from_utf8_lossy(bytes).into_owned();
+        let (is_dir, is_symlink) = match entry.file_type() {
+            // Some file systems do not say it in the list.
+            FileType::Unknown => look_in(&folder, Path::new(OsStr::from_bytes(bytes)))
+                .map_or((false, false), |found| (found.is_dir(), found.is_symlink())),
+            kind => (kind.is_dir(), kind.is_symlink()),
+        };
+        if is_dir {
+            name.push('/');
+        } else if is_symlink {
+            name.push('@');
         }
         names.push(name);
     }

@@ -1,5 +1,6 @@
 //! What this crate brings along: middleware, and the tools of a coding agent.
 
+pub(crate) mod ask_person;
 pub(crate) mod bash;
 pub(crate) mod edit_file;
 pub(crate) mod files;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use neuron_types::ToolDyn;
 
 pub use self::{
-    bash::{Bash, BashArgs},
+    ask_person::AskPersonTool,
+    bash::{Bash, BashArgs, check_sandbox},
     edit_file::{EditFile, EditFileArgs},
     glob::{Glob, GlobArgs},
     grep::{Grep, GrepArgs},
@@ -44,6 +46,26 @@ pub const BUILTIN_TOOLS: &[&str] = &[
 
 /// The names of those that change nothing, sorted.
 pub const READ_ONLY_TOOLS: &[&str] = &["glob", "grep", "list_files", "read_file"];
+
+/// The tools that an agent's list may name: those of [`BUILTIN_TOOLS`], and `ask_person`. Sorted.
+pub const NAMED_TOOLS: &[&str] = &[
+    "ask_person",
+    "bash",
+    "edit_file",
+    "glob",
+    "grep",
+    "list_files",
+    "read_file",
+    "write_file",
+];
+
+/// The tools of [`NAMED_TOOLS`] with these options, in their order.
+#[must_use]
+pub fn named_tools(options: &BuiltinOptions) -> Vec<Arc<dyn ToolDyn>> {
+    let mut tools = builtin_tools(options);
+    tools.insert(0, Arc::new(AskPersonTool));
+    tools
+}
 
 /// All built-in tools with these options, in the order of [`BUILTIN_TOOLS`].
 #[must_use]

@@ -1,4 +1,6 @@
-use std::time::Duration;
+use std::{ffi::OsString, time::Duration};
+
+use neuron_sandbox::{Protected, Sandbox};
 
 /// What the built-in tools may do and how much they answer.
 ///
@@ -15,8 +17,8 @@ pub struct BuiltinOptions {
     /// Whether the file tools stay inside [`ToolContext::cwd`](neuron_types::ToolContext::cwd): paths that
     /// lead out of it, by `..`, absolutely or through a symbolic link, are refused. Default is true.
     ///
-    /// It keeps a model in its place. It is no sandbox against another process that changes links while a
-    /// tool runs, and it does not hold `bash`, whose commands can reach whatever this process can.
+    /// It holds too while other processes change links: what was checked is what is opened. What `bash`
+    /// reaches is for `sandbox` to say.
     pub confine: bool,
     /// The most bytes of text in one result, notes not counted. Default is 65,536.
     pub max_output_bytes: usize,
@@ -32,14 +34,18 @@ pub struct BuiltinOptions {
     pub bash_max_timeout: Duration,
     /// How long a command that is stopped has between SIGTERM and SIGKILL. Default is 2 seconds.
     pub bash_kill_grace: Duration,
-    /// Names of inherited environment variables that commands do not get, beside those whose name is or
-    /// ends, after an underscore, in `API_KEY`, `ACCESS_KEY`, `PRIVATE_KEY`, `TOKEN`, `SECRET`, `PASSWORD`,
-    /// `PASSPHRASE` or `CREDENTIALS`. Default is none.
+    /// What the commands of `bash` may reach. Default is [`Sandbox::Workspace`].
+    ///
+    /// Where nothing can confine them, they are not started: see [`check_sandbox`](crate::check_sandbox).
+    pub sandbox: Sandbox,
+    /// What neither commands nor file tools change, or read, besides what they never do. Default is nothing.
+    pub protected: Protected,
+    /// Names of variables of this process that commands get besides those that they always get (see
+    /// [`neuron_sandbox::is_inherited`]). Default is none.
     ///
     /// What [`ToolContext::environment`](neuron_types::ToolContext::environment) names is given to commands
-    /// in any case. Hiding keeps secrets out of logs and out of what the model happens to read; a command
-    /// of the same user that goes looking for them can find them in this process.
-    pub hidden_environment: Vec<String>,
+    /// in any case.
+    pub inherited_environment: Vec<OsString>,
 }
 
 impl Default for BuiltinOptions {
@@ -53,7 +59,9 @@ impl Default for BuiltinOptions {
             bash_timeout: Duration::from_secs(120),
             bash_max_timeout: Duration::from_secs(600),
             bash_kill_grace: Duration::from_secs(2),
-            hidden_environment: Vec::new(),
+            sandbox: Sandbox::default(),
+            protected: Protected::default(),
+            inherited_environment: Vec::new(),
         }
     }
 }

@@ -1,5 +1,4 @@
 use std::{
-    fs::File,
     io::{self, BufRead, BufReader, Read},
     num::NonZeroUsize,
     sync::Arc,
@@ -13,6 +12,7 @@ use crate::{
     BuiltinOptions,
     builtin::files::blocking::{blocking, check},
     builtin::files::error::cannot,
+    builtin::files::open,
     builtin::files::root::Root,
     definition::reader,
     text::whole_end,
@@ -32,6 +32,7 @@ pub struct ReadFile {
 #[serde(deny_unknown_fields)]
 pub struct ReadFileArgs {
     /// The file, relative to the working directory.
+    #[schemars(extend("format" = "path"))]
     pub path: String,
     /// The first line to read, counted from 1. Default is the first line of the file.
     #[serde(default)]
@@ -69,7 +70,7 @@ impl Tool for ReadFile {
         let options = Arc::clone(&self.options);
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |stop| {
-            let root = Root::new(&cwd, options.confine)?;
+            let root = Root::new(&cwd, &options)?;
             read(&root, &args, &options, stop)
         })
         .await
@@ -91,19 +92,20 @@ fn read(
             "end_line {last} is before start_line {first}; swap them"
         )));
     }
-    // Opening a pipe would wait for a writer.
-    let metadata = real.metadata().map_err(cannot("read", path))?;
-    if metadata.is_dir() {
+    // Opening a device may have effects.
+    let found = open::look(&real).map_err(cannot("read", path))?;
+    if found.is_dir() {
         return Err(ToolError::ModelRetry(format!(
             "{path} is a directory; list_files shows what is in it"
         )));
     }
-    if !metadata.is_file() {
+    if !found.is_file() {
         return Err(ToolError::ModelRetry(format!(
             "{path} is neither a file nor a directory and cannot be read"
         )));
     }
-    let file = File::open(&real).map_err(cannot("read", path))?;
+    let file = open::file(&real).map_err(cannot("read", path))?;
+    let size = file.metadata().map_err(cannot("read", path))?.len();
     let mut reader = BufReader::new(file);
     let start = reader.fill_buf().map_err(cannot("read", path))?;
     if start.is_empty() {
@@ -118,8 +120,7 @@ fn read(
     match excerpt {
         Some(excerpt) if !excerpt.bytes.contains(&0) => excerpt.into_text(path, first),
         _ => Err(ToolError::ModelRetry(format!(
-            "{path} is a binary file of {} bytes; read_file reads text",
-            metadata.len()
+            "{path} is a binary file of {size} bytes; read_file reads text"
         ))),
     }
 }

@@ -30,6 +30,7 @@ pub struct WriteFile {
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
     /// The file, relative to the working directory.
+    #[schemars(extend("format" = "path"))]
     pub path: String,
     /// The whole new content.
     pub content: String,
@@ -53,20 +54,19 @@ impl Tool for WriteFile {
     fn definition(&self) -> ToolDefinition {
         let description = "Writes a text file. A file that exists is replaced as a whole, missing \
                            directories are made. To change a part of a file use edit_file.";
-        definition::<WriteFileArgs>(
-            Self::NAME,
-            "Write file",
-            description.to_owned(),
-            ANNOTATIONS,
-        )
+        let description = description.to_owned();
+        ToolDefinition {
+            previews: true,
+            ..definition::<WriteFileArgs>(Self::NAME, "Write file", description, ANNOTATIONS)
+        }
     }
 
     async fn call(&self, args: WriteFileArgs, ctx: &ToolContext) -> Result<String, ToolError> {
-        let confine = self.options.confine;
+        let options = Arc::clone(&self.options);
         let (cwd, approved) = (ctx.cwd.clone(), ctx.preview.clone());
         blocking(ctx, move |stop| {
             let WriteFileArgs { path, content } = args;
-            let real = Root::new(&cwd, confine)?.target(&path)?;
+            let real = Root::new(&cwd, &options)?.target(&path)?;
             let _lock = lock(&real);
             if approved.is_some() {
                 let found = content_of(&real, &path)?;
@@ -87,8 +87,8 @@ impl Tool for WriteFile {
         let cwd = ctx.cwd.clone();
         blocking(ctx, move |_| {
             let WriteFileArgs { path, content } = args;
-            let real = Root::new(&cwd, options.confine)?.target(&path)?;
-            let size = replaceable(&real, &path)?.map_or(0, |found| found.len());
+            let real = Root::new(&cwd, &options)?.target(&path)?;
+            let size = replaceable(&real, &path)?.map_or(0, |found| found.size());
             if size > options.max_file_bytes {
                 let text = format!("replaces all of {path}, which has {size} bytes");
                 return Ok(Some(Preview {

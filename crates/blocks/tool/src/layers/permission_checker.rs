@@ -21,13 +21,16 @@ use crate::middleware::{Next, ToolCall, ToolMiddleware};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let mut registry = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
-/// registry.add_middleware(PermissionChecker::new(ApprovalRules {
+/// let rules = ApprovalRules {
 ///     deny: vec!["bash(command=git push*)".into()],
 ///     ..ApprovalRules::default()
-/// }));
+/// };
+/// // The tools say what their arguments are for: without them, arguments are compared as texts.
+/// let policy = rules.for_tools(&registry.definitions());
+/// registry.add_middleware(PermissionChecker::new(policy));
 ///
 /// let ctx = ToolContext::default();
-/// let push = registry.execute("bash", json!({"command": "git push"}), &ctx).await;
+/// let push = registry.execute("bash", json!({"command": "true && git 'push'"}), &ctx).await;
 /// assert!(matches!(push, Err(ToolError::PermissionDenied(_))));
 /// assert!(registry.execute("bash", json!({"command": "true"}), &ctx).await.is_ok());
 /// # }
@@ -55,9 +58,10 @@ impl<P: PermissionPolicy> ToolMiddleware for PermissionChecker<P> {
             PermissionDecision::Deny(reason) => {
                 Box::pin(async { Err(ToolError::PermissionDenied(reason)) })
             }
-            PermissionDecision::Ask(reason) => Box::pin(async move {
+            PermissionDecision::Ask(asking) => Box::pin(async move {
                 Err(ToolError::PermissionDenied(format!(
-                    "{reason}, and there is nobody to ask"
+                    "{}, and there is nobody to ask",
+                    asking.reason
                 )))
             }),
         }

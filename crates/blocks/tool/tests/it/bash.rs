@@ -1,5 +1,11 @@
-use std::{env, process::Command};
+use std::{
+    env, fs,
+    process::Command,
+    time::{Duration, Instant},
+};
 
+use neuron_patience::patience;
+use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, ToolError};
 use serde_json::json;
 
@@ -24,7 +30,7 @@ async fn a_command_that_fails_is_an_error_result() {
     let place = Workspace::new();
     for (command, expected) in [
         ("echo no; exit 3", "no\n[exit code 3]\n"),
-        ("kill -9 $$", "[killed by signal 9]\n"),
+        ("kill -9 $$", "[exit code 137]\n"),
     ] {
         let output = place
             .call("bash", json!({"command": command}))
@@ -74,8 +80,29 @@ async fn shows_binary_output_as_text() {
 }
 
 #[tokio::test]
-async fn does_not_wait_for_what_is_left_in_the_background() {
+async fn what_is_left_in_the_background_ends_with_the_command() {
     let place = Workspace::new();
+    let command =
+        "(while :; do echo x >> alive; sleep 0.01; done) & until [ -s alive ]; do :; done";
+    place.ok("bash", json!({ "command": command })).await;
+    let length = || fs::metadata(place.path("alive")).unwrap().len();
+    let started = Instant::now();
+    loop {
+        let before = length();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if length() == before {
+            break;
+        }
+        assert!(started.elapsed() < patience(), "it lives on");
+    }
+}
+
+#[tokio::test]
+async fn an_unconfined_command_is_not_waited_for_in_the_background() {
+    let place = Workspace::with(&BuiltinOptions {
+        sandbox: Sandbox::Off,
+        ..BuiltinOptions::default()
+    });
     let output = place
         .ok("bash", json!({"command": "sleep 86400 & echo $!"}))
         .await;
@@ -121,13 +148,16 @@ async fn finds_the_idempotency_key_of_the_call_in_a_variable() {
 }
 
 #[tokio::test]
-async fn does_not_get_inherited_secrets() {
+async fn inherits_what_is_on_the_list_and_what_is_named() {
     // A test may not change its own environment: it starts itself again with the secrets in it.
     if env::var_os("NEURON_TEST_API_KEY").is_none() {
         let test = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "bash::does_not_get_inherited_secrets"])
+            .args([
+                "--exact",
+                "bash::inherits_what_is_on_the_list_and_what_is_named",
+            ])
             .env("NEURON_TEST_API_KEY", "1")
-            .env("NEURON_TEST_HIDDEN", "2")
+            .env("NEURON_TEST_URL", "2")
             .env("NEURON_TEST_PLAIN", "3")
             .output()
             .unwrap();
@@ -139,7 +169,7 @@ async fn does_not_get_inherited_secrets() {
         return;
     }
     let place = Workspace::with(&BuiltinOptions {
-        hidden_environment: vec!["NEURON_TEST_HIDDEN".into()],
+        inherited_environment: vec!["NEURON_TEST_PLAIN".into()],
         ..BuiltinOptions::default()
     });
     let output = place

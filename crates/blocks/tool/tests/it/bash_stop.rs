@@ -3,6 +3,7 @@
 use std::{fs, time::Duration, time::Instant};
 
 use neuron_patience::patience;
+use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, ToolError, ToolOutput};
 use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
@@ -18,6 +19,8 @@ fn command(setup: &str) -> String {
 fn place(grace: Duration) -> Workspace {
     Workspace::with(&BuiltinOptions {
         bash_kill_grace: grace,
+        // Process ids are those of this machine then. How confined ones end is for the sandbox's tests.
+        sandbox: Sandbox::Off,
         ..BuiltinOptions::default()
     })
 }

@@ -133,3 +133,36 @@ async fn the_working_directory_may_be_named_through_a_link() {
             .is_err()
     );
 }
+
+#[tokio::test]
+async fn what_is_protected_is_not_changed_and_the_journal_not_read() {
+    let place = Workspace::new();
+    place.write(".git/config", "[core]");
+    place.write(".neuron/neuron.db", "journal");
+    place.write("neuron.toml", "agents");
+    place.write("sub/in", "text");
+    for path in [
+        "neuron.toml",
+        "sub/../neuron.toml",
+        ".git/config",
+        ".git/hooks/pre-commit",
+        "sub/.git/hooks/pre-commit",
+        ".neuron/new",
+    ] {
+        let input = json!({"path": path, "content": "x"});
+        let error = place.call("write_file", input).await.unwrap_err();
+        assert!(
+            matches!(error, ToolError::PermissionDenied(_)),
+            "{path}: {error}"
+        );
+    }
+    let input = json!({"path": ".git/config", "old_string": "core", "new_string": "x"});
+    drop(place.call("edit_file", input).await.unwrap_err());
+    let input = json!({"path": ".neuron/neuron.db"});
+    let error = place.call("read_file", input).await.unwrap_err();
+    assert!(matches!(error, ToolError::PermissionDenied(_)), "{error}");
+    assert_eq!(
+        place.read("neuron.toml") + &place.read(".git/config"),
+        "agents[core]"
+    );
+}

@@ -21,5 +21,6 @@ mod read_file;
 mod registry;
 mod schema_validator;
 mod search;
+mod swapped_links;
 mod workspace;
 mod write_file;

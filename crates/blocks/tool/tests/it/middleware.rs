@@ -128,6 +128,7 @@ async fn a_layer_sees_the_id_of_the_call() {
         id: "call_7".into(),
         name: "recorder".into(),
         input: json!(2),
+        ..ToolCall::default()
     };
     registry
         .execute_call(&call, &ToolContext::default())

@@ -51,6 +51,7 @@ async fn calls_by_name_and_as_the_model_wrote_them_are_the_same() {
         id: "1".into(),
         name: "echo".into(),
         input: json!({"a": 1}),
+        ..ToolCall::default()
     };
     let expected = ToolOutput::text(r#"one: {"a":1}"#);
     assert_eq!(registry.execute_call(&call, &ctx).await.unwrap(), expected);

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocking;
 pub(crate) mod error;
+pub(crate) mod open;
 pub(crate) mod replace;
 pub(crate) mod root;
 pub(crate) mod seen;

@@ -6,15 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use neuron_sandbox::Protected;
 use neuron_types::ToolError;
 
-use crate::builtin::files::error::cannot;
+use crate::{BuiltinOptions, builtin::files::error::cannot};
 
 /// The working directory of one call.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
     confine: bool,
+    protected: Protected,
 }
 
 /// Where a path leads.
@@ -28,17 +30,24 @@ struct Resolved {
 }
 
 impl Root {
-    pub(crate) fn new(cwd: &Path, confine: bool) -> Result<Self, ToolError> {
+    pub(crate) fn new(cwd: &Path, options: &BuiltinOptions) -> Result<Self, ToolError> {
         let path = cwd.canonicalize().map_err(cannot(
             "use the working directory",
             &cwd.display().to_string(),
         ))?;
-        Ok(Self { path, confine })
+        Ok(Self {
+            path,
+            confine: options.confine,
+            protected: options.protected.clone(),
+        })
     }
 
     /// The real path of something that exists.
     pub(crate) fn existing(&self, path: &str) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(path)?;
+        if self.hides(&resolved.path) {
+            return Err(denied(path, "cannot be read by tools"));
+        }
         match resolved.missing {
             None => Ok(resolved.path),
             Some(error) if error.kind() == io::ErrorKind::NotFound => Err(not_found(path)),
@@ -46,9 +55,29 @@ impl Root {
         }
     }
 
+    /// The real path of something that exists and may be changed.
+    pub(crate) fn editable(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let real = self.existing(path)?;
+        self.check_write(path, &real)?;
+        Ok(real)
+    }
+
+    /// Whether a tool may not read what is at this real path.
+    pub(crate) fn hides(&self, real: &Path) -> bool {
+        self.protected.refuses_read(&self.path, real)
+    }
+
+    fn check_write(&self, path: &str, real: &Path) -> Result<(), ToolError> {
+        match self.protected.refuses_write(&self.path, real) {
+            true => Err(denied(path, "is protected and cannot be changed by tools")),
+            false => Ok(()),
+        }
+    }
+
     /// The real path of something that exists or can be created.
     pub(crate) fn target(&self, path: &str) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(path)?;
+        self.check_write(path, &resolved.path)?;
         match resolved.missing {
             Some(_) if resolved.broken => Err(ToolError::ModelRetry(format!(
                 "{path} goes through something that does not exist; name the place itself"
@@ -111,6 +140,10 @@ impl Root {
     }
 }
 
+fn denied(path: &str, why: &str) -> ToolError {
+    ToolError::PermissionDenied(format!("{path} {why}"))
+}
+
 fn not_found(path: &str) -> ToolError {
     ToolError::ModelRetry(format!("{path} does not exist; list_files shows what does"))
 }
@@ -140,7 +173,7 @@ mod tests {
         symlink("../other/new", work.join("dangling-out")).unwrap();
         symlink("nothing", work.join("dangling-in")).unwrap();
         symlink("loop", work.join("loop")).unwrap();
-        let root = Root::new(&work, true).unwrap();
+        let root = Root::new(&work, &BuiltinOptions::default()).unwrap();
         (temp, root)
     }
 
@@ -210,7 +243,11 @@ mod tests {
     #[test]
     fn goes_anywhere_without_confinement() {
         let (_temp, root) = place();
-        let root = Root::new(&root.path, false).unwrap();
+        let options = BuiltinOptions {
+            confine: false,
+            ..BuiltinOptions::default()
+        };
+        let root = Root::new(&root.path, &options).unwrap();
         assert!(
             root.existing("../other/secret")
                 .unwrap()

@@ -1,11 +1,14 @@
 //! Whether a file is still as somebody saw it who approved a change of it.
 
-use std::{fmt::Write as _, fs, io, path::Path};
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
-use neuron_types::ToolError;
+use neuron_types::{ToolError, hex};
 use sha2::{Digest as _, Sha256};
 
-use crate::builtin::files::error::cannot;
+use crate::builtin::files::{error::cannot, open};
 
 /// What a file holds that is not there.
 const ABSENT: &str = "absent";
@@ -15,12 +18,7 @@ pub(crate) fn fingerprint(content: Option<&[u8]>) -> String {
     let Some(content) = content else {
         return ABSENT.to_owned();
     };
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(content) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", hex(&Sha256::digest(content)))
 }
 
 /// Fails if the file holds something else than what was approved; `None` where nobody was shown it.
@@ -37,9 +35,14 @@ pub(crate) fn check_seen(
     }
 }
 
-/// What the file holds; `None` if it is not there.
+/// What the file at this real path holds; `None` if it is not there.
 pub(crate) fn content_of(path: &Path, shown: &str) -> Result<Option<Vec<u8>>, ToolError> {
-    match fs::read(path) {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        open::file(path)?.read_to_end(&mut content)?;
+        Ok(content)
+    };
+    match read() {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(cannot("read", shown)(error)),

@@ -1,5 +1,5 @@
 //! Processes of a command, and what they print.
 
 pub(crate) mod head_tail;
-pub(crate) mod process_group;
-pub(crate) mod secret;
+pub(crate) mod output;
+pub(crate) mod running;
