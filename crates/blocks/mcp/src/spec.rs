@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
+use neuron_sandbox::{Protected, Sandbox, SandboxRules};
+
 /// How long starting a server and each request to it may take, tool calls apart.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -33,11 +35,13 @@ pub enum McpTransport {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that it gets beside those that it inherits: all but those that look like secrets (see
-        /// [`neuron_tool::is_secret_variable`]).
+        /// Variables that it gets beside those that it inherits (see [`neuron_sandbox::is_inherited`]).
         environment: BTreeMap<String, String>,
-        /// Further variables that it does not inherit.
-        hidden_environment: Vec<String>,
+        /// What it may reach. Default is the network, and of files what the commands of an agent reach; its cache,
+        /// which is its home directory, can be written besides. What its command line names can be read.
+        sandbox: Sandbox,
+        /// What it leaves alone besides what it always does.
+        protected: Protected,
         /// Its working directory; that of this process where `None`.
         cwd: Option<PathBuf>,
     },
@@ -63,7 +67,8 @@ impl McpServerSpec {
                 command: command.into(),
                 args: args.into_iter().map(Into::into).collect(),
                 environment: BTreeMap::new(),
-                hidden_environment: Vec::new(),
+                sandbox: Sandbox::Custom(SandboxRules::new().network(true)),
+                protected: Protected::default(),
                 cwd: None,
             },
         )
@@ -91,6 +96,16 @@ impl McpServerSpec {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Sets what a program may reach. Default is the network, the working directory, and a cache of its own. Without
+    /// effect on a server at an address.
+    #[must_use]
+    pub fn sandbox(mut self, to: Sandbox) -> Self {
+        if let McpTransport::Stdio { sandbox, .. } = &mut self.transport {
+            *sandbox = to;
+        }
         self
     }
 

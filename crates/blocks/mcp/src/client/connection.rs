@@ -1,7 +1,7 @@
 //! One connection to a server, from the handshake to its end.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     McpClientHandler, McpError, McpServerSpec, McpTransport,
     client::no_answer::NoAnswer,
-    client::opening::begin,
+    client::opening::{Begun, begin},
     handler::questions::Questions,
     handler::side::{Routes, Side},
     wire::fault::Fault,
@@ -52,12 +52,12 @@ pub(crate) struct How<'a> {
 }
 
 impl Connection {
-    /// Starts or reaches the server and begins the protocol.
+    /// Starts or reaches the server and begins the protocol. `older` is what is remembered of the server.
     pub(crate) async fn open(
         spec: &McpServerSpec,
         handler: Arc<dyn McpClientHandler>,
+        older: &AtomicBool,
     ) -> Result<Self, McpError> {
-        let fault = Fault::default();
         let progress = Routes::default();
         let questions = Questions::default();
         let side = Side {
@@ -70,7 +70,7 @@ impl Connection {
             McpTransport::Stdio { .. } => None,
             McpTransport::Http { url, .. } => Some(url.clone()),
         };
-        let service = begin(spec, side, &fault).await?;
+        let Begun { service, fault } = begin(spec, side, older).await?;
         Ok(Self {
             server: spec.name.clone(),
             url,
@@ -85,6 +85,12 @@ impl Connection {
     /// What the server said of itself.
     pub(crate) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.peer.peer_info()
+    }
+
+    /// Whether the server speaks the version of 2026-07-28, in which it asks by answering.
+    pub(crate) fn is_newer(&self) -> bool {
+        let info = self.peer.peer_info();
+        info.is_some_and(|info| !info.protocol_version.has_initialize())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

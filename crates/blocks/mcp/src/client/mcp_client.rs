@@ -1,13 +1,15 @@
 //! The client: one server, for as long as it is needed, over as many connections as that takes.
 
-use std::{fmt, path::Path, sync::Arc, time::Duration};
-
-use neuron_types::{ToolContext, ToolOutput};
-use rmcp::model::{
-    CallToolRequestParams, ClientRequest, PaginatedRequestParams, Request, RequestNoParam,
-    RequestOptionalParam, ServerResult,
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
-use serde_json::{Map, Value};
+
+use rmcp::model::{
+    ClientRequest, PaginatedRequestParams, RequestNoParam, RequestOptionalParam, ServerResult,
+};
 use tokio::{sync::Mutex, time};
 use tracing::info;
 
@@ -15,7 +17,6 @@ use crate::{
     McpClientHandler, McpError, McpServerSpec,
     client::connection::{Connection, How},
     client::no_answer::NoAnswer,
-    wire::content,
     wire::fault::shown,
 };
 
@@ -60,6 +61,8 @@ pub struct McpClient {
 struct Inner {
     spec: McpServerSpec,
     handler: Arc<dyn McpClientHandler>,
+    /// Whether the newer way to begin was of no use with this server.
+    older: AtomicBool,
     slot: Mutex<Slot>,
 }
 
@@ -73,9 +76,9 @@ enum Slot {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct McpServerInfo {
-    /// Its name.
+    /// Its name; that of its [spec](McpServerSpec::name) if it says none.
     pub name: String,
-    /// Its version.
+    /// Its version. Empty if it says none.
     pub version: String,
     /// The version of the protocol that is spoken.
     pub protocol_version: String,
@@ -129,12 +132,14 @@ impl McpClient {
         spec: McpServerSpec,
         handler: Arc<dyn McpClientHandler>,
     ) -> Result<Self, McpError> {
-        let connection = Connection::open(&spec, Arc::clone(&handler)).await?;
+        let older = AtomicBool::default();
+        let connection = Connection::open(&spec, Arc::clone(&handler), &older).await?;
         let slot = Mutex::new(Slot::Open(Arc::new(connection)));
         Ok(Self {
             inner: Arc::new(Inner {
                 spec,
                 handler,
+                older,
                 slot,
             }),
         })
@@ -156,10 +161,14 @@ impl McpClient {
         let info = connection
             .info()
             .ok_or_else(|| self.nonsense("it did not say what it is"))?;
-        let implementation = info.server_info.clone().unwrap_or_default();
+        // It need not say this as of 2026-07-28.
+        let (name, version) = match &info.server_info {
+            Some(it) => (it.name.as_str(), it.version.as_str()),
+            None => (self.name(), ""),
+        };
         Ok(McpServerInfo {
-            name: shown(&implementation.name, 200),
-            version: shown(&implementation.version, 200),
+            name: shown(name, 200),
+            version: shown(version, 200),
             protocol_version: shown(info.protocol_version.as_str(), 40),
             instructions: info
                 .instructions
@@ -177,52 +186,15 @@ impl McpClient {
     ///
     /// Any but [`McpError::Cancelled`], [`McpError::NotOffered`] and those of serving.
     pub async fn ping(&self) -> Result<(), McpError> {
-        let request = ClientRequest::PingRequest(RequestNoParam::default());
-        self.ask(request, &self.briefly()).await.map(drop)
-    }
-
-    /// Calls a tool by the server's own name. Dropping the future cancels the call.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::ping`]. A tool that failed is an output with
-    /// [`is_error`](ToolOutput::is_error), not an error.
-    pub async fn call_tool(&self, name: &str, args: Value) -> Result<ToolOutput, McpError> {
-        self.call_tool_in(name, args, &ToolContext::default()).await
-    }
-
-    /// As [`McpClient::call_tool`], reporting progress to the context and ending when it is cancelled.
-    ///
-    /// # Errors
-    ///
-    /// As [`McpClient::call_tool`], and [`McpError::Cancelled`].
-    pub async fn call_tool_in(
-        &self,
-        name: &str,
-        args: Value,
-        ctx: &ToolContext,
-    ) -> Result<ToolOutput, McpError> {
-        let arguments = match args {
-            Value::Object(arguments) => arguments,
-            Value::Null => Map::new(),
-            _ => {
-                return Err(McpError::Refused {
-                    server: self.name().to_owned(),
-                    code: rmcp::model::ErrorCode::INVALID_PARAMS.0,
-                    message: "the arguments are no object".to_owned(),
-                });
-            }
-        };
-        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-        let how = How {
-            timeout: None,
-            cancel: Some(&ctx.cancellation_token),
-            progress: ctx.progress_reporter.clone(),
-        };
-        let request = ClientRequest::CallToolRequest(Request::new(params));
-        match self.ask(request, &how).await? {
-            ServerResult::CallToolResult(result) => Ok(content::output(result)),
-            _ => Err(self.nonsense("its answer is no result of a tool")),
+        if !self.connection().await?.is_newer() {
+            let request = ClientRequest::PingRequest(RequestNoParam::default());
+            return self.ask(request, &self.briefly()).await.map(drop);
+        }
+        // The newer version has no question of its own for this, and any answer says that the server is there.
+        let request = ClientRequest::ListToolsRequest(page(None));
+        match self.ask(request, &self.briefly()).await {
+            Ok(_) | Err(McpError::Refused { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -244,6 +216,11 @@ impl McpClient {
             drop(slot);
             connection.close().await;
         }
+    }
+
+    /// Who answers what the server asks.
+    pub(crate) fn handler(&self) -> &dyn McpClientHandler {
+        &*self.inner.handler
     }
 
     /// How a request is made that takes no work.
@@ -309,7 +286,7 @@ impl McpClient {
         let mut delays = RECONNECT_DELAYS.into_iter();
         loop {
             let handler = Arc::clone(&self.inner.handler);
-            match Connection::open(&self.inner.spec, handler).await {
+            match Connection::open(&self.inner.spec, handler, &self.inner.older).await {
                 Ok(connection) => {
                     info!(server = self.name(), "an MCP server is back");
                     let connection = Arc::new(connection);

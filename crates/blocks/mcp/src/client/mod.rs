@@ -1,10 +1,13 @@
 //! Connections to MCP servers, and what they offer.
 
+pub(crate) mod calling;
 pub(crate) mod connection;
 pub(crate) mod discovery;
+pub(crate) mod handshake;
 pub(crate) mod mcp_client;
 pub(crate) mod no_answer;
 pub(crate) mod opening;
 pub(crate) mod resource;
+pub(crate) mod rounds;
 pub(crate) mod servers;
 pub(crate) mod tool;

@@ -1,21 +1,30 @@
 //! How a connection begins: a program is started or an address is reached, and the protocol is begun.
 
-use std::{ffi::OsString, io, sync::Arc, time::Duration};
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures::future::BoxFuture;
-use neuron_tool::is_secret_variable;
+use neuron_sandbox::{ConfinedCommand, Confinement, Sandbox};
 use rmcp::{
-    RoleClient, ServiceExt as _,
+    RoleClient,
     service::{ClientInitializeError, RunningService},
     transport::{
         StreamableHttpClientTransport, common::client_side_sse::SseRetryPolicy,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
-use tokio::{process::Command, time};
+use tokio::time;
 
 use crate::{
     McpError, McpServerSpec, McpTransport,
+    client::handshake::begin_protocol,
     client::no_answer::{MAX_REASON_CHARS, causes, without},
     handler::side::Side,
     transport::http::HttpClient,
@@ -31,33 +40,88 @@ const RESUME_DELAYS: [Duration; 3] = [
     Duration::from_millis(1600),
 ];
 
+/// A connection that has begun.
+pub(crate) struct Begun {
+    pub(crate) service: RunningService<RoleClient, Side>,
+    /// Where it is told why it ended.
+    pub(crate) fault: Fault,
+}
+
 /// Starts or reaches a server and begins the protocol, in the time that the server has for it.
+///
+/// `older` is what is remembered of the server: whether the newer way to begin is of no use with it.
 pub(crate) async fn begin(
     spec: &McpServerSpec,
     side: Side,
-    fault: &Fault,
-) -> Result<RunningService<RoleClient, Side>, McpError> {
-    match time::timeout(spec.timeout, serve(spec, side, fault)).await {
-        Ok(Ok(service)) => Ok(service),
-        Ok(Err(Beginning::Start(error))) => Err(McpError::Connection {
+    older: &AtomicBool,
+) -> Result<Begun, McpError> {
+    let end = time::Instant::now() + spec.timeout;
+    let first = attempt(spec, side.clone(), older, end).await;
+    match first {
+        Err(Failed {
+            error: Beginning::Handshake(error),
+            fault,
+        }) if matches!(*error, ClientInitializeError::ConnectionClosed(_))
+            && fault.protocol().is_none()
+            && !older.swap(true, Ordering::Relaxed) =>
+        {
+            // Some older servers end where they are asked anything before `initialize`.
+            let second = attempt(spec, side, older, end).await;
+            if second.is_err() {
+                older.store(false, Ordering::Relaxed);
+            }
+            sort(spec, second).await
+        }
+        first => sort(spec, first).await,
+    }
+}
+
+async fn attempt(
+    spec: &McpServerSpec,
+    side: Side,
+    older: &AtomicBool,
+    end: time::Instant,
+) -> Result<Begun, Failed> {
+    let fault = Fault::default();
+    let served = time::timeout_at(end, serve(spec, side, &fault, older)).await;
+    match served.unwrap_or(Err(Beginning::Late)) {
+        Ok(service) => Ok(Begun { service, fault }),
+        Err(error) => Err(Failed { error, fault }),
+    }
+}
+
+async fn sort(spec: &McpServerSpec, begun: Result<Begun, Failed>) -> Result<Begun, McpError> {
+    let Failed { error, fault } = match begun {
+        Ok(begun) => return Ok(begun),
+        Err(failed) => failed,
+    };
+    Err(match error {
+        Beginning::Start(error) => McpError::Connection {
             server: spec.name.clone(),
             reason: error.to_string(),
-        }),
-        Ok(Err(Beginning::Handshake(error))) => Err(handshake_error(spec, fault, &error).await),
-        Err(_) => {
+        },
+        Beginning::Handshake(error) => handshake_error(spec, &fault, &error).await,
+        Beginning::Late => {
             let reason = format!("no answer within {:?}", spec.timeout);
-            Err(McpError::Initialization {
+            McpError::Initialization {
                 server: spec.name.clone(),
                 reason: fault.explain(&reason).await,
-            })
+            }
         }
-    }
+    })
+}
+
+/// An attempt that came to nothing, and what is known of its end.
+struct Failed {
+    error: Beginning,
+    fault: Fault,
 }
 
 /// Why nothing began.
 enum Beginning {
     Start(io::Error),
     Handshake(Box<ClientInitializeError>),
+    Late,
 }
 
 impl From<ClientInitializeError> for Beginning {
@@ -71,19 +135,21 @@ fn serve<'a>(
     spec: &'a McpServerSpec,
     side: Side,
     fault: &'a Fault,
+    older: &'a AtomicBool,
 ) -> BoxFuture<'a, Result<RunningService<RoleClient, Side>, Beginning>> {
-    Box::pin(open_transport(spec, side, fault))
+    Box::pin(open_transport(spec, side, fault, older))
 }
 
 async fn open_transport(
     spec: &McpServerSpec,
     side: Side,
     fault: &Fault,
+    older: &AtomicBool,
 ) -> Result<RunningService<RoleClient, Side>, Beginning> {
     match &spec.transport {
         McpTransport::Stdio { .. } => {
-            let (process, pipes) =
-                ServerProcess::spawn(command(&spec.transport)).map_err(Beginning::Start)?;
+            let command = command(&spec.name, &spec.transport).map_err(Beginning::Start)?;
+            let (process, pipes) = ServerProcess::spawn(command).map_err(Beginning::Start)?;
             let transport = StdioTransport::new(
                 &spec.name,
                 process,
@@ -91,7 +157,7 @@ async fn open_transport(
                 spec.max_message_bytes,
                 fault.clone(),
             );
-            Ok(side.serve(transport).await?)
+            Ok(begin_protocol(side, transport, older).await?)
         }
         McpTransport::Http { url, token } => {
             let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
@@ -109,34 +175,75 @@ async fn open_transport(
                 .build()
                 .map_err(|error| Beginning::Start(io::Error::other(error)))?;
             let transport = StreamableHttpClientTransport::with_client(HttpClient(client), config);
-            Ok(side.serve(transport).await?)
+            Ok(begin_protocol(side, transport, older).await?)
         }
     }
 }
 
-fn command(transport: &McpTransport) -> Command {
+fn command(name: &str, transport: &McpTransport) -> io::Result<ConfinedCommand> {
     let McpTransport::Stdio {
         command,
         args,
         environment,
-        hidden_environment,
+        sandbox,
+        protected,
         cwd,
     } = transport
     else {
-        return Command::new(OsString::new());
+        return Err(io::ErrorKind::Unsupported.into());
     };
-    let mut built = Command::new(command);
-    built.args(args);
-    for (name, _) in std::env::vars_os() {
-        if is_secret_variable(&name) || hidden_environment.iter().any(|hidden| name == **hidden) {
-            built.env_remove(&name);
-        }
+    let here = env::current_dir()?;
+    let cwd = cwd
+        .as_ref()
+        .map_or_else(|| here.clone(), |cwd| here.join(cwd));
+    let words = [command].into_iter().chain(args);
+    let sandbox = with_readable(sandbox, words.filter_map(|word| readable(word)));
+    let is_off = sandbox.is_off();
+    let mut confinement = Confinement::builder(sandbox).protected(protected.clone());
+    if let Some(cache) = cache(name).filter(|_| !is_off) {
+        confinement = confinement.home(cache);
     }
-    built.envs(environment);
-    if let Some(cwd) = cwd {
-        built.current_dir(cwd);
+    let mut built = confinement.build().command(command, &cwd)?;
+    built.args(args).envs(environment);
+    Ok(built)
+}
+
+/// The directory that a server keeps in what it fetches.
+fn cache(name: &str) -> Option<PathBuf> {
+    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let caches = named.or_else(|| env::home_dir().map(|home| home.join(".cache")));
+    let caches = caches.filter(|path| path.is_absolute())?;
+    Some(caches.join("neuron").join("mcp").join(name))
+}
+
+fn with_readable(sandbox: &Sandbox, paths: impl Iterator<Item = PathBuf>) -> Sandbox {
+    match sandbox.rules() {
+        None => Sandbox::Off,
+        Some(rules) => Sandbox::Custom(paths.fold(rules, |rules, path| rules.read(path))),
     }
-    built
+}
+
+/// What can be read since a word of the command line names it: a directory; a file with what is beside it, and with the
+/// packages that it is one of.
+fn readable(word: &str) -> Option<PathBuf> {
+    let path = Path::new(word);
+    if !path.is_absolute() || !path.exists() {
+        return None;
+    }
+    if path.is_dir() {
+        return Some(path.to_owned());
+    }
+    let real = path.canonicalize().ok()?;
+    let packages = real
+        .ancestors()
+        .filter(|folder| folder.ends_with("node_modules"))
+        .last();
+    let folder = packages.or_else(|| real.parent())?;
+    let holds_home = env::home_dir().is_some_and(|home| home.starts_with(folder));
+    Some(match holds_home {
+        true => path.to_owned(),
+        false => folder.to_owned(),
+    })
 }
 
 async fn handshake_error(

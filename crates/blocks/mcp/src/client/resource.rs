@@ -8,7 +8,7 @@ use rmcp::model::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{McpClient, McpError, client::mcp_client::page, wire::content};
+use crate::{McpClient, McpError, client::mcp_client::page, client::rounds::Rounds, wire::content};
 
 /// One page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl McpClient {
     pub async fn read_resource(&self, uri: &str) -> Result<Vec<ResourceContent>, McpError> {
         let params = ReadResourceRequestParams::new(uri);
         let request = ClientRequest::ReadResourceRequest(Request::new(params));
-        match self.ask(request, &self.briefly()).await? {
+        match self.ask_in_rounds(request).await? {
             ServerResult::ReadResourceResult(result) => {
                 Ok(result.contents.into_iter().map(Into::into).collect())
             }
@@ -217,10 +217,15 @@ impl McpClient {
             .collect();
         let params = GetPromptRequestParams::new(name).with_arguments(arguments);
         let request = ClientRequest::GetPromptRequest(Request::new(params));
-        match self.ask(request, &self.briefly()).await? {
+        match self.ask_in_rounds(request).await? {
             ServerResult::GetPromptResult(result) => Ok(result.into()),
             _ => Err(self.nonsense("its answer is no prompt")),
         }
+    }
+
+    async fn ask_in_rounds(&self, request: ClientRequest) -> Result<ServerResult, McpError> {
+        let rounds = Rounds::new(request);
+        rounds.go_to_the_end(self, &self.briefly()).await
     }
 }
 

@@ -16,6 +16,10 @@ use crate::McpError;
 /// example, and at most 20 times for each. The answer ends with that work: it is dropped when nothing is under
 /// way any more. However long an answer takes, the tool's own timeout has to be longer.
 ///
+/// A server that speaks the version of 2026-07-28 asks the person otherwise: its call comes back as a form, to be
+/// made again with the answers (see `McpClient::call_tool_in`). The handler is asked for the person only where no
+/// tool is called.
+///
 /// # Examples
 ///
 /// A person who always agrees:

@@ -16,6 +16,9 @@ use rmcp::model::{
 
 use crate::{McpError, SamplingRequest, wire::content, wire::definition};
 
+/// What a server wants to ask a model, by the name of the answer.
+pub(crate) type Asked = (String, CreateMessageRequestParams);
+
 pub(crate) fn request(server: &str, asked: CreateMessageRequestParams) -> SamplingRequest {
     let hints = asked
         .model_preferences

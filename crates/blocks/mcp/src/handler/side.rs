@@ -17,7 +17,7 @@ use rmcp::{
         ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
         ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
         FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-        ProgressToken, Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+        ProgressToken, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpError,
-    handler::questions::Questions, handler::sampling, wire::fault::shown,
+    handler::questions::Questions, handler::roots, handler::sampling, wire::fault::shown,
 };
 
 /// How much of a server's progress message is passed on.
@@ -97,14 +97,7 @@ impl ClientHandler for Side {
         &self,
         _: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
-        let roots = self.handler.roots().into_iter().map(|root| {
-            let wire = Root::new(root.uri);
-            match root.name {
-                Some(name) => wire.with_name(name),
-                None => wire,
-            }
-        });
-        Ok(ListRootsResult::new(roots.collect()))
+        Ok(roots::answer(&*self.handler))
     }
 
     async fn create_elicitation(

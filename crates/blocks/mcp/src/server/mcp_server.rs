@@ -229,6 +229,7 @@ impl ServerHandler for McpServer {
             id: context.id.to_string(),
             name: request.name.into_owned(),
             input: Value::Object(request.arguments.unwrap_or_default()),
+            ..ToolCall::default()
         };
         let mut ctx = self.context.clone();
         ctx.cancellation_token = context.ct.clone();
@@ -242,6 +243,10 @@ impl ServerHandler for McpServer {
             () = context.ct.cancelled() => Err(ToolError::Cancelled),
         };
         let output = match output {
+            // Whoever opens a ticket for it is no client of this server.
+            Ok(output) if output.pending.is_some() => {
+                ToolOutput::error("the call waits for what MCP clients are not asked for here")
+            }
             Ok(output) => output,
             Err(ToolError::NotFound(name)) => {
                 let known: Vec<_> = self.tools.names().collect();

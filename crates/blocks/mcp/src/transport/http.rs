@@ -5,7 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use futures::stream::BoxStream;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    model::{
+        ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+    },
     transport::streamable_http_client::{
         SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
     },
@@ -36,10 +38,11 @@ impl StreamableHttpClient for HttpClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let in_session = session_id.is_some();
+        let question = newer_question(&message);
         let sent = self
             .0
             .post_message(uri, message, session_id, auth_header, custom_headers);
-        addressed(sent.await?, in_session)
+        answered(addressed(sent.await, in_session), question)
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -52,6 +55,7 @@ impl StreamableHttpClient for HttpClient {
         max_sse_event_size: usize,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let in_session = session_id.is_some();
+        let question = newer_question(&message);
         let sent = self.0.post_message_with_max_sse_event_size(
             uri,
             message,
@@ -60,7 +64,7 @@ impl StreamableHttpClient for HttpClient {
             custom_headers,
             max_sse_event_size,
         );
-        addressed(sent.await?, in_session)
+        answered(addressed(sent.await, in_session), question)
     }
 
     async fn delete_session(
@@ -110,11 +114,47 @@ impl StreamableHttpClient for HttpClient {
     }
 }
 
+/// The id of the question with which the protocol begins as of 2026-07-28.
+fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        ClientJsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::DiscoverRequest(_)) =>
+        {
+            Some(request.id.clone())
+        }
+        _ => None,
+    }
+}
+
+/// An answer to that question where a server refuses it in a way of its own: it is an older one, and can be
+/// asked in the older way. What the SDK takes for such a refusal already is none of these.
+fn answered(
+    answer: Result<StreamableHttpPostResponse, Failure>,
+    question: Option<RequestId>,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let refusal = match &answer {
+        Err(StreamableHttpError::HttpStatus(status)) if matches!(status.status, 500 | 501) => true,
+        Err(StreamableHttpError::UnexpectedContentType(_)) => true,
+        Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
+            !text.contains("HTTP 401") && !text.contains("HTTP 403")
+        }
+        _ => false,
+    };
+    match question {
+        Some(id) if refusal => {
+            let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "refused", None);
+            let error = ServerJsonRpcMessage::error(error, Some(id));
+            Ok(StreamableHttpPostResponse::Json(error, None))
+        }
+        _ => answer,
+    }
+}
+
 fn addressed(
-    answer: StreamableHttpPostResponse,
+    answer: Result<StreamableHttpPostResponse, Failure>,
     in_session: bool,
 ) -> Result<StreamableHttpPostResponse, Failure> {
-    match answer {
+    match answer? {
         StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), _)
             if error.id.is_none() =>
         {

@@ -1,13 +1,13 @@
 //! Which of a server's tools can be used here, and under which name.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
-use neuron_types::{ToolAnnotations, ToolDefinition};
+use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition, hex};
 use rmcp::model::{self as wire, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::wire::fault::{is_control, shown};
+use crate::wire::fault::{cleaned, is_control, shown};
 
 /// The longest name that providers take.
 const MAX_NAME: usize = 64;
@@ -73,11 +73,13 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
     let title = tool
         .title
         .or_else(|| hints.as_ref().and_then(|hints| hints.title.clone()));
+    let input_schema = Value::Object(JsonObject::clone(&tool.input_schema));
     ToolDefinition {
+        arguments: ArgumentKind::in_schema(&input_schema),
+        input_schema,
         name: tool.name.into_owned(),
         title: title.map(|title| shown(&title, MAX_WIRE_NAME)),
         description: description(tool.description.as_deref().unwrap_or_default()),
-        input_schema: Value::Object(JsonObject::clone(&tool.input_schema)),
         output_schema: tool
             .output_schema
             .map(|schema| Value::Object(JsonObject::clone(&schema))),
@@ -90,6 +92,8 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
         timeout: None,
         cache_control: None,
         strict: None,
+        deferred: false,
+        previews: false,
         extra: None,
     }
 }
@@ -138,10 +142,7 @@ fn name(prefix: Option<&str>, own: &str) -> String {
         let digest = Sha256::digest(own.as_bytes());
         name.truncate(MAX_NAME - 9);
         name.push('_');
-        for byte in digest.iter().take(4) {
-            // Writing to a String cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
+        name.push_str(&hex(digest.get(..4).unwrap_or_default()));
     }
     name
 }
@@ -179,7 +180,8 @@ fn problem(tool: &wire::Tool) -> Option<String> {
     })
 }
 
-fn is_within(value: &Value, depth: usize) -> bool {
+/// Whether a value is nested no deeper than this.
+pub(crate) fn is_within(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
         Value::Object(fields) => {
@@ -191,15 +193,7 @@ fn is_within(value: &Value, depth: usize) -> bool {
 
 /// A description without what no person sees, and not too long.
 fn description(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !is_control(*c))
-        .collect();
-    if clean.len() <= MAX_DESCRIPTION_BYTES {
-        return clean;
-    }
-    let end = clean.floor_char_boundary(MAX_DESCRIPTION_BYTES);
-    format!("{}…", clean.get(..end).unwrap_or_default())
+    cleaned(text, MAX_DESCRIPTION_BYTES)
 }
 
 #[cfg(test)]

@@ -90,6 +90,19 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     out
 }
 
+/// A stranger's text of several lines: without what no person sees, and not too long.
+pub(crate) fn cleaned(text: &str, most_bytes: usize) -> String {
+    let clean: String = text
+        .chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !is_control(*c))
+        .collect();
+    if clean.len() <= most_bytes {
+        return clean;
+    }
+    let end = clean.floor_char_boundary(most_bytes);
+    format!("{}…", clean.get(..end).unwrap_or_default())
+}
+
 /// Characters that change how the text around them is shown.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control()

@@ -1,5 +1,7 @@
 //! What stands in the messages, as this project has it.
 
+pub(crate) mod carried;
 pub(crate) mod content;
 pub(crate) mod definition;
 pub(crate) mod fault;
+pub(crate) mod input;

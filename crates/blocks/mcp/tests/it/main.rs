@@ -8,6 +8,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod asking;
 mod everything;
 mod everything_http;
 mod filesystem;

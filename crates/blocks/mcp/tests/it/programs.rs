@@ -11,6 +11,7 @@ pub(crate) use neuron_harness::{
 };
 use neuron_mcp::McpServerSpec;
 use neuron_patience::patience;
+use neuron_sandbox::{Sandbox, SandboxRules};
 use neuron_types::{ContentItem, ToolOutput};
 
 pub(crate) fn everything() -> McpServerSpec {
@@ -26,12 +27,14 @@ pub(crate) fn filesystem(folder: &Path) -> McpServerSpec {
         program("mcp-server-filesystem"),
         folder.to_str().unwrap().to_owned(),
     ];
-    McpServerSpec::stdio("files", "node", args)
+    let rules = SandboxRules::new().write([folder.to_owned()]);
+    McpServerSpec::stdio("files", "node", args).sandbox(Sandbox::Custom(rules))
 }
 
 /// A server that does what `mode` says: see `hostile.mjs`.
 pub(crate) fn hostile(mode: &str) -> McpServerSpec {
-    McpServerSpec::stdio("hostile", "node", [HOSTILE_SERVER, mode])
+    // Tests look for its processes by the ids that it says, which are others in a sandbox.
+    McpServerSpec::stdio("hostile", "node", [HOSTILE_SERVER, mode]).sandbox(Sandbox::Off)
 }
 
 /// The texts of a result, joined.

@@ -1,6 +1,6 @@
 //! Our server, asked by our client.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use neuron_mcp::{McpClient, McpError, McpServer, McpServerSpec, McpTransport};
 use neuron_patience::patience;
@@ -98,12 +98,21 @@ async fn offers_a_registry_as_it_is() {
     let server = builtin(folder.path());
     let served = Served::start(server).await;
     let client = McpClient::connect_http(&served.url).await.unwrap();
+    let info = client.server_info().await.unwrap();
+    assert_eq!(
+        (info.name.as_str(), info.protocol_version.as_str()),
+        ("neuron", "2026-07-28")
+    );
+    client.ping().await.unwrap();
 
     let mut ours: Vec<_> = builtin_tools(&BuiltinOptions::default())
         .iter()
         .map(|tool| ToolDefinition {
             // How long a call may take is the server's own business.
             timeout: None,
+            // So is what it compares its rules by, and what it shows to its people.
+            arguments: BTreeMap::new(),
+            previews: false,
             ..tool.definition()
         })
         .collect();
