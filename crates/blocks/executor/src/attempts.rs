@@ -8,7 +8,7 @@ use neuron_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, Executor, RetryNotice, StepScope, cancelled_between, next_delay};
+use crate::{EventSink, Executor, Jitter, RetryNotice, StepScope, cancelled_between, next_delay};
 
 /// What an [`Executor`] is asked for: a model call, which is a [`CompletionRequest`], or a [`ToolCall`].
 pub trait Effect: Sync {
@@ -118,6 +118,7 @@ impl<L: AttemptLog> Attempts<'_, L> {
         first: u32,
         mut delay: Duration,
     ) -> Result<Result<E::Output, StepFailure>, DurableError> {
+        let jitter = Jitter::of(self.run_id, self.options);
         let mut attempt = first;
         loop {
             if !delay.is_zero() && self.cancelled_during(delay).await {
@@ -140,7 +141,7 @@ impl<L: AttemptLog> Attempts<'_, L> {
                 step,
                 ..
             } = self.options;
-            let next = next_delay(retry_policy, *effects, attempt, &failure);
+            let next = next_delay(retry_policy, *effects, &jitter, attempt, &failure);
             delay = match next {
                 Some(delay) if !self.cancellation.is_cancelled() => delay,
                 _ => return Ok(Err(failure)),

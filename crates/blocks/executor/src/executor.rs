@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,36 +11,42 @@ use std::{
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent,
-    PREVIEW_CALL, RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput,
+    PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects,
+    ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
 
 use self::{
     attempt::{Attempt, Cut, no_result},
+    deferred::Deferred,
     grants::Grants,
     hooks::{Hooks, ToolVerdict},
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
 };
-use crate::{EventSink, Prices, StepScope};
+use crate::{EventSink, Prices, RateLimiter, StepScope};
 
 mod answer_form;
 mod attempt;
 mod builder;
+mod deferred;
 mod grants;
 mod hooks;
+mod place;
 mod preview;
 mod reporter;
 mod tokens;
 mod tool_result;
+mod turn;
+mod verify;
 
 pub use builder::ExecutorBuilder;
 
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
 ///
 /// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
-/// does. No call copies or walks the conversation.
+/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter).
 ///
 /// # What a tool call comes to
 ///
@@ -52,6 +58,7 @@ pub use builder::ExecutorBuilder;
 /// | is unavailable | fails as `unavailable` |
 /// | has no result in time | fails as `timeout`; a write as `outcome_unknown` |
 /// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
+/// | is [deferred](neuron_types::ToolDefinition::deferred) and answers | its output is [pending](ToolOutput::pending), with the hash of the token that it was handed |
 /// | is cancelled | fails as `cancelled` |
 /// | is not [granted](Executor::granting) to the agent any more, or is denied | an output with `is_error`: it is not called |
 /// | is granted and not here | fails as `no_worker`: it is not called |
@@ -65,6 +72,8 @@ pub struct Executor {
     grants: Option<Arc<Grants>>,
     /// Who is shown answers while they come, and how far tool calls are.
     sink: Option<Arc<dyn EventSink>>,
+    /// Where its runs are.
+    place: Option<Arc<Place>>,
 }
 
 /// What a step needs of an executor.
@@ -80,6 +89,10 @@ struct Inner {
     providers: BTreeMap<String, Arc<dyn DynProvider>>,
     /// By the provider's name and the tenant.
     tenant_providers: BTreeMap<String, BTreeMap<String, Arc<dyn DynProvider>>>,
+    /// By the provider's name.
+    limiters: BTreeMap<String, RateLimiter>,
+    /// By the provider's name and the tenant, for its own provider.
+    tenant_limiters: BTreeMap<String, BTreeMap<String, RateLimiter>>,
     tools: ToolRegistry,
     hooks: Hooks,
     prices: Prices,
@@ -87,6 +100,8 @@ struct Inner {
     environment: BTreeMap<String, String>,
     max_result_bytes: usize,
     team: BTreeMap<String, Executor>,
+    verifier: Option<Arc<dyn VerifyDecision>>,
+    deferred: Deferred,
 }
 
 impl Executor {
@@ -97,6 +112,14 @@ impl Executor {
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = Some(sink);
+        self
+    }
+
+    /// Says to this executor, and to its clones from now on, where its runs are, as the doors and workers of every engine
+    /// do. Decisions are signed for one place: until it is known no signature can be verified.
+    #[must_use]
+    pub fn with_place(mut self, place: Place) -> Self {
+        self.place = Some(Arc::new(place));
         self
     }
 
@@ -151,6 +174,7 @@ impl Executor {
                     None => member.grants.clone(),
                 },
                 sink: self.sink.clone(),
+                place: self.place.clone(),
             }),
             None => {
                 let known = list(self.inner.team.keys().map(String::as_str));
@@ -158,6 +182,12 @@ impl Executor {
                 Err(StepFailure::new(FailureKind::NoWorker, message))
             }
         }
+    }
+
+    /// Returns the tools' working directory.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.inner.cwd
     }
 
     /// The registered tools.
@@ -183,7 +213,7 @@ impl Executor {
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
         let tenant = scope.tenant.as_deref();
-        let (name, provider) = executor.provider(request.provider.as_deref(), tenant)?;
+        let (name, provider, limiter) = executor.provider(request.provider.as_deref(), tenant)?;
         let span = info_span!(
             "llm_call",
             run_id = %scope.run_id,
@@ -201,7 +231,7 @@ impl Executor {
             error.r#type = Empty,
         );
         let result = executor
-            .model_attempt(scope, name, provider, request)
+            .model_attempt(scope, (name, provider, limiter), request)
             .instrument(span.clone())
             .await;
         match &result {
@@ -220,16 +250,19 @@ impl Executor {
     async fn model_attempt(
         &self,
         scope: &StepScope,
-        name: &str,
-        provider: &dyn DynProvider,
+        (name, provider, limiter): (&str, &dyn DynProvider, Option<&RateLimiter>),
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let what = "the model call";
         let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
-        let attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
+        let mut attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
         self.notify(&attempt, &HookEvent::PreLlmCall { request })
             .await?;
-        let mut response = attempt
+        let admission = match limiter {
+            Some(limiter) => Some(turn::await_turn(limiter, &mut attempt, scope, request).await?),
+            None => None,
+        };
+        let answer = attempt
             .part(async {
                 match self.watcher(scope) {
                     Some(sink) => tokens::watched(sink, scope, provider, request).await,
@@ -237,7 +270,15 @@ impl Executor {
                 }
             })
             .await
-            .map_err(|cut| cut.into_failure(what))??;
+            .map_err(|cut| cut.into_failure(what))?
+            .map_err(StepFailure::from);
+        if let Some(admission) = admission {
+            match &answer {
+                Ok(response) => admission.answered(&response.usage),
+                Err(failure) => admission.failed(failure.kind, failure.retry_after),
+            }
+        }
+        let mut response = answer?;
         if response.cost_usd.is_none() {
             response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
         }
@@ -256,12 +297,12 @@ impl Executor {
         (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
     }
 
-    /// The provider of this name: the tenant's own, where there is one.
+    /// The provider of this name, with what keeps its requests within their rate: the tenant's own, where there is one.
     fn provider(
         &self,
         asked: Option<&str>,
         tenant: Option<&str>,
-    ) -> Result<(&str, &dyn DynProvider), StepFailure> {
+    ) -> Result<(&str, &dyn DynProvider, Option<&RateLimiter>), StepFailure> {
         let providers = &self.inner.providers;
         let found = match asked {
             Some(name) => providers.get_key_value(name),
@@ -272,7 +313,14 @@ impl Executor {
             .map(|(name, provider)| {
                 let tenants = self.inner.tenant_providers.get(name);
                 let own = tenants.and_then(|tenants| tenants.get(tenant?));
-                (name.as_str(), own.unwrap_or(provider).as_ref())
+                let limiter = match own {
+                    None => self.inner.limiters.get(name),
+                    Some(_) => {
+                        let limiters = self.inner.tenant_limiters.get(name);
+                        limiters.and_then(|limiters| limiters.get(tenant?))
+                    }
+                };
+                (name.as_str(), own.unwrap_or(provider).as_ref(), limiter)
             })
             .ok_or_else(|| {
                 let (kind, what) = match asked {
@@ -337,13 +385,22 @@ impl Executor {
         scope: &StepScope,
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
-        if call.name == PREVIEW_CALL {
+        // Only the loop asks for one: what a file holds is shown to people, whatever the model may read.
+        if call.name == PREVIEW_CALL && scope.step.position > StepId::OWN_CALLS {
             return self.preview_attempt(scope, call).await;
+        }
+        if call.name == VERIFY_CALL {
+            return self.verify_attempt(scope, call).await;
         }
         let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
         let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
         if let Some(refusal) = refusal {
             return Ok(refusal);
+        }
+        if let Some(grants) = grants
+            && let Some(denial) = grants.denial(call, None, &self.inner.cwd).await
+        {
+            return Ok(denial);
         }
         self.check_tool(&call.name)?;
         if tools.get(&call.name).is_none() {
@@ -367,12 +424,13 @@ impl Executor {
             ..call.clone()
         });
         if let (Some(grants), Some(changed)) = (grants, &changed)
-            && let Some(denial) = grants.denial(changed)
+            && let Some(denial) = grants.denial(call, Some(changed), &self.inner.cwd).await
         {
             return Ok(denial);
         }
         let call = changed.as_ref().unwrap_or(call);
 
+        let is_deferred = self.inner.deferred.has(&call.name);
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
             run_id: scope.run_id.to_string(),
@@ -382,7 +440,9 @@ impl Executor {
             cancellation_token: scope.cancellation.child_token(),
             progress_reporter: Some(Arc::new(Reporter::new(self.sink.clone(), scope, call))),
             idempotency_key: scope.idempotency_key(),
-            preview: None,
+            preview: call.preview.clone(),
+            completion_token: is_deferred.then(verify::new_token),
+            resumed: call.resumed.clone(),
         };
         let outcome = attempt
             .part_with_notice(
@@ -401,6 +461,12 @@ impl Executor {
             Err(cut) => return Err(cut.into_failure(&what())),
         };
         bound(&mut output, self.inner.max_result_bytes);
+        if let Some(token) = &context.completion_token
+            && !output.is_error
+            && output.pending.is_none()
+        {
+            output = self.inner.deferred.pending(&call.name, token, &output);
+        }
         let event = HookEvent::PostToolExecution {
             tool_name: &call.name,
             output: &output,
@@ -415,13 +481,15 @@ impl Executor {
         scope: &StepScope,
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
+        let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
         let context = ToolContext {
             cwd: self.inner.cwd.clone(),
             run_id: scope.run_id.to_string(),
+            environment: self.inner.environment.clone(),
             cancellation_token: scope.cancellation.child_token(),
             ..ToolContext::default()
         };
-        let preview = preview::preview(&self.inner.tools, &call.input, &context);
+        let preview = preview::preview(tools, grants, &call.input, &context);
         let attempt = Attempt::start(scope, Duration::MAX);
         match attempt.part(preview).await {
             Ok(output) => Ok(output),
@@ -431,6 +499,26 @@ impl Executor {
                 Ok(ToolOutput::text("null"))
             }
             Err(cut) => Err(cut.into_failure("the preview of a call")),
+        }
+    }
+
+    /// Finds out whose decision it is. No hook sees it: it is no call of a tool, and the decision may carry a token.
+    async fn verify_attempt(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let (verifier, place) = (self.inner.verifier.as_deref(), self.place.as_deref());
+        let verified = verify::verify(verifier, place, &call.input);
+        let attempt = Attempt::start(scope, Duration::MAX);
+        match attempt.part(verified).await {
+            Ok(result) => result,
+            Err(Cut::Panicked(text)) => {
+                warn!("the verification of a decision panicked: {text}");
+                let rejected = VerifyOutcome::rejected("it could not be found out whose it is");
+                Ok(verify::as_output(&rejected))
+            }
+            Err(cut) => Err(cut.into_failure("the verification of a decision")),
         }
     }
 

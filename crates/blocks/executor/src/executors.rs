@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use neuron_types::{FailureKind, StepFailure};
+use neuron_types::{FailureKind, Place, StepFailure};
 
 use crate::{Agents, EventSink, Executor};
 
@@ -40,13 +40,22 @@ impl Executors {
     /// Sets who watches what they do, as [`Executor::with_sink`]. Default is nobody.
     #[must_use]
     pub fn with_sink(self, sink: &Arc<dyn EventSink>) -> Self {
-        let watched = |executor: &Executor| executor.clone().with_sink(Arc::clone(sink));
+        self.each(|executor| executor.clone().with_sink(Arc::clone(sink)))
+    }
+
+    fn each(&self, changed: impl Fn(&Executor) -> Executor) -> Self {
         let executors = self.by_agent.iter();
-        let by_agent = executors.map(|(name, executor)| (name.clone(), watched(executor)));
+        let by_agent = executors.map(|(name, executor)| (name.clone(), changed(executor)));
         Self {
             by_agent: Arc::new(by_agent.collect()),
-            other: self.other.as_ref().map(watched),
+            other: self.other.as_ref().map(&changed),
         }
+    }
+
+    /// Says to them where their runs are, as [`Executor::with_place`].
+    #[must_use]
+    pub fn with_place(self, place: &Place) -> Self {
+        self.each(|executor| executor.clone().with_place(place.clone()))
     }
 
     /// Has the executors of these agents do what the agents may do, as [`Executor::granting`]. The workers of both

@@ -6,6 +6,8 @@ mod events;
 mod executor;
 mod executors;
 mod input_form;
+mod jitter;
+mod limiter;
 mod prices;
 mod retry;
 mod scope;
@@ -18,6 +20,13 @@ pub use events::token::{Delta, TokenDelta};
 pub use executor::{Executor, ExecutorBuilder, Needed};
 pub use executors::Executors;
 pub use input_form::{checked_input, input_mismatch};
+pub use jitter::Jitter;
+pub use limiter::{
+    admission::Admission,
+    rate_limiter::{RateLimiter, RateLimiterBuilder},
+    turned_away::TurnedAway,
+    wait::longest_wait,
+};
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;

@@ -5,11 +5,16 @@ use std::time::Duration;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
 
+use crate::Jitter;
+
 /// The delay behind the first look for a worker.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 
 /// The longest one.
 const LAST_LOOK: Duration = Duration::from_secs(60);
+
+/// What the other side asks for is spread over this part of it, where the policy's delay is shorter.
+const SPREAD: u32 = 10;
 
 /// After so many attempts the policy's delay grows no further.
 const LAST_GROWTH: u32 = 1_000;
@@ -18,28 +23,42 @@ const LAST_GROWTH: u32 = 1_000;
 ///
 /// `attempt` is the one that failed, counted from 1. There is a next attempt if the failure is retryable,
 /// the policy does not except its kind, attempts are left, and the effect is no write. One that failed because its
-/// worker lacks what it needs was none: see [`look_again`]. The delay is the
-/// policy's, in whole milliseconds and without jitter, or the failure's `retry_after` where that is longer.
+/// worker lacks what it needs was none: see [`look_again`].
 ///
-/// Pure, so every local door waits the same.
+/// The delay has full jitter. The policy says how long it is at most: `initial_interval`, multiplied by
+/// `backoff_coefficient` after each attempt, and never more than `maximum_interval`. The jitter draws from that: whole
+/// milliseconds, from 1 on. Where the failure has a `retry_after`, it is waited for first, and the draw comes on top:
+/// out of what the policy says, or out of a tenth of `retry_after` where that is more.
+///
+/// Pure, so the delays of a run are the same on every engine and after every replay.
 ///
 /// ```
 /// use std::time::Duration;
-/// use neuron_executor::next_delay;
-/// use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
+/// use neuron_executor::{Jitter, next_delay};
+/// use neuron_types::{FailureKind, RetryPolicy, RunId, StepFailure, StepId, ToolEffects};
 ///
 /// let policy = RetryPolicy::default();
-/// let failure = StepFailure::new(FailureKind::Overloaded, "no capacity");
-/// let delay = |attempt| next_delay(&policy, ToolEffects::Idempotent, attempt, &failure);
-/// assert_eq!(delay(1), Some(Duration::from_secs(1)));
-/// assert_eq!(delay(2), Some(Duration::from_secs(2)));
-/// assert_eq!(delay(5), None);
-/// assert_eq!(next_delay(&policy, ToolEffects::Write, 1, &failure), None);
+/// let jitter = Jitter::new(&RunId::new("nightly")?, None, StepId::new(1, 0));
+/// let mut failure = StepFailure::new(FailureKind::Overloaded, "no capacity");
+/// let delay = |attempt, failure: &StepFailure| {
+///     next_delay(&policy, ToolEffects::Idempotent, &jitter, attempt, failure)
+/// };
+/// assert!(delay(1, &failure) <= Some(Duration::from_secs(1)));
+/// assert!(delay(3, &failure) <= Some(Duration::from_secs(4)));
+/// assert_eq!(delay(3, &failure), delay(3, &failure));
+/// assert_eq!(delay(5, &failure), None);
+/// assert_eq!(next_delay(&policy, ToolEffects::Write, &jitter, 1, &failure), None);
+///
+/// failure.retry_after = Some(Duration::from_secs(30));
+/// let asked = delay(1, &failure).unwrap();
+/// assert!(asked > Duration::from_secs(30) && asked <= Duration::from_secs(33));
+/// # Ok::<(), neuron_types::InvalidRunId>(())
 /// ```
 #[must_use]
 pub fn next_delay(
     policy: &RetryPolicy,
     effects: ToolEffects,
+    jitter: &Jitter,
     attempt: u32,
     failure: &StepFailure,
 ) -> Option<Duration> {
@@ -51,7 +70,15 @@ pub fn next_delay(
         )
         && !policy.non_retryable.contains(&failure.kind)
         && attempt < policy.maximum_attempts;
-    may_follow.then(|| policy_delay(policy, attempt).max(failure.retry_after.unwrap_or_default()))
+    may_follow.then(|| {
+        let longest = longest_delay(policy, attempt);
+        match failure.retry_after {
+            None => jitter.within(attempt, longest),
+            Some(asked) => {
+                asked.saturating_add(jitter.within(attempt, longest.max(asked / SPREAD)))
+            }
+        }
+    })
 }
 
 /// How long to wait before a worker is looked for once more that has what a step needs, after so many looks in a row:
@@ -73,7 +100,8 @@ pub fn lost_write() -> StepFailure {
     )
 }
 
-fn policy_delay(policy: &RetryPolicy, attempt: u32) -> Duration {
+/// The longest delay after this attempt.
+fn longest_delay(policy: &RetryPolicy, attempt: u32) -> Duration {
     // A factor below 1 is no backoff, and backon would make the longest delay of it.
     let factor = if policy.backoff_coefficient >= 1.0 {
         policy.backoff_coefficient as f32
@@ -85,7 +113,7 @@ fn policy_delay(policy: &RetryPolicy, attempt: u32) -> Duration {
         .with_factor(factor)
         .with_max_delay(policy.maximum_interval)
         .without_max_times()
-        // Without jitter no random number is used; a seed keeps this function from drawing one.
+        // Its own jitter is not used; a seed keeps it from drawing one all the same.
         .with_jitter_seed(0)
         .build();
     let growths = attempt.clamp(1, LAST_GROWTH) - 1;

@@ -1,8 +1,8 @@
 //! What the executor is told about the attempt that it makes.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
-use neuron_types::{ActivityOptions, RunId, StepId, ToolEffects};
+use neuron_types::{ActivityOptions, Priority, RunId, StepId, ToolEffects, hex};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -25,6 +25,8 @@ pub struct StepScope {
     pub nonce: Option<Uuid>,
     /// For whom the run runs.
     pub tenant: Option<String>,
+    /// Whose requests go first where those for one key wait for their turn.
+    pub priority: Priority,
     /// The attempt, counted from 1.
     pub attempt: u32,
     /// How long this attempt may take.
@@ -52,6 +54,7 @@ impl StepScope {
             agent: options.agent.clone(),
             nonce: options.nonce,
             tenant: options.tenant.clone(),
+            priority: options.priority,
             attempt,
             timeout: options.start_to_close_timeout,
             effects: options.effects,
@@ -78,12 +81,7 @@ impl StepScope {
         hash.update(scope.to_be_bytes());
         hash.update(turn.to_be_bytes());
         hash.update(position.to_be_bytes());
-        let mut key = String::with_capacity(64);
-        for byte in hash.finalize() {
-            // Writing to a String cannot fail.
-            write!(key, "{byte:02x}").ok();
-        }
-        key
+        hex(&hash.finalize())
     }
 }
 
@@ -104,6 +102,7 @@ mod tests {
             id: "call-1".into(),
             name: "order".into(),
             input: Value::Null,
+            ..ToolCall::default()
         };
         let mut options = AgentSpec::default().tool_options(&call, step);
         options.nonce = nonce.map(Uuid::from_u128);

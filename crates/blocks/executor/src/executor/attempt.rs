@@ -68,6 +68,24 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// Awaits what comes before a part and is none: the attempt's clock stands still meanwhile.
+    pub(crate) async fn beside<T>(&mut self, waiting: impl Future<Output = T>) -> Result<T, Cut> {
+        let since = Instant::now();
+        let result = tokio::select! {
+            biased;
+            () = self.cancellation.cancelled() => Err(Cut::Cancelled),
+            result = waiting => Ok(result),
+        };
+        let deadline = self.deadline;
+        self.deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
+        result
+    }
+
+    /// How long it may take.
+    pub(crate) const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// As [`part`](Self::part), but the work is told through its token first and has a moment to end by
     /// itself: to stop what it started, or to say after all that it is done.
     pub(crate) async fn part_with_notice<T, E>(

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
-use neuron_types::{DynProvider, Hook, Provider, ToolContext};
+use neuron_types::{DynProvider, Hook, Provider, ToolContext, VerifyDecision};
 use tracing::warn;
 
-use super::{Executor, Inner, hooks::Hooks};
-use crate::Prices;
+use super::{Executor, Inner, deferred::Deferred, hooks::Hooks};
+use crate::{Prices, RateLimiter};
 
 /// The largest tool result that reaches the model, in bytes of text, unless the builder says otherwise.
 const MAX_RESULT_BYTES: usize = 256 * 1024;
@@ -18,6 +18,8 @@ const MAX_RESULT_BYTES: usize = 256 * 1024;
 pub struct ExecutorBuilder {
     providers: BTreeMap<String, Arc<dyn DynProvider>>,
     tenant_providers: BTreeMap<String, BTreeMap<String, Arc<dyn DynProvider>>>,
+    limiters: BTreeMap<String, RateLimiter>,
+    tenant_limiters: BTreeMap<String, BTreeMap<String, RateLimiter>>,
     tools: ToolRegistry,
     hooks: Hooks,
     prices: Prices,
@@ -25,6 +27,7 @@ pub struct ExecutorBuilder {
     environment: BTreeMap<String, String>,
     max_result_bytes: Option<usize>,
     team: BTreeMap<String, Executor>,
+    verifier: Option<Arc<dyn VerifyDecision>>,
 }
 
 impl Executor {
@@ -44,6 +47,8 @@ impl ExecutorBuilder {
         Self {
             providers: inner.providers.clone(),
             tenant_providers: inner.tenant_providers.clone(),
+            limiters: inner.limiters.clone(),
+            tenant_limiters: inner.tenant_limiters.clone(),
             tools: inner.tools.clone(),
             hooks: inner.hooks.clone(),
             prices: inner.prices.clone(),
@@ -51,6 +56,7 @@ impl ExecutorBuilder {
             environment: inner.environment.clone(),
             max_result_bytes: Some(inner.max_result_bytes),
             team: inner.team.clone(),
+            verifier: inner.verifier.clone(),
         }
     }
 
@@ -79,6 +85,29 @@ impl ExecutorBuilder {
     ) -> Self {
         let tenants = self.tenant_providers.entry(name.into()).or_default();
         tenants.insert(tenant.into(), provider);
+        self
+    }
+
+    /// Keeps the requests to the provider of this name within a rate. Clones of a limiter count together: executors that
+    /// ask with the same key are given clones of one. Default is no limit.
+    ///
+    /// A model call waits for its turn before its time runs, for [half of its timeout](crate::longest_wait) at most; else
+    /// it fails as `rate_limited`, with the rest of the wait as `retry_after`. Nothing was sent then.
+    pub fn limiter(mut self, provider: impl Into<String>, limiter: RateLimiter) -> Self {
+        self.limiters.insert(provider.into(), limiter);
+        self
+    }
+
+    /// As [`limiter`](Self::limiter), for what [stands for the provider](Self::tenant_provider) in the runs for one
+    /// tenant.
+    pub fn tenant_limiter(
+        mut self,
+        provider: impl Into<String>,
+        tenant: impl Into<String>,
+        limiter: RateLimiter,
+    ) -> Self {
+        let tenants = self.tenant_limiters.entry(provider.into()).or_default();
+        tenants.insert(tenant.into(), limiter);
         self
     }
 
@@ -126,6 +155,20 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Sets who finds out whose decisions are. Default is nobody: every decision is taken for that of whoever it names, and
+    /// is marked as unverified.
+    ///
+    /// It is asked about the tickets of this executor's own steps: [members](Self::member) have their own.
+    pub fn verifier(self, verifier: impl VerifyDecision + 'static) -> Self {
+        self.shared_verifier(Arc::new(verifier))
+    }
+
+    /// Sets one that is shared or known only at run time.
+    pub fn shared_verifier(mut self, verifier: Arc<dyn VerifyDecision>) -> Self {
+        self.verifier = Some(verifier);
+        self
+    }
+
     /// Builds the executor.
     #[must_use]
     pub fn build(self) -> Executor {
@@ -134,11 +177,14 @@ impl ExecutorBuilder {
         for (tool, reason) in validator.unchecked() {
             warn!(tool, reason, "the arguments of a tool are not checked");
         }
+        let deferred = Deferred::of(&tools);
         tools.add_middleware(validator);
         Executor {
             inner: Arc::new(Inner {
                 providers: self.providers,
                 tenant_providers: self.tenant_providers,
+                limiters: self.limiters,
+                tenant_limiters: self.tenant_limiters,
                 tools,
                 hooks: self.hooks,
                 prices: self.prices,
@@ -146,9 +192,12 @@ impl ExecutorBuilder {
                 environment: self.environment,
                 max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
                 team: self.team,
+                verifier: self.verifier,
+                deferred,
             }),
             grants: None,
             sink: None,
+            place: None,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! What the worker's own agent grants, whatever definition a run carries.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, PermissionDecision, PermissionPolicy as _, ToolCall, ToolEffects,
-    ToolOutput,
+    AgentSpec, ApprovalRules, ArgumentKind, PermissionDecision, ToolCall, ToolDefinition,
+    ToolEffects, ToolOutput,
 };
+
+use super::place::{Judged, Place};
 
 /// What an agent grants now: its tools, and what it denies.
 ///
@@ -24,6 +26,8 @@ pub(crate) struct Grants {
 struct Granted {
     effects: ToolEffects,
     timeout: Duration,
+    /// Its name and what its arguments are for, and nothing else of it.
+    definition: ToolDefinition,
 }
 
 impl Grants {
@@ -32,6 +36,11 @@ impl Grants {
             let granted = Granted {
                 effects: tool.effects(),
                 timeout: agent.timeout_of(&tool.name),
+                definition: ToolDefinition {
+                    name: tool.name.clone(),
+                    arguments: tool.arguments.clone(),
+                    ..ToolDefinition::default()
+                },
             };
             (tool.name.clone(), granted)
         });
@@ -80,14 +89,52 @@ impl Grants {
                 call.name
             )));
         }
-        self.denial(call)
+        None
     }
 
-    /// What a call is answered with that the agent denies now; `None` if it does not.
-    pub(crate) fn denial(&self, call: &ToolCall) -> Option<ToolOutput> {
-        let PermissionDecision::Deny(reason) = self.rules.check(&call.name, &call.input) else {
-            return None;
-        };
-        Some(ToolOutput::error(format!("denied: {reason}")))
+    /// What a call is answered with that the agent's rules do not let through as it is; `None` if they do.
+    ///
+    /// `changed` is the call as hooks made it, if they did. Denied is what is denied by its text, by its paths from the
+    /// working directory, or by where those really lead. What the rules ask about is let through where they ask for the same
+    /// reason about the call as the run judged it: then a person decided about it.
+    pub(crate) async fn denial(
+        &self,
+        call: &ToolCall,
+        changed: Option<&ToolCall>,
+        cwd: &Path,
+    ) -> Option<ToolOutput> {
+        let definition = &self.tools.get(&call.name)?.definition;
+        let made = changed.unwrap_or(call);
+        // The run knew no directory.
+        let known = self.judge(&Judged::by_text(call, definition));
+        let mut ways = vec![Judged::by_text(made, definition)];
+        if definition
+            .arguments
+            .values()
+            .any(|kind| *kind == ArgumentKind::Path)
+        {
+            let place = Place::of(cwd).await;
+            ways.push(Judged::in_place(made, definition, &place));
+            ways.extend(Judged::real(made, definition, &place).await);
+        }
+        for judged in ways {
+            match self.judge(&judged) {
+                PermissionDecision::Allow => {}
+                PermissionDecision::Deny(reason) => {
+                    return Some(ToolOutput::error(format!("denied: {reason}")));
+                }
+                ask @ PermissionDecision::Ask(_) if ask == known => {}
+                PermissionDecision::Ask(asking) => {
+                    return Some(ToolOutput::error(
+                        judged.nobody_was_asked(&asking.reason, changed.is_some()),
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    fn judge(&self, judged: &Judged<'_>) -> PermissionDecision {
+        self.rules.judge(&judged.call())
     }
 }

@@ -1,34 +1,162 @@
 //! What a call would do, asked for before a person is asked about it.
 
+use std::fmt::Write as _;
+
 use neuron_tool::ToolRegistry;
-use neuron_types::{Preview, PreviewRequest, ToolContext, ToolError, ToolOutput};
+use neuron_types::{
+    ContentItem, Preview, PreviewRequest, ToolCall, ToolContext, ToolError, ToolOutput,
+};
 use serde_json::Value;
+
+use super::grants::Grants;
+
+/// How many bytes of a diff or a text people are shown.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// How many bytes a fingerprint has. It cannot be cut.
+const MOST_FINGERPRINT: usize = 1024;
 
 /// Answers a [`PREVIEW_CALL`](neuron_types::PREVIEW_CALL) with the preview as JSON, or null where there is none.
 ///
-/// A call of which the tool says that it cannot be made as it is has that as its preview: whoever decides about it
-/// should know. Nothing here ends a run.
+/// There is none of what is not granted. A call that is denied, or of which the tool says that it cannot be made as it is,
+/// has that as its preview: whoever decides about it should know. Nothing here ends a run.
 pub(super) async fn preview(
     tools: &ToolRegistry,
+    grants: Option<&Grants>,
     input: &Value,
     context: &ToolContext,
 ) -> ToolOutput {
     let preview = match serde_json::from_value::<PreviewRequest>(input.clone()) {
-        Ok(PreviewRequest { name, input }) => match tools.get(&name) {
-            Some(tool) => tool.preview_dyn(input, context).await,
-            None => Ok(None),
-        },
-        Err(_) => Ok(None),
-    };
-    let preview = match preview {
-        Ok(preview) => preview,
-        // Whoever asked does not want it any more.
-        Err(ToolError::Cancelled) => None,
-        Err(error) => Some(Preview {
-            text: Some(format!("as things are, the call would fail: {error}")),
-            ..Preview::default()
-        }),
+        Ok(request) => preview_of(tools, grants, request, context).await,
+        Err(_) => None,
     };
     let json = serde_json::to_string(&preview);
     ToolOutput::text(json.unwrap_or_else(|_| "null".to_owned()))
+}
+
+async fn preview_of(
+    tools: &ToolRegistry,
+    grants: Option<&Grants>,
+    PreviewRequest { name, input }: PreviewRequest,
+    context: &ToolContext,
+) -> Option<Preview> {
+    let call = ToolCall::new("", name, input);
+    if let Some(grants) = grants {
+        if !grants.has(&call.name) {
+            return None;
+        }
+        if let Some(denial) = grants.denial(&call, None, &context.cwd).await {
+            return Some(would_fail(&text_of(&denial)));
+        }
+    }
+    let tool = tools.get(&call.name)?;
+    match tool.preview_dyn(call.input, context).await {
+        Ok(preview) => preview.map(shown),
+        // Whoever asked does not want it any more.
+        Err(ToolError::Cancelled) => None,
+        Err(error) => Some(would_fail(&error.to_string())),
+    }
+}
+
+fn would_fail(why: &str) -> Preview {
+    Preview {
+        text: Some(cut(format!("as things are, the call would fail: {why}"))),
+        ..Preview::default()
+    }
+}
+
+/// The preview as people are shown it.
+fn shown(preview: Preview) -> Preview {
+    let Preview {
+        diff,
+        text,
+        fingerprint,
+    } = preview;
+    if fingerprint
+        .as_ref()
+        .is_some_and(|it| it.len() > MOST_FINGERPRINT)
+    {
+        // Without it the call would change what nobody was shown.
+        let why = "its fingerprint has more than 1024 bytes";
+        return Preview {
+            text: Some(format!("it cannot be shown what the call would do: {why}")),
+            ..Preview::default()
+        };
+    }
+    let changes_nothing = diff.as_ref().is_some_and(String::is_empty);
+    let nothing = "as things are, the call would change nothing";
+    Preview {
+        diff: diff.filter(|diff| !diff.is_empty()).map(cut),
+        text: text
+            .or_else(|| changes_nothing.then(|| nothing.to_owned()))
+            .map(cut),
+        fingerprint,
+    }
+}
+
+/// Cuts a text after its last line for which there is room, and says so.
+fn cut(mut text: String) -> String {
+    let size = text.len();
+    if size <= MOST_BYTES {
+        return text;
+    }
+    let most = text.floor_char_boundary(MOST_BYTES);
+    let lines = text.get(..most).and_then(|kept| kept.rfind('\n'));
+    text.truncate(lines.map_or(most, |end| end + 1));
+    let kept = text.len();
+    if lines.is_none() {
+        text.push('\n');
+    }
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "\\ bytes that are not shown: {}", size - kept);
+    text
+}
+
+fn text_of(output: &ToolOutput) -> String {
+    let texts = output.content.iter().filter_map(|item| match item {
+        ContentItem::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_diff_is_cut_after_a_line_and_says_so() {
+        let diff = format!("--- a\n+++ a\n{}", "+ü\n".repeat(MOST_BYTES));
+        let cut = cut(diff.clone());
+        assert!(cut.len() < MOST_BYTES + 100, "{}", cut.len());
+        let (kept, said) = cut.rsplit_once("\\ bytes that are not shown: ").unwrap();
+        assert!(kept.ends_with("+ü\n") && diff.starts_with(kept));
+        assert_eq!(said.trim_end(), (diff.len() - kept.len()).to_string());
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        let line = "ü".repeat(MOST_BYTES);
+        let cut = cut(format!("x{line}"));
+        let (kept, said) = cut.split_once('\n').unwrap();
+        assert_eq!(kept.len(), MOST_BYTES - 1);
+        assert!(said.starts_with("\\ bytes that are not shown: "), "{said}");
+    }
+
+    #[test]
+    fn nothing_is_shown_of_a_call_whose_fingerprint_is_too_long() {
+        let preview = shown(Preview {
+            diff: Some("+a\n".into()),
+            text: None,
+            fingerprint: Some("x".repeat(MOST_FINGERPRINT + 1)),
+        });
+        assert_eq!((preview.diff, preview.fingerprint), (None, None));
+        assert!(preview.text.unwrap().contains("fingerprint"));
+        let same = shown(Preview {
+            diff: Some(String::new()),
+            ..Preview::default()
+        });
+        assert_eq!(same.diff, None);
+        assert!(same.text.unwrap().ends_with("would change nothing"));
+    }
 }

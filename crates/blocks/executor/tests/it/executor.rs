@@ -3,4 +3,6 @@ mod hooks;
 mod model;
 mod progress;
 mod spans;
+mod tickets;
 mod tool;
+mod turns;

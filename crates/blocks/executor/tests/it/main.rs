@@ -9,6 +9,7 @@
 )]
 
 mod executor;
+mod limiter;
 mod prices;
 mod retry;
 mod tokens;

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
-use neuron_executor::next_delay;
-use neuron_types::{FailureKind, RetryPolicy, StepFailure, ToolEffects};
+use neuron_executor::{Jitter, next_delay};
+use neuron_types::{FailureKind, RetryPolicy, RunId, StepFailure, StepId, ToolEffects};
 use proptest::prelude::*;
+use uuid::Uuid;
 
 const KINDS: [FailureKind; 20] = [
     FailureKind::RateLimited,
@@ -27,25 +28,60 @@ const KINDS: [FailureKind; 20] = [
     FailureKind::Internal,
 ];
 
+const STEP: StepId = StepId::new(1, 0);
+
+fn jitter(nonce: u128) -> Jitter {
+    let run_id = RunId::new("nightly").unwrap();
+    Jitter::new(&run_id, Some(Uuid::from_u128(nonce)), STEP)
+}
+
 fn delay(policy: &RetryPolicy, attempt: u32, failure: &StepFailure) -> Option<Duration> {
-    next_delay(policy, ToolEffects::Idempotent, attempt, failure)
+    delay_of(7, policy, attempt, failure)
+}
+
+/// The delay of the run that has this nonce.
+fn delay_of(
+    nonce: u128,
+    policy: &RetryPolicy,
+    attempt: u32,
+    failure: &StepFailure,
+) -> Option<Duration> {
+    let effects = ToolEffects::Idempotent;
+    next_delay(policy, effects, &jitter(nonce), attempt, failure)
+}
+
+/// The longest delay of many runs, to the nearest hundredth of what it can be.
+fn longest(policy: &RetryPolicy, attempt: u32, failure: &StepFailure) -> Duration {
+    let delays = (0..2_000).map(|nonce| delay_of(nonce, policy, attempt, failure));
+    delays.flatten().max().unwrap()
+}
+
+fn is_nearly(found: Duration, wanted: Duration) -> bool {
+    found <= wanted && found >= wanted * 99 / 100
 }
 
 fn overloaded() -> StepFailure {
     StepFailure::new(FailureKind::Overloaded, "full")
 }
 
+fn asking(retry_after: Duration) -> StepFailure {
+    StepFailure {
+        retry_after: Some(retry_after),
+        ..overloaded()
+    }
+}
+
 #[test]
-fn doubles_the_delay_up_to_the_longest() {
+fn doubles_the_longest_delay_up_to_that_of_the_policy() {
     let policy = RetryPolicy {
         maximum_attempts: 8,
         maximum_interval: Duration::from_secs(10),
         ..RetryPolicy::default()
     };
-    let delays: Vec<u64> = (1..=7)
-        .map(|attempt| delay(&policy, attempt, &overloaded()).unwrap().as_secs())
-        .collect();
-    assert_eq!(delays, [1, 2, 4, 8, 10, 10, 10]);
+    for (attempt, seconds) in (1..).zip([1, 2, 4, 8, 10, 10, 10]) {
+        let found = longest(&policy, attempt, &overloaded());
+        assert!(is_nearly(found, Duration::from_secs(seconds)), "{found:?}");
+    }
     assert_eq!(delay(&policy, 8, &overloaded()), None);
 }
 
@@ -56,26 +92,73 @@ fn keeps_delays_to_whole_milliseconds() {
         backoff_coefficient: 1.5,
         ..RetryPolicy::default()
     };
-    let delays: Vec<Duration> = (1..=4)
-        .map(|attempt| delay(&policy, attempt, &overloaded()).unwrap())
-        .collect();
-    let wanted = [100, 150, 225, 338].map(Duration::from_millis);
-    assert_eq!(delays, wanted);
+    for (attempt, millis) in (1..).zip([100, 150, 225, 338]) {
+        let delay = delay(&policy, attempt, &overloaded()).unwrap();
+        assert_eq!(delay.subsec_nanos() % 1_000_000, 0);
+        assert!(delay >= Duration::from_millis(1) && delay <= Duration::from_millis(millis));
+    }
 }
 
 #[test]
-fn waits_as_long_as_the_other_side_asks_even_beyond_the_longest_of_the_policy() {
-    let mut failure = overloaded();
-    failure.retry_after = Some(Duration::from_secs(300));
+fn waits_as_long_as_the_other_side_asks_and_then_spreads_what_comes_back() {
+    let policy = RetryPolicy::default();
+    for (asked, spread) in [(300_000, 30_000), (7_000, 1_000), (20, 1_000)] {
+        let [asked, spread] = [asked, spread].map(Duration::from_millis);
+        let found = longest(&policy, 1, &asking(asked));
+        assert!(is_nearly(found - asked, spread), "{found:?}");
+        let shortest = (0..2_000).filter_map(|n| delay_of(n, &policy, 1, &asking(asked)));
+        assert!(shortest.min() > Some(asked));
+    }
+}
+
+/// The delays of ten thousand runs by the second in which they end, and what the fullest second may hold.
+fn by_second(longest: Duration, delays: impl Iterator<Item = Duration>) -> (Vec<u64>, u64) {
+    let seconds = longest.as_millis().div_ceil(1_000);
+    let mut counts = vec![0; usize::try_from(seconds).unwrap()];
+    let mut all = 0;
+    for delay in delays {
+        // A second holds its end and not its beginning.
+        let second = (delay.as_millis() - 1) / 1_000;
+        counts[usize::try_from(second).unwrap()] += 1;
+        all += 1;
+    }
+    (counts, 2 * all / u64::try_from(seconds).unwrap())
+}
+
+#[test]
+fn draws_the_same_for_the_same_run_step_and_attempt_alone() {
+    let hour = Duration::from_secs(3600);
+    let [one, other] = ["nightly", "daily"].map(|name| RunId::new(name).unwrap());
+    let nonce = Some(Uuid::from_u128(7));
+    let draw =
+        |run_id, nonce, step, attempt| Jitter::new(run_id, nonce, step).within(attempt, hour);
+    let drawn = draw(&one, nonce, STEP, 1);
+    // A nonce says which run it is, whatever its name.
+    assert_eq!(draw(&other, nonce, STEP, 1), drawn);
+    let scoped = StepId { scope: 1, ..STEP };
+    for different in [
+        draw(&one, Some(Uuid::from_u128(8)), STEP, 1),
+        draw(&one, None, STEP, 1),
+        draw(&other, None, STEP, 1),
+        draw(&one, nonce, StepId::new(2, 0), 1),
+        draw(&one, nonce, StepId::new(1, 1), 1),
+        draw(&one, nonce, scoped, 1),
+        draw(&one, nonce, STEP, 2),
+    ] {
+        assert_ne!(different, drawn);
+    }
+}
+
+#[test]
+fn has_no_delay_to_draw_from_less_than_a_millisecond() {
+    assert_eq!(jitter(7).within(1, Duration::ZERO), Duration::ZERO);
     assert_eq!(
-        delay(&RetryPolicy::default(), 1, &failure),
-        Some(Duration::from_secs(300))
+        jitter(7).within(1, Duration::from_micros(999)),
+        Duration::ZERO
     );
-    failure.retry_after = Some(Duration::from_millis(20));
-    assert_eq!(
-        delay(&RetryPolicy::default(), 1, &failure),
-        Some(Duration::from_secs(1))
-    );
+    let one = Duration::from_millis(1);
+    assert_eq!(jitter(7).within(1, one), one);
+    assert!(jitter(7).within(1, Duration::MAX) > Duration::ZERO);
 }
 
 #[test]
@@ -106,19 +189,15 @@ fn survives_senseless_factors() {
             backoff_coefficient,
             ..RetryPolicy::default()
         };
-        assert_eq!(
-            delay(&policy, 4, &overloaded()),
-            Some(policy.initial_interval)
-        );
+        let found = longest(&policy, 4, &overloaded());
+        assert!(is_nearly(found, policy.initial_interval), "{found:?}");
     }
     let policy = RetryPolicy {
         backoff_coefficient: f64::INFINITY,
         ..RetryPolicy::default()
     };
-    assert_eq!(
-        delay(&policy, 2, &overloaded()),
-        Some(policy.maximum_interval)
-    );
+    let found = longest(&policy, 2, &overloaded());
+    assert!(is_nearly(found, policy.maximum_interval), "{found:?}");
 }
 
 prop_compose! {
@@ -156,7 +235,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn never_repeats_a_write(policy in policies(), failure in failures(), attempt in 1..100_u32) {
-        prop_assert_eq!(next_delay(&policy, ToolEffects::Write, attempt, &failure), None);
+        prop_assert_eq!(next_delay(&policy, ToolEffects::Write, &jitter(7), attempt, &failure), None);
     }
 
     #[test]
@@ -181,20 +260,38 @@ proptest! {
         if let Some(delay) = delay(&policy, attempt, &failure) {
             let asked = failure.retry_after.unwrap_or_default();
             prop_assert!(delay >= asked);
-            prop_assert!(delay <= policy.maximum_interval.max(asked));
-            prop_assert!(delay >= policy.initial_interval.min(policy.maximum_interval));
+            prop_assert!(delay <= asked + policy.maximum_interval.max(asked / 10));
         }
     }
 
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
     #[test]
-    fn never_waits_shorter_than_after_the_attempt_before(
-        policy in policies(),
-        failure in failures(),
-        attempt in 1..2_000_u32,
+    fn no_second_of_a_delay_holds_more_than_twice_its_share(
+        first_nonce in any::<u128>(),
+        seconds in 1..=60_u64,
+        asked in proptest::option::of(1..600_u64),
+        attempt in 1..5_u32,
     ) {
-        let next = delay(&policy, attempt + 1, &failure);
-        if let (Some(this), Some(next)) = (delay(&policy, attempt, &failure), next) {
-            prop_assert!(next >= this);
-        }
+        let longest = Duration::from_secs(seconds);
+        let policy = RetryPolicy {
+            initial_interval: longest,
+            backoff_coefficient: 1.0,
+            ..RetryPolicy::default()
+        };
+        let failure = StepFailure {
+            retry_after: asked.map(Duration::from_secs),
+            ..overloaded()
+        };
+        let asked = failure.retry_after.unwrap_or_default();
+        let delays = (0..10_000).map(|n| {
+            let nonce = first_nonce.wrapping_add(n);
+            delay_of(nonce, &policy, attempt, &failure).unwrap() - asked
+        });
+        let (counts, most) = by_second(longest.max(asked / 10), delays);
+        prop_assert!(counts.iter().all(|count| *count <= most), "{counts:?} of {most}");
     }
 }

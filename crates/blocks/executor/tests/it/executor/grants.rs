@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use neuron_executor::{Agents, Executor, Executors, Needed};
 use neuron_testing::effects::{TestHook, TestTool, call, scope, text_of};
-use neuron_tool::ToolRegistry;
+use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
     AgentSpec, ApprovalRules, FailureKind, HookAction, HookEvent, RequestHead, ToolAnnotations,
     ToolDefinition, ToolDyn as _, ToolEffects, ToolOutput,
@@ -71,6 +71,97 @@ async fn what_the_agent_denies_now_is_not_called_whatever_the_run_began_with() {
         assert_eq!(text_of(&output).starts_with("denied: "), is_denied);
     }
     assert_eq!(tool.calls(), [json!({"text": "public"})]);
+}
+
+#[tokio::test]
+async fn what_is_denied_is_denied_under_every_name_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir(root.join("open")).unwrap();
+    std::fs::create_dir(root.join("closed")).unwrap();
+    std::os::unix::fs::symlink("../closed", root.join("open/link")).unwrap();
+    let tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+    let mut spec = agent(tools.definitions());
+    spec.approvals = ApprovalRules {
+        deny: vec!["write_file(path=closed/*)".into()],
+        ..ApprovalRules::default()
+    };
+    let executor = Executor::builder().tools(tools).cwd(root).build();
+    let executor = executor.granting(&spec);
+    let absolute = root.join("closed/x").display().to_string();
+    for path in [
+        "closed/x",
+        "./open/../closed//x",
+        "open/link/x",
+        absolute.as_str(),
+    ] {
+        let write = call("write_file", json!({"path": path, "content": "x"}));
+        let output = executor.call_tool(&scope(), &write).await.unwrap();
+        assert!(
+            text_of(&output).starts_with("denied: "),
+            "{path}: {}",
+            text_of(&output)
+        );
+    }
+    assert!(!root.join("closed/x").exists());
+    let write = call("write_file", json!({"path": "open/x", "content": "x"}));
+    assert!(!executor.call_tool(&scope(), &write).await.unwrap().is_error);
+}
+
+#[tokio::test]
+async fn what_is_allowed_by_one_name_only_is_not_called_without_a_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir(root.join("src")).unwrap();
+    std::fs::create_dir(root.join("other")).unwrap();
+    std::os::unix::fs::symlink("../other", root.join("src/link")).unwrap();
+    let tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
+    let mut spec = agent(tools.definitions());
+    spec.approvals = ApprovalRules {
+        allow: vec!["write_file(path=src/*)".into()],
+        approve: vec!["write_file".into()],
+        ..ApprovalRules::default()
+    };
+    let executor = Executor::builder().tools(tools).cwd(root).build();
+    let executor = executor.granting(&spec);
+    // Whoever was asked about the last knew what it is.
+    for (path, is_made) in [("src/x", true), ("src/link/x", false), ("other/x", true)] {
+        let write = call("write_file", json!({"path": path, "content": "x"}));
+        let output = executor.call_tool(&scope(), &write).await.unwrap();
+        assert_eq!(!output.is_error, is_made, "{path}: {}", text_of(&output));
+        assert_eq!(text_of(&output).contains("nobody was asked"), !is_made);
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_makes_of_a_call_is_asked_about_for_no_other_reason_than_the_call() {
+    let tool = TestTool::echo();
+    let redirect = TestHook(|event: &HookEvent<'_>| {
+        Ok(match event {
+            HookEvent::PreToolExecution { input, .. } if input["text"] != "plain" => {
+                let input = json!({"text": "changed"});
+                HookAction::ModifyToolInput { input }
+            }
+            _ => HookAction::Continue,
+        })
+    });
+    let builder = Executor::builder().tools(registry(&[&tool]));
+    let executor = builder.hook(redirect).build().granting(&AgentSpec {
+        approvals: ApprovalRules {
+            approve: vec!["echo(text=c*)".into()],
+            ..ApprovalRules::default()
+        },
+        ..agent(vec![tool.definition()])
+    });
+    for (text, is_made) in [("plain", true), ("free", false), ("checked", true)] {
+        let echo = call("echo", json!({ "text": text }));
+        let output = executor.call_tool(&scope(), &echo).await.unwrap();
+        assert_eq!(!output.is_error, is_made, "{text}: {}", text_of(&output));
+    }
+    assert_eq!(
+        tool.calls(),
+        [json!({"text": "plain"}), json!({"text": "changed"})]
+    );
 }
 
 #[tokio::test]

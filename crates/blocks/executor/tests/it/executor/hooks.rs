@@ -240,6 +240,8 @@ async fn are_told_what_happens_between_the_effects() {
             prompt: "hi".into(),
             definition: String::new(),
             tags: neuron_types::RunTags::default(),
+            nonce: None,
+            directory: None,
         },
         RunEvent::MessageReceived { text: "x".into() },
         RunEvent::ContextCompacted {

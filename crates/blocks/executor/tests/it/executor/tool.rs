@@ -5,7 +5,7 @@ use neuron_tool::ToolRegistry;
 use neuron_types::{FailureKind, PREVIEW_CALL, Preview, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 
-use neuron_testing::effects::{TestTool, call, scope, text_of};
+use neuron_testing::effects::{TestTool, call, own_scope, scope, text_of};
 
 fn executor(tools: &[&TestTool]) -> Executor {
     let mut registry = ToolRegistry::new();
@@ -313,7 +313,7 @@ async fn says_what_a_call_would_do_without_making_it() {
         .build();
     let preview = async |name: &str, input: serde_json::Value| {
         let asked = call(PREVIEW_CALL, json!({"name": name, "input": input}));
-        let output = executor.call_tool(&scope(), &asked).await.unwrap();
+        let output = executor.call_tool(&own_scope(), &asked).await.unwrap();
         serde_json::from_str::<Option<Preview>>(&text_of(&output)).unwrap()
     };
     let write = json!({"path": "a", "content": "two\n"});
@@ -334,6 +334,12 @@ async fn says_what_a_call_would_do_without_making_it() {
         assert_eq!(preview(name, input).await, None, "{name}");
     }
     let nonsense = call(PREVIEW_CALL, json!({}));
-    let output = executor.call_tool(&scope(), &nonsense).await.unwrap();
+    let output = executor.call_tool(&own_scope(), &nonsense).await.unwrap();
     assert_eq!(text_of(&output), "null");
+    // Only the loop asks.
+    let input = json!({"path": "a", "content": "two\n"});
+    let asked = call(PREVIEW_CALL, json!({"name": "write_file", "input": input}));
+    let output = executor.call_tool(&scope(), &asked).await.unwrap();
+    assert!(output.is_error, "{}", text_of(&output));
+    assert!(!text_of(&output).contains("-one"));
 }

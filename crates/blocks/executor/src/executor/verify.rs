@@ -1,0 +1,84 @@
+//! Whose decision it is.
+
+use std::fmt::Write as _;
+
+use neuron_types::{
+    Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification, VerifyDecision,
+    VerifyOutcome, VerifyRequest,
+};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+/// Answers a [`VERIFY_CALL`](neuron_types::VERIFY_CALL) with a [`VerifyOutcome`] as JSON. With nobody to ask, every decision is
+/// taken for that of whoever it names, but for the result of a deferred tool, which needs the token.
+pub(super) async fn verify(
+    verifier: Option<&dyn VerifyDecision>,
+    place: Option<&Place>,
+    input: &Value,
+) -> Result<ToolOutput, StepFailure> {
+    let outcome = match serde_json::from_value::<VerifyRequest>(input.clone()) {
+        Ok(request) => outcome(verifier, place, &request).await?,
+        Err(error) => VerifyOutcome::rejected(format!("the decision cannot be read: {error}")),
+    };
+    Ok(as_output(&outcome))
+}
+
+/// The outcome as the loop reads it.
+pub(super) fn as_output(outcome: &VerifyOutcome) -> ToolOutput {
+    // Without a text nothing is verified.
+    ToolOutput::text(serde_json::to_string(outcome).unwrap_or_default())
+}
+
+async fn outcome(
+    verifier: Option<&dyn VerifyDecision>,
+    place: Option<&Place>,
+    request: &VerifyRequest,
+) -> Result<VerifyOutcome, StepFailure> {
+    let decision = &request.decision;
+    if decision.ticket != request.ticket || decision.digest != request.digest {
+        return Ok(VerifyOutcome::rejected("it is about another ticket"));
+    }
+    if request.kind == TicketKind::External && decision.verdict == Verdict::Complete {
+        let wanted = request.token_sha256.as_deref();
+        match &decision.token {
+            Some(token) if wanted == Some(sha256(token).as_str()) => {
+                return Ok(VerifyOutcome::Taken(Verification {
+                    by_token: true,
+                    ..Verification::unverified(decision)
+                }));
+            }
+            Some(_) => {
+                return Ok(VerifyOutcome::rejected(
+                    "the token is not that of the ticket",
+                ));
+            }
+            None if verifier.is_none() => {
+                return Ok(VerifyOutcome::rejected(
+                    "a result needs the token of its ticket",
+                ));
+            }
+            None => {}
+        }
+    }
+    match verifier {
+        Some(verifier) => verifier.verify(place, request).await,
+        None => Ok(VerifyOutcome::Taken(Verification::unverified(decision))),
+    }
+}
+
+/// Returns a token that nobody guesses.
+pub(super) fn new_token() -> String {
+    let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
+    format!("{}{}", one.simple(), other.simple())
+}
+
+/// Returns the hash of a token as it stands in tickets.
+pub(super) fn sha256(token: &str) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(token.as_bytes()) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,44 @@
+//! A request that had its turn.
+
+use std::{sync::Arc, time::Duration};
+
+use neuron_types::{FailureKind, TokenUsage};
+
+use super::shared::Shared;
+
+/// A request that may start. What came of it is told to the limiter with [`answered`](Self::answered) or
+/// [`failed`](Self::failed); one that is dropped counts with the tokens that it was taken to use.
+#[derive(Debug)]
+#[must_use]
+pub struct Admission {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) charge: u64,
+    pub(crate) estimated: u64,
+}
+
+impl Admission {
+    /// The model answered and used so many tokens: the whole prompt, also what came from a cache, and the answer.
+    pub fn answered(self, usage: &TokenUsage) {
+        if usage.total() > 0 {
+            let Self {
+                shared,
+                charge,
+                estimated,
+            } = self;
+            shared.settle(charge, estimated, usage.total());
+        }
+    }
+
+    /// The request failed so, and the server asked to be left alone for so long. If the limit of the key was met, or the
+    /// server said when to come back, nothing is sent for this key until then, for 15 minutes at most; for 5 s where the
+    /// server does not say.
+    pub fn failed(self, kind: FailureKind, retry_after: Option<Duration>) {
+        let is_limit = kind == FailureKind::RateLimited;
+        if is_limit {
+            self.shared.settle(self.charge, self.estimated, 0);
+        }
+        if is_limit || retry_after.is_some() {
+            self.shared.pause(retry_after);
+        }
+    }
+}
