@@ -6,6 +6,7 @@ use super::{BadSignal, CancelBody};
 
 /// A signal by what it means to an agent run.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum AgentSignal {
     /// [`signal::DECISION`].
     Decision(Decision),

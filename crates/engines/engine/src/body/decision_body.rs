@@ -1,8 +1,8 @@
-use neuron_types::{Decision, Verdict};
+use neuron_types::{Always, DecidedAt, Decision, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A decision whose verdict is in the name of what it is sent to, as `approve` or `deny`.
+/// A decision whose verdict is in the name of what it is sent to: `approve`, `deny`, `answer`, `complete` or `choose`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionBody {
@@ -10,18 +10,42 @@ pub struct DecisionBody {
     pub ticket: String,
     /// The ticket's digest.
     pub digest: String,
-    /// The arguments of an approved call in the place of the model's.
+    /// The arguments of an approved call in the place of the model's, or what is filled into a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+    /// The answer to a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What is chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// The result of a deferred tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// The token of a deferred tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
     /// What the person has to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// The person's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approver: Option<String>,
-    /// Whether the same question is answered so for the rest of the run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub remember: bool,
+    /// When they decided, as what they signed says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<DecidedAt>,
+    /// Their signature, as an armored SSHSIG.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Which later calls of the run are answered so too. The flag `remember` of earlier clients stands for
+    /// [`Always::Call`].
+    #[serde(
+        default,
+        alias = "remember",
+        deserialize_with = "Always::of_decision",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub always: Option<Always>,
 }
 
 impl DecisionBody {
@@ -32,18 +56,30 @@ impl DecisionBody {
             ticket,
             digest,
             args,
+            text,
+            choice,
+            output,
+            token,
             comment,
             approver,
-            remember,
+            at,
+            signature,
+            always,
         } = self;
         Decision {
             ticket,
             digest,
             verdict,
             args,
+            text,
+            choice,
+            output,
+            token,
             comment,
             approver,
-            remember,
+            at,
+            signature,
+            always,
         }
     }
 }
@@ -55,17 +91,29 @@ impl From<Decision> for DecisionBody {
             digest,
             verdict: _,
             args,
+            text,
+            choice,
+            output,
+            token,
             comment,
             approver,
-            remember,
+            at,
+            signature,
+            always,
         } = decision;
         Self {
             ticket,
             digest,
             args,
+            text,
+            choice,
+            output,
+            token,
             comment,
             approver,
-            remember,
+            at,
+            signature,
+            always,
         }
     }
 }

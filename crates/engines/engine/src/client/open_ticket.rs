@@ -1,4 +1,4 @@
-use neuron_types::{ApprovalTicket, RunId};
+use neuron_types::{RunId, Ticket};
 use serde::{Deserialize, Serialize};
 
 /// A ticket that waits for a person, and the run that asks.
@@ -8,5 +8,5 @@ pub struct OpenTicket {
     pub run_id: RunId,
     /// The question.
     #[serde(flatten)]
-    pub ticket: ApprovalTicket,
+    pub ticket: Ticket,
 }

@@ -1,7 +1,7 @@
 use std::{fmt, future::pending, pin::pin, time::Duration};
 
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
+    Decision, Place, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
     UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
 };
 use serde_json::Value;
@@ -39,6 +39,9 @@ const IDLE_POLL: Duration = Duration::from_secs(1);
 pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     /// Returns the engine's name, as in [`RunStatus::engine`]: `local`, `temporal`, `restate`.
     fn engine(&self) -> &'static str;
+
+    /// Returns where the runs are, as those who execute them name it: decisions are signed for one place.
+    fn place(&self) -> Place;
 
     /// Starts a run. It is executed when a worker takes it up; on the local engine, by the process that opens it.
     ///

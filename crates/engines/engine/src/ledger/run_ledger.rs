@@ -58,6 +58,7 @@ impl RunLedger {
             self.status.state = output.state;
             self.status.error.clone_from(&output.error);
             self.status.approvals.clear();
+            self.status.blocked = None;
         }
         is_news
     }
@@ -65,6 +66,7 @@ impl RunLedger {
     /// Takes in that no worker has the run's agent, until something happens. Returns whether that is news.
     pub fn block(&mut self, detail: String, at: DateTime<Utc>) -> bool {
         let before = self.status.blocked.take();
+        let before = before.filter(|before| before.kind == BlockedKind::NoWorker);
         let is_news = before.as_ref().is_none_or(|before| before.detail != detail);
         self.status.blocked = Some(Blocked {
             kind: BlockedKind::NoWorker,
@@ -171,6 +173,8 @@ mod tests {
             prompt: text.into(),
             definition: text.into(),
             tags: RunTags::default(),
+            nonce: None,
+            directory: None,
         };
         ledger.record(started("a", "long"), AT);
         let text = "long".to_owned();

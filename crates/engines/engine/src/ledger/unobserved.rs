@@ -47,6 +47,8 @@ fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
             prompt: String::new(),
             definition: String::new(),
             tags: RunTags::default(),
+            nonce: None,
+            directory: None,
         }),
         RunEvent::RunEnded { exit_reason, .. } => Some(RunEvent::RunEnded {
             exit_reason: *exit_reason,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use neuron_types::{
     ContentBlock, ContentItem, FailureKind, RecordedEvent, RunEvent, RunId, ToolCall, Transcript,
-    TranscriptEntry, TranscriptItem,
+    TranscriptEntry, TranscriptItem, Verdict,
 };
 use serde_json::Value;
 
@@ -277,6 +277,10 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
             approver,
             comment,
             args,
+            text,
+            choice,
+            output,
+            verified,
             ..
         } => TranscriptItem::Decision {
             ticket: ticket.clone(),
@@ -284,6 +288,35 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
             approver: approver.clone(),
             comment: comment.clone(),
             args: args.clone(),
+            text: text.clone(),
+            choice: choice.clone(),
+            output: output.clone(),
+            verified: *verified,
+            remaining: 0,
+        },
+        RunEvent::ApprovalGiven {
+            ticket,
+            approver,
+            verified,
+            comment,
+            args,
+            remaining,
+            ..
+        } => TranscriptItem::Decision {
+            ticket: ticket.clone(),
+            verdict: Verdict::Approve,
+            approver: approver.clone(),
+            comment: comment.clone(),
+            args: args.clone(),
+            text: None,
+            choice: None,
+            output: None,
+            verified: *verified,
+            remaining: *remaining,
+        },
+        RunEvent::ApprovalEscalated { ticket, to, .. } => TranscriptItem::TicketEscalated {
+            ticket: ticket.clone(),
+            to: to.clone(),
         },
         RunEvent::DecisionRepeated {
             call_id,

@@ -1,5 +1,5 @@
 use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
-use neuron_types::{Decision, UserMessage, Verdict, signal};
+use neuron_types::{Always, Decision, UserMessage, Verdict, signal};
 use serde_json::{Value, json};
 
 #[test]
@@ -12,12 +12,30 @@ fn a_decision_without_its_verdict_is_what_people_send() {
     assert_eq!(json!(DecisionBody::from(decision)), sent);
     let mut whole = sent.clone();
     whole["args"] = json!({"command": "true"});
-    whole["remember"] = true.into();
+    whole["always"] = "prefix".into();
+    whole["signature"] = "-----BEGIN SSH SIGNATURE-----".into();
+    // A signature is over this text.
+    whole["at"] = "2026-11-23T17:27:58.1200+01:00".into();
     let body: DecisionBody = serde_json::from_value(whole.clone()).unwrap();
     assert_eq!(json!(body), whole);
-    let mut wrong = sent;
-    wrong["verdict"] = "approve".into();
-    serde_json::from_value::<DecisionBody>(wrong).unwrap_err();
+    let decision = body.with_verdict(Verdict::Approve);
+    assert_eq!(json!(decision)["at"], whole["at"]);
+    assert_eq!(json!(DecisionBody::from(decision)), whole);
+    // As clients said it before: it is for this call, and for no more.
+    for (flag, always) in [(true, Some(Always::Call)), (false, None)] {
+        let mut old = sent.clone();
+        old["remember"] = flag.into();
+        let body: DecisionBody = serde_json::from_value(old.clone()).unwrap();
+        assert_eq!(body.always, always);
+        old["verdict"] = "approve".into();
+        let decision: Decision = serde_json::from_value(old).unwrap();
+        assert_eq!(decision.always, always);
+    }
+    for (key, value) in [("verdict", "approve"), ("at", "yesterday")] {
+        let mut wrong = sent.clone();
+        wrong[key] = value.into();
+        serde_json::from_value::<DecisionBody>(wrong).unwrap_err();
+    }
 }
 
 #[test]

@@ -10,8 +10,8 @@ use neuron_engine::{
     EventPage, PageRequest, RunClient, RunClientError, RunFilter, RunFuture, RunPage,
 };
 use neuron_types::{
-    ApprovalTicket, Decision, ExitReason, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase,
-    RunRequest, RunStatus, UserMessage,
+    Decision, ExitReason, Place, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase, RunRequest,
+    RunStatus, Ticket, UserMessage,
 };
 use serde_json::Value;
 
@@ -31,12 +31,12 @@ pub(crate) fn run_id() -> RunId {
     RunId::new("r1").unwrap()
 }
 
-pub(crate) fn ticket(name: &str) -> ApprovalTicket {
-    ApprovalTicket {
+pub(crate) fn ticket(name: &str) -> Ticket {
+    Ticket {
         ticket: name.to_owned(),
-        tool: "bash".to_owned(),
+        tool: Some("bash".to_owned()),
         digest: "d".to_owned(),
-        ..ApprovalTicket::default()
+        ..Ticket::default()
     }
 }
 
@@ -82,6 +82,10 @@ fn ready<'a, T: Send + 'a>(answer: Result<T, RunClientError>) -> RunFuture<'a, T
 }
 
 impl RunClient for Fake {
+    fn place(&self) -> Place {
+        Place::Memory
+    }
+
     fn engine(&self) -> &'static str {
         "fake"
     }

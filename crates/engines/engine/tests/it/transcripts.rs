@@ -57,6 +57,8 @@ fn three_turns() -> Vec<RecordedEvent> {
         prompt: "Go.".into(),
         definition: String::new(),
         tags: RunTags::default(),
+        nonce: None,
+        directory: None,
     };
     let turn = |turn| {
         [

@@ -75,10 +75,12 @@ const PROVIDER: &str = "local";
 /// let mut tools = ToolRegistry::from_iter(builtin_tools(&BuiltinOptions::default()));
 /// let logs = McpClient::connect_http(&url).await?;
 /// tools.extend(logs.discover_tools().await?);
-/// tools.add_tool_middleware("bash", PermissionChecker::new(ApprovalRules {
+/// let rules = ApprovalRules {
 ///     deny: vec!["bash(command=git push*)".into()],
 ///     ..ApprovalRules::default()
-/// }));
+/// };
+/// let policy = rules.for_tools(&tools.definitions());
+/// tools.add_tool_middleware("bash", PermissionChecker::new(policy));
 ///
 /// let context = Composite::new(
 ///     ToolResultClearing { at_tokens: 10_000, ..ToolResultClearing::new(1) },
@@ -273,6 +275,7 @@ impl<C: ContextStrategy + Clone> LocalAgent<C> {
         let door = LocalDurableContext::new(self.executor.clone(), run_id).with_sink(sink);
         let input = checked_input(RunInput {
             preamble: self.conversation.clone(),
+            directory: self.executor.cwd().to_str().map(ToOwned::to_owned),
             ..RunInput::new(self.spec.clone(), prompt)
         });
         let mut agent_loop = AgentLoop::new(&door, self.strategy.clone(), input);

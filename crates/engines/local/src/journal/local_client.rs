@@ -6,12 +6,12 @@ use neuron_engine::{
     Cursor, EventPage, PageRequest, RunClient, RunClientError, RunFilter, RunFuture, RunPage,
 };
 use neuron_types::{
-    Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage,
+    Decision, Place, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage,
 };
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::{Journal, JournalError};
+use crate::{Journal, JournalError, journal::store::home};
 
 /// The engine's name in a run's status.
 const ENGINE: &str = "local";
@@ -74,6 +74,16 @@ impl From<Journal> for LocalClient {
 impl RunClient for LocalClient {
     fn engine(&self) -> &'static str {
         ENGINE
+    }
+
+    fn place(&self) -> Place {
+        if let Some(journal) = self.journal.get() {
+            return journal.place().clone();
+        }
+        // Where there is no home yet there are no runs in it.
+        home::place(&self.home).unwrap_or_else(|_| Place::Local {
+            home: self.home.to_string_lossy().into_owned(),
+        })
     }
 
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {

@@ -17,7 +17,7 @@ use futures::{
 use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for, unknown_effect};
 use neuron_executor::{Attempts, Effect, EventSink, Executor, NoSink};
 use neuron_types::{
-    ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed,
+    ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, Place,
     RecordedEvent, RunEvent, RunId, RunState, Signal, Started, StepFailure, ToolEffects,
 };
 use tokio_util::sync::CancellationToken;
@@ -111,7 +111,7 @@ impl LocalDurableContext {
     #[must_use]
     pub fn new(executor: Executor, run_id: RunId) -> Self {
         Self {
-            executor,
+            executor: executor.with_place(Place::Memory),
             run_id,
             sink: None,
             reach: Arc::default(),

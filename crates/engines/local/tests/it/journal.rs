@@ -16,7 +16,7 @@ mod versions;
 
 use neuron_local::{Journal, JournalOptions, JournaledContext, ParkPolicy};
 use neuron_types::{
-    AgentSpec, ApprovalTicket, ExitReason, Message, RunEvent, RunId, RunInput, RunOutput, RunPhase,
+    AgentSpec, ExitReason, Message, RunEvent, RunId, RunInput, RunOutput, RunPhase, Ticket,
     TokenUsage,
 };
 use rust_decimal::Decimal;
@@ -104,18 +104,18 @@ pub(crate) fn input() -> RunInput {
     RunInput::new(AgentSpec::default(), Message::user("go"))
 }
 
-pub(crate) fn ticket(id: &str) -> ApprovalTicket {
-    ApprovalTicket {
+pub(crate) fn ticket(id: &str) -> Ticket {
+    Ticket {
         ticket: id.into(),
-        tool: "write".into(),
-        args: json!({ "path": "a" }),
+        tool: Some("write".into()),
+        args: Some(json!({ "path": "a" })),
         digest: format!("digest-of-{id}"),
         reason: "the agent asks".into(),
-        ..ApprovalTicket::default()
+        ..Ticket::default()
     }
 }
 
-pub(crate) fn asked(ticket: ApprovalTicket) -> RunEvent {
+pub(crate) fn asked(ticket: Ticket) -> RunEvent {
     RunEvent::ApprovalRequested { turn: 1, ticket }
 }
 

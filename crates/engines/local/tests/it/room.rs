@@ -14,7 +14,7 @@ pub(crate) use neuron_testing::effects::eventually;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     ActivityOptions, ActivitySettings, CompletionRequest, CompletionResponse, FailureKind, Message,
-    Provider, ProviderError, RecordedEvent, RequestHead, RetryPolicy, StepId, StopReason,
+    Priority, Provider, ProviderError, RecordedEvent, RequestHead, RetryPolicy, StepId, StopReason,
     TokenUsage, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects,
     ToolError, ToolOutput, WasmBoxedFuture,
 };
@@ -244,6 +244,7 @@ pub(crate) fn call(name: &str) -> ToolCall {
         id: format!("{name}-1"),
         name: name.into(),
         input: json!({ "n": 1.1 }),
+        ..ToolCall::default()
     }
 }
 
@@ -254,6 +255,7 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
         agent: None,
         nonce: None,
         tenant: None,
+        priority: Priority::default(),
         effects: match name {
             "read" => ToolEffects::ReadOnly,
             "write" => ToolEffects::Write,
@@ -267,6 +269,22 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
 
 pub(crate) fn model_options(turn: u32) -> ActivityOptions {
     options("model", turn, 0)
+}
+
+/// Checks the delays after a failure, and after one that asked for seven seconds: that they were those of the policy, and
+/// were waited for.
+pub(crate) fn check_retries(notices: &[RetryNotice], waited: Duration) {
+    let [first, second] = notices else {
+        panic!("two attempts failed: {notices:?}");
+    };
+    assert_eq!((first.attempt, second.attempt), (1, 2));
+    let kinds = [first, second].map(|notice| notice.failure.kind);
+    assert_eq!(kinds, [FailureKind::Overloaded, FailureKind::RateLimited]);
+    let [one, seven] = [1, 7].map(Duration::from_secs);
+    assert!(!first.delay.is_zero() && first.delay <= one);
+    assert!(second.delay > seven && second.delay <= seven + 2 * one);
+    let delays = first.delay + second.delay;
+    assert!(waited >= delays && waited < delays + one, "{waited:?}");
 }
 
 /// How long after a moment another one is.

@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use neuron_executor::{Needed, StepScope, next_delay};
+use neuron_executor::{Jitter, Needed, StepScope, next_delay};
 use neuron_types::{
     ActivityOptions, CompletionRequest, FailureKind, RunEvent, RunId, StepFailure, StepId,
     ToolCall, ToolEffects,
@@ -111,7 +111,14 @@ impl Work {
     /// How long after this failure the next attempt starts, if there is another.
     pub(crate) fn next_delay(&self, attempt: u32, failure: &StepFailure) -> Option<Duration> {
         let options = &self.options;
-        next_delay(&options.retry_policy, options.effects, attempt, failure)
+        let jitter = Jitter::of(&self.run_id, options);
+        next_delay(
+            &options.retry_policy,
+            options.effects,
+            &jitter,
+            attempt,
+            failure,
+        )
     }
 
     /// What it comes to with this failure.

@@ -5,8 +5,8 @@ use neuron_engine::{
     RunFilter, RunFuture, RunPage,
 };
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
-    UserMessage, Verdict,
+    Decision, Place, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
+    UserMessage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,6 +32,10 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(3);
 impl RunClient for RestateClient {
     fn engine(&self) -> &'static str {
         ENGINE
+    }
+
+    fn place(&self) -> Place {
+        self.names.place()
     }
 
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {
@@ -124,10 +128,7 @@ impl RunClient for RestateClient {
 
     fn decide<'a>(&'a self, run_id: &'a RunId, decision: &'a Decision) -> RunFuture<'a, ()> {
         Box::pin(async move {
-            let handler = match decision.verdict {
-                Verdict::Approve => "approve",
-                Verdict::Deny => "deny",
-            };
+            let handler = decision.verdict.as_str();
             let body = DecisionBody::from(decision.clone());
             self.pass_on(run_id, handler, &body, Some(&decision.ticket))
                 .await

@@ -57,6 +57,18 @@ impl Handlers for Agent {
                 "deny",
                 "Denies a ticket: `ticket`, `digest`, and if wanted `comment`, `approver`.",
             ),
+            (
+                "answer",
+                "Answers a question: `ticket`, `digest`, `text`, or `args` for a form, and if wanted `approver`.",
+            ),
+            (
+                "complete",
+                "Delivers a deferred tool's result: `ticket`, `digest`, `token`, and if wanted `output`.",
+            ),
+            (
+                "choose",
+                "Chooses one of a ticket's choices: `ticket`, `digest`, `choice`, and if wanted `approver`.",
+            ),
             ("send", "Queues a user message: `text`."),
             ("signal", "Sends a signal: `name`, and if wanted `payload`."),
             ("cancel", "Cancels the run: `{}`, or a `reason`."),
@@ -105,8 +117,6 @@ impl Handlers for Agent {
                     })
                     .await
                 }
-                "approve" => self.answer_decision(ctx, Verdict::Approve).await,
-                "deny" => self.answer_decision(ctx, Verdict::Deny).await,
                 "send" => {
                     answer(ctx, |Json(message): Json<UserMessage>, of| async move {
                         self.send(ctx, &of.key, &message).await?;
@@ -136,7 +146,10 @@ impl Handlers for Agent {
                     })
                     .await
                 }
-                _ => false,
+                other => match Verdict::parse(other) {
+                    Some(verdict) => self.answer_decision(ctx, verdict).await,
+                    None => false,
+                },
             }
         }
         .boxed()
@@ -196,7 +209,12 @@ impl Agent {
                 refusal = refusal.with_events(&events);
             }
         }
+        let mut open = status.approvals.iter();
+        let open = open.find(|open| open.ticket == decision.ticket);
+        let (answered, missing) = open.map_or((0, 1), |open| (open.answered, open.remaining()));
         let put = PutRequest {
+            answered,
+            missing: missing.max(1),
             run: status.started_at,
             signal: Signal {
                 name: signal::DECISION.to_owned(),
@@ -225,6 +243,8 @@ impl Agent {
             run: status.started_at,
             signal,
             ticket: None,
+            answered: 0,
+            missing: 1,
         };
         self.pass_on(ctx, run_id, put).await
     }
@@ -335,9 +355,9 @@ pub(crate) fn definition(
         .handler("run", run)
         .handler("segment", segment)
         .handler("deliver", short_handler().ingress_private(true));
-    for handler in [
-        "status", "events", "approve", "deny", "send", "signal", "cancel",
-    ] {
+    let decisions = Verdict::ALL.map(Verdict::as_str);
+    let others = ["status", "events", "send", "signal", "cancel"];
+    for handler in others.into_iter().chain(decisions) {
         options = options.handler(handler, short_handler());
     }
     let agent = Agent {

@@ -3,7 +3,7 @@
 //! Handlers that run beside a workflow cannot write its state, and a promise takes one value. So each run has
 //! an object of its own, whose exclusive handler gives every signal the next number and has it delivered as
 //! the workflow promise of that number, in one journal: a number that was given is delivered, whatever
-//! crashes. The same handler takes one decision a ticket.
+//! crashes. The same handler takes one decision a ticket, or as many as the ticket needs.
 //!
 //! A run that has taken signals closes its inbox at its end. One that came in the run's last moment, and that it did
 //! not take, leaves its number here. It does not count for a later run of the same id, which starts at another time.
@@ -87,16 +87,20 @@ impl Inbox {
             run,
             signal,
             ticket,
+            answered,
+            missing,
         } = put;
         let count = numbered(ctx, run).await?;
         if let Some(ticket) = ticket {
-            let key = format!("decided-{ticket}");
-            if ctx.get::<bool>(&key).await?.is_some() {
+            let key = format!("sent-{ticket}");
+            let sent = ctx.get::<u32>(&key).await?.unwrap_or_default();
+            // Those that the run has looked at are on their way no more.
+            if sent.saturating_sub(answered) >= missing {
                 let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
                 let refusal = Refusal::AlreadyDecided { run_id, ticket };
                 return Err(TerminalError::from(Refused::from(refusal)).into());
             }
-            ctx.set(&key, true);
+            ctx.set(&key, sent.saturating_add(1));
         }
         let seq = count + 1;
         ctx.set(NUMBERED, Json(Numbered { run, count: seq }));

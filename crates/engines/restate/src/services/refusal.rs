@@ -21,7 +21,8 @@ impl Refused {
         match self {
             Self::UnknownRun { .. } | Self::ByRun(Refusal::UnknownTicket { .. }) => 404,
             Self::ByRun(Refusal::TicketExpired { .. }) => 410,
-            Self::BadSignal { .. } | Self::ByRun(Refusal::ArgsWithDenial { .. }) => 400,
+            Self::BadSignal { .. }
+            | Self::ByRun(Refusal::ArgsWithDenial { .. } | Refusal::Unsuited { .. }) => 400,
             Self::ByRun(_) => 409,
         }
     }

@@ -31,9 +31,19 @@ pub(crate) struct PutRequest {
     /// When the run started: it tells it from an earlier run of the same id.
     pub(crate) run: DateTime<Utc>,
     pub(crate) signal: Signal,
-    /// The ticket that it decides: the inbox takes one decision a ticket.
+    /// The ticket that it decides: the inbox takes as many decisions of a ticket as it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ticket: Option<String>,
+    /// How many decisions about the ticket the run has looked at that did not settle it.
+    #[serde(default)]
+    pub(crate) answered: u32,
+    /// How many more the ticket needs.
+    #[serde(default = "one")]
+    pub(crate) missing: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 /// A numbered signal.

@@ -1,5 +1,7 @@
 //! What the services are called in Restate.
 
+use neuron_types::Place;
+
 use crate::wire::settings_error::SettingsError;
 
 /// The name of this engine, as it stands in a run's status.
@@ -47,6 +49,13 @@ impl ServiceNames {
     #[must_use]
     pub fn agent(&self) -> &str {
         &self.prefix
+    }
+
+    /// Where the runs of these services are.
+    pub(crate) fn place(&self) -> Place {
+        Place::Restate {
+            prefix: self.prefix.clone(),
+        }
     }
 
     /// The object that numbers a run's signals, keyed by the run's id.

@@ -32,10 +32,12 @@ impl AgentServices {
     /// Services under these names, which run this workflow and act through these executors: an
     /// [`Executor`](neuron_executor::Executor) for every agent, or [one for each](Executors::by_agent).
     pub fn new(names: ServiceNames, executors: impl Into<Executors>, workflow: Workflow) -> Self {
+        let executors: Executors = executors.into();
+        let executors = executors.with_place(&names.place());
         Self {
             names,
             worker: WorkerContext {
-                executors: executors.into(),
+                executors,
                 agents: Agents::default(),
                 accepts_definitions: false,
                 sink: Arc::new(NoSink),

@@ -43,7 +43,8 @@ pub(crate) fn tools() -> [NotedTool; 2] {
     ]
 }
 
-/// Events with the ends of calls beside each other in the order of the calls: they come as they come.
+/// Events with the ends of calls beside each other in the order of the calls: they come as they come. Without the nonce, which
+/// every run has its own of.
 pub(crate) fn in_call_order(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
     let call = |event: &RunEvent| match event {
         RunEvent::ToolFinished { call_id, .. } => Some(call_id.clone()),
@@ -51,6 +52,11 @@ pub(crate) fn in_call_order(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
     };
     for ends in events.chunk_by_mut(|one, next| call(one).is_some() && call(next).is_some()) {
         ends.sort_by_key(call);
+    }
+    for event in &mut events {
+        if let RunEvent::RunStarted { nonce, .. } = event {
+            *nonce = None;
+        }
     }
     events
 }

@@ -14,13 +14,15 @@ use crate::stage::Stage;
 async fn workers_lost_between_attempts_change_neither_their_number_nor_their_delays() {
     const ATTEMPTS: usize = 4;
     const DELAY: Duration = Duration::from_millis(800);
-    let fail = json!({"kind": "overloaded", "message": "no capacity"});
+    // What is asked for is the part of a delay that has no jitter.
+    let asked = u64::try_from(DELAY.as_millis()).unwrap();
+    let fail = json!({"kind": "overloaded", "message": "no capacity", "retry_after_ms": asked});
     let script = json!({"turns": [{"text": "Done.", "fail": vec![fail; 2 * ATTEMPTS]}]});
     let model = NotedModel::new(&script);
     let (mut spec, executor) = noted_agent(&model, &[]);
     spec.retry = RetryPolicy {
         maximum_attempts: ATTEMPTS as u32,
-        initial_interval: DELAY,
+        initial_interval: DELAY / 10,
         backoff_coefficient: 1.0,
         ..RetryPolicy::default()
     };

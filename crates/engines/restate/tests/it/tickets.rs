@@ -80,10 +80,7 @@ async fn a_decision_that_fits_no_open_ticket_is_refused_with_a_sentence() {
         .await
         .approvals;
     let refused = async |decision: &Decision| {
-        let handler = match decision.verdict {
-            Verdict::Approve => "approve",
-            Verdict::Deny => "deny",
-        };
+        let handler = decision.verdict.as_str();
         let body = json!(DecisionBody::from(decision.clone()));
         let (status, answer) = stage.post(&run, handler, &body).await;
         let by_client = stage.client.decide(&run, decision).await.unwrap_err();

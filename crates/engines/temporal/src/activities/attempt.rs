@@ -10,7 +10,7 @@ use std::{
 };
 
 use neuron_executor::{
-    EventSink, Executor, LatestProgress, ProgressReport, RetryNotice, StepScope, next_delay,
+    EventSink, Executor, Jitter, LatestProgress, ProgressReport, RetryNotice, StepScope, next_delay,
 };
 use neuron_types::{FailureKind, RunId, StepFailure};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,7 @@ impl Attempts {
                     agent: terms.step_agent.clone(),
                     nonce: terms.nonce,
                     tenant: terms.tenant.clone(),
+                    priority: terms.priority,
                     attempt: info.attempt.saturating_add(terms.made),
                     timeout: terms.timeout(),
                     effects: terms.effects,
@@ -108,8 +109,12 @@ impl Attempts {
         };
         let policy = policy_of(info.retry_policy.as_ref(), terms.made);
         let attempt = info.attempt.saturating_add(terms.made);
-        let delay = next_delay(&policy, terms.effects, attempt, &failure);
-        if let (Some(delay), Ok(run_id)) = (delay, run_id(info.workflow_id.as_deref())) {
+        let run_id = run_id(info.workflow_id.as_deref()).ok();
+        let delay = run_id.as_ref().and_then(|run_id| {
+            let jitter = Jitter::new(run_id, terms.nonce, terms.step);
+            next_delay(&policy, terms.effects, &jitter, attempt, &failure)
+        });
+        if let (Some(delay), Some(run_id)) = (delay, run_id) {
             let (step, failure) = (terms.step, failure.clone());
             let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
             self.sink.retry(&notice);

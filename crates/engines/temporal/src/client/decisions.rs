@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use neuron_engine::{DecisionBody, RunClientError};
-use neuron_types::{Decision, Refusal, RunId, Verdict};
+use neuron_types::{Decision, Refusal, RunId};
 use serde_json::Value;
 use temporalio_client::{
     WorkflowExecuteUpdateOptions, WorkflowExecutionStatus,
@@ -15,11 +15,7 @@ use super::{
     AgentClient,
     fault::{failed, fits, no_worker, says_no_worker},
 };
-use crate::wire::{
-    messages::{self, RunUpdate},
-    payload_limits::LARGEST_MESSAGE,
-    update_id::update_id,
-};
+use crate::wire::{messages::RunUpdate, payload_limits::LARGEST_MESSAGE, update_id::update_id};
 
 /// How long it takes until a decision that the server could not pass on is made again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
@@ -37,10 +33,7 @@ impl AgentClient {
         decision: &Decision,
     ) -> Result<(), RunClientError> {
         let update_id = update_id(run_id, decision).map_err(failed)?;
-        let name = match decision.verdict {
-            Verdict::Approve => messages::APPROVE,
-            Verdict::Deny => messages::DENY,
-        };
+        let name = decision.verdict.as_str();
         let body = DecisionBody::from(decision.clone());
         let body = serde_json::to_value(body).map_err(failed)?;
         fits("the decision", &body, LARGEST_MESSAGE)?;

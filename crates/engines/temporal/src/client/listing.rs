@@ -4,7 +4,7 @@ use std::{cmp::Reverse, fmt::Write as _};
 
 use futures::{StreamExt as _, stream};
 use neuron_engine::{Cursor, PageRequest, RunClientError, RunFilter, RunPage};
-use neuron_types::RunId;
+use neuron_types::{RunId, hex};
 use temporalio_client::tonic::Request;
 use temporalio_common::protos::temporal::api::{
     workflow::v1::WorkflowExecutionInfo, workflowservice::v1::ListWorkflowExecutionsRequest,
@@ -106,8 +106,7 @@ impl AgentClient {
 }
 
 fn cursor(token: &[u8]) -> Cursor {
-    let digits = token.iter().map(|byte| format!("{byte:02x}"));
-    Cursor::new(digits.collect::<String>())
+    Cursor::new(hex(token))
 }
 
 fn token(cursor: &Cursor) -> Result<Vec<u8>, RunClientError> {

@@ -5,7 +5,8 @@ use neuron_engine::{
     RunFuture, RunPage,
 };
 use neuron_types::{
-    Decision, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage, signal,
+    Decision, Place, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage,
+    signal,
 };
 use serde_json::{Value, json};
 use temporalio_client::{
@@ -34,6 +35,12 @@ const CLOSED_PATIENCE: Duration = Duration::from_secs(2);
 impl RunClient for AgentClient {
     fn engine(&self) -> &'static str {
         ENGINE
+    }
+
+    fn place(&self) -> Place {
+        Place::Temporal {
+            namespace: self.namespace().to_owned(),
+        }
     }
 
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {

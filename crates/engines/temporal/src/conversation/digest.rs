@@ -1,6 +1,6 @@
 //! Digests of conversations, computed message by message.
 
-use neuron_types::canonical_json;
+use neuron_types::{canonical_json, hex};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -52,10 +52,7 @@ impl Chain {
         hasher.update(last);
         hasher.update(head);
         let hash = hasher.finalize();
-        hash.iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(hash.get(..16).unwrap_or_default())
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use neuron_engine::KnownSteps;
 use neuron_types::{
-    CompletionResponse, ContentBlock, Decision, RecordedEvent, RunEvent, RunOutput, RunTags,
-    StepFailure, StepId, ToolCall, ToolEffects, ToolOutput, signal,
+    CompletionResponse, ContentBlock, Decision, RESERVED_CALLS, RecordedEvent, RunEvent, RunOutput,
+    RunTags, StepFailure, StepId, TicketKind, ToolCall, ToolEffects, ToolOutput, signal,
 };
 use temporalio_common::{
     data_converters::{DataConverter, PayloadConverter},
@@ -160,6 +160,8 @@ impl Recording {
                     prompt: request.prompt.text(),
                     definition: String::new(),
                     tags: RunTags::default(),
+                    nonce: None,
+                    directory: None,
                 };
                 self.record(started, at);
             }
@@ -209,6 +211,9 @@ impl Recording {
     }
 
     fn call_started(&mut self, step: StepId, call: &ToolCall, at: DateTime<Utc>) {
+        if call.name.starts_with(RESERVED_CALLS) {
+            return;
+        }
         let called = RunEvent::ToolCalled {
             turn: step.turn,
             call_id: call.id.clone(),
@@ -241,6 +246,11 @@ impl Recording {
         result: Result<ToolOutput, StepFailure>,
         at: DateTime<Utc>,
     ) {
+        // Whose a decision is is no result of a tool, and a call that waits for one has none.
+        let is_pending = matches!(&result, Ok(output) if output.pending.is_some());
+        if call.name.starts_with(RESERVED_CALLS) || is_pending {
+            return;
+        }
         let finished = RunEvent::ToolFinished {
             turn: step.turn,
             call_id: call.id.clone(),
@@ -354,10 +364,19 @@ impl Recording {
     fn decided(&mut self, decision: Decision, at: DateTime<Utc>) {
         let decided = RunEvent::ApprovalDecided {
             ticket: decision.ticket,
+            kind: TicketKind::Call,
             verdict: decision.verdict,
+            digest: decision.digest,
             approver: decision.approver,
+            // What its verification came to is not looked at.
+            verified: false,
+            key: None,
+            decided_at: decision.at,
             comment: decision.comment,
             args: decision.args,
+            text: decision.text,
+            choice: decision.choice,
+            output: decision.output,
         };
         self.record(decided, at);
     }
@@ -371,6 +390,7 @@ fn asked_call(block: &ContentBlock) -> Option<ToolCall> {
             id: id.clone(),
             name: name.clone(),
             input: input.clone(),
+            ..ToolCall::default()
         }),
         _ => None,
     }

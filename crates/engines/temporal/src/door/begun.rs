@@ -24,6 +24,7 @@ pub(crate) enum Begun {
 
 impl Begun {
     /// What was started; an end where this door does not know it.
+    #[allow(clippy::result_large_err, reason = "an end is what is handed on")]
     pub(crate) fn of(what: Started<'_>) -> Result<Self, End> {
         Ok(match what {
             Started::Model { request, options } => Self::Model(request.clone(), options.clone()),

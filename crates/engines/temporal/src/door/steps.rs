@@ -3,7 +3,7 @@
 use std::{future::Future, rc::Rc, time::Duration};
 
 use neuron_engine::json_bytes;
-use neuron_executor::{Needed, RetryNotice, cancelled_between, next_delay};
+use neuron_executor::{Jitter, Needed, RetryNotice, cancelled_between, next_delay};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, RunId, StepFailure,
     ToolCall, ToolEffects, ToolOutput,
@@ -179,6 +179,7 @@ impl<W> Steps<W> {
             terms: self.terms(&options),
             delta: last,
         };
+        let options = activity_options::with_turn(options);
         let response = if place.is_beside() {
             self.model_beside(step, &request, &options, &place, &token)
                 .await?
@@ -393,12 +394,17 @@ impl<W> Steps<W> {
             // Nothing was done: the next attempt is the first.
             return Ok(terms);
         }
-        let delay = next_delay(&options.retry_policy, options.effects, 1, &failure);
+        // No run has begun whose name is none.
+        let Ok(run_id) = RunId::new(self.ctx.workflow_id()) else {
+            return Err(failure);
+        };
+        let policy = &options.retry_policy;
+        let jitter = Jitter::of(&run_id, options);
+        let delay = next_delay(policy, options.effects, &jitter, 1, &failure);
         let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
             return Err(failure);
         };
-        let run_id = RunId::new(self.ctx.workflow_id());
-        if let (false, Ok(run_id)) = (self.ctx.is_replaying(), run_id) {
+        if !self.ctx.is_replaying() {
             let sink = self.ctx.state(|host| host.sink.clone());
             sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
         }

@@ -9,8 +9,9 @@ use chrono::{DateTime, Utc};
 use neuron_engine::{Pace, RunLedger, json_bytes};
 use neuron_types::{
     CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
-    RunState, RunStatus, Signal, signal,
+    RunState, RunStatus, Signal, Ticket, signal,
 };
+use serde::Deserialize as _;
 use serde_json::Value;
 use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};
 use temporalio_sdk::WorkflowCancellationToken;
@@ -36,6 +37,8 @@ const KNOWN_BEFORE: usize = 256;
 pub(crate) struct RunView {
     /// Signals that nobody has taken, in the order of arrival.
     signals: VecDeque<Signal>,
+    /// How many decisions about tickets came that the run has not answered, by the tickets' ids.
+    deciding: BTreeMap<String, u32>,
     /// What became of tickets in earlier histories.
     settled: Vec<RecordedEvent>,
     /// With all events of this history; `None` before it begins.
@@ -112,6 +115,10 @@ impl RunView {
                 self.decided = std::mem::take(&mut continued.decided);
                 self.decided_before = self.decided.len();
                 self.previous = Some(std::mem::take(&mut continued.previous));
+                let taken_up = continued.state.tickets.iter();
+                for decision in taken_up.flat_map(|open| &open.queued) {
+                    self.note_decision(decision.ticket.clone());
+                }
                 // Signals of this history may be here already: they came later.
                 let later = std::mem::take(&mut self.signals);
                 for (name, queue) in std::mem::take(&mut continued.signals) {
@@ -165,6 +172,11 @@ impl RunView {
 
     /// Puts a signal behind the others.
     pub(crate) fn put(&mut self, name: String, payload: Value) {
+        if name == signal::DECISION
+            && let Ok(Decision { ticket, .. }) = Decision::deserialize(&payload)
+        {
+            self.note_decision(ticket);
+        }
         self.signals.push_back(Signal { name, payload });
     }
 
@@ -193,13 +205,40 @@ impl RunView {
         queues
     }
 
-    /// Whether a decision about this ticket is on its way to the loop.
-    fn decision_is_queued(&self, ticket: &str) -> bool {
-        let mut signals = self.signals.iter();
-        signals.any(|signal| {
-            signal.name == signal::DECISION
-                && signal.payload.get("ticket").and_then(Value::as_str) == Some(ticket)
-        })
+    /// Whether the decisions about this ticket that are on their way to the loop, or being verified, are as many as it
+    /// takes.
+    fn is_being_decided(&self, ticket: &str) -> bool {
+        let count = self.deciding.get(ticket).copied().unwrap_or_default();
+        let open = self
+            .status()
+            .into_iter()
+            .flat_map(|status| &status.approvals);
+        let missing = open
+            .filter(|open| open.ticket == ticket)
+            .map(Ticket::remaining)
+            .max();
+        count >= missing.unwrap_or(1).max(1)
+    }
+
+    fn note_decision(&mut self, ticket: String) {
+        let count = self.deciding.entry(ticket).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Notes that the run has answered a decision.
+    fn note_answer(&mut self, event: &RunEvent) {
+        let (RunEvent::ApprovalRefused { ticket, .. }
+        | RunEvent::ApprovalGiven { ticket, .. }
+        | RunEvent::ApprovalDecided { ticket, .. }) = event
+        else {
+            return;
+        };
+        if let Some(count) = self.deciding.get_mut(ticket) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.deciding.remove(ticket);
+            }
+        }
     }
 
     /// Checks whether the run takes a decision.
@@ -220,7 +259,7 @@ impl RunView {
         let events = self.ledger().map_or(&[][..], RunLedger::events);
         let checked = status.check_decision(decision, now);
         checked.map_err(|refusal| refusal.with_events(&self.settled).with_events(events))?;
-        if self.decision_is_queued(&ticket) {
+        if self.is_being_decided(&ticket) {
             return Err(Refusal::AlreadyDecided { run_id, ticket });
         }
         Ok(())
@@ -231,6 +270,7 @@ impl RunView {
         if matches!(event, RunEvent::ContextCompacted { .. }) {
             self.encoder.doubt();
         }
+        self.note_answer(&event);
         let ledger = self.ledger.as_mut()?;
         Some(ledger.record(event, at))
     }
@@ -298,7 +338,8 @@ impl RunView {
         if let Some(cost) = status.cost_usd {
             let _ = write!(text, ", ${cost}");
         }
-        if let Some(blocked) = &status.blocked {
+        let blocked = status.blocked.as_ref();
+        if let Some(blocked) = blocked.filter(|blocked| !blocked.kind.is_ticket()) {
             let _ = write!(text, "\n- {}", blocked.detail);
         }
         if status.state == RunPhase::WaitingForApproval {
@@ -306,7 +347,9 @@ impl RunView {
                 let _ = write!(
                     text,
                     "\n- ticket `{}`: {} (digest `{}`)",
-                    ticket.ticket, ticket.tool, ticket.digest
+                    ticket.ticket,
+                    ticket.subject(),
+                    ticket.digest
                 );
             }
         }
@@ -318,13 +361,24 @@ impl RunView {
 fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
     let event = match &recorded.event {
         RunEvent::ApprovalDecided {
-            ticket, verdict, ..
+            ticket,
+            kind,
+            verdict,
+            ..
         } => RunEvent::ApprovalDecided {
             ticket: ticket.clone(),
+            kind: *kind,
             verdict: *verdict,
+            digest: String::new(),
             approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
             comment: None,
             args: None,
+            text: None,
+            choice: None,
+            output: None,
         },
         expired @ RunEvent::ApprovalExpired { .. } => expired.clone(),
         _ => return None,
@@ -338,7 +392,6 @@ fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::ApprovalTicket;
     use serde_json::json;
 
     use super::*;
@@ -355,11 +408,11 @@ mod tests {
             "a",
             DateTime::UNIX_EPOCH,
         ));
-        let ticket = ApprovalTicket {
+        let ticket = Ticket {
             ticket: "t1".into(),
-            tool: "bash".into(),
+            tool: Some("bash".into()),
             digest: "d".into(),
-            ..ApprovalTicket::default()
+            ..Ticket::default()
         };
         let event = RunEvent::ApprovalRequested { turn: 1, ticket };
         view.record(event, DateTime::UNIX_EPOCH);
@@ -385,13 +438,31 @@ mod tests {
         });
         let decided = RunEvent::ApprovalDecided {
             ticket: "t1".into(),
+            kind: neuron_types::TicketKind::Call,
             verdict: neuron_types::Verdict::Approve,
+            digest: "d".into(),
             approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
             comment: None,
             args: None,
+            text: None,
+            choice: None,
+            output: None,
         };
         view.put("decision".into(), json!(decision("t1")));
         assert_eq!(checked(&view, "t1"), refused);
+        view.take(&["decision"]);
+        // It is being verified.
+        assert_eq!(checked(&view, "t1"), refused);
+        let rejected = RunEvent::ApprovalRefused {
+            ticket: "t1".into(),
+            reason: "no".into(),
+        };
+        view.record(rejected, DateTime::UNIX_EPOCH);
+        assert_eq!(checked(&view, "t1"), Ok(()));
+        view.put("decision".into(), json!(decision("t1")));
         view.take(&["decision"]);
         view.record(decided, DateTime::UNIX_EPOCH);
         assert_eq!(checked(&view, "t1"), refused);

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use neuron_executor::Needed;
-use neuron_types::{ActivityOptions, RequestHead, RunEvent, StepId, ToolCall, ToolEffects};
+use neuron_types::{
+    ActivityOptions, Priority, RequestHead, RunEvent, StepId, ToolCall, ToolEffects,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -45,6 +47,9 @@ pub(crate) struct Terms {
     /// For whom the run runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tenant: Option<String>,
+    /// Whose requests go first.
+    #[serde(default, skip_serializing_if = "Priority::is_default")]
+    pub(crate) priority: Priority,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
     /// How many attempts were made beside the run before.
@@ -64,6 +69,7 @@ impl Terms {
             step_agent: options.agent.clone(),
             nonce: options.nonce,
             tenant: options.tenant.clone(),
+            priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
             made: 0,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use neuron_executor::longest_wait;
 use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, ToolEffects,
 };
@@ -47,6 +48,15 @@ pub(crate) fn is_local(options: &ActivityOptions) -> bool {
 /// Whether a model call is to be made beside the run: only where the agent says so.
 pub(crate) fn is_model_local(options: &ActivityOptions) -> bool {
     options.activity.placement == Some(Placement::Local)
+}
+
+/// The same for a model call whose clock does not run while it waits for its turn in the worker, where Temporal's does.
+pub(crate) fn with_turn(options: ActivityOptions) -> ActivityOptions {
+    let timeout = options.start_to_close_timeout;
+    ActivityOptions {
+        start_to_close_timeout: timeout.saturating_add(longest_wait(timeout)),
+        ..options
+    }
 }
 
 /// A normal activity that `token` cancels, after so many attempts beside the run. A write that is cancelled is
@@ -227,6 +237,7 @@ mod tests {
             agent: None,
             nonce: None,
             tenant: None,
+            priority: neuron_types::Priority::Interactive,
             effects,
             start_to_close_timeout: Duration::from_secs(5),
             retry_policy,
@@ -259,6 +270,14 @@ mod tests {
             ToolEffects::ReadOnly,
             RetryPolicy::default()
         )));
+    }
+
+    #[test]
+    fn a_model_call_may_wait_for_its_turn_beside_its_own_time() {
+        let options = options(ToolEffects::Idempotent, RetryPolicy::default());
+        let longer = with_turn(options.clone());
+        assert_eq!(longer.start_to_close_timeout, Duration::from_millis(7_500));
+        assert_eq!(options.start_to_close_timeout, Duration::from_secs(5));
     }
 
     #[test]

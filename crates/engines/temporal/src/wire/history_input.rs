@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn says_what_is_missing_in_an_input() {
         let error =
-            serde_json::from_str::<HistoryInput>(r#"{"version": 2, "agent": {}}"#).unwrap_err();
+            serde_json::from_str::<HistoryInput>(r#"{"version": 3, "agent": {}}"#).unwrap_err();
         assert!(error.to_string().contains("prompt"), "{error}");
         let named = serde_json::from_str::<HistoryInput>(r#"{"agent": "default"}"#).unwrap();
         assert!(matches!(named.0, Opening::Unreadable(error) if error.contains("prompt")));

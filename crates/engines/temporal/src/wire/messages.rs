@@ -16,9 +16,7 @@ use temporalio_workflow::workflows::{UpdateDefinitionDescriptor, WorkflowError};
 
 use crate::wire::agent_run::AgentRun;
 
-/// The updates that every run takes.
-pub(crate) const APPROVE: &str = "approve";
-pub(crate) const DENY: &str = "deny";
+/// The updates that every run takes, beside those that decide, which are called as their [verdicts](Verdict::as_str).
 pub(crate) const SEND: &str = "send";
 pub(crate) const CANCEL: &str = "cancel";
 
@@ -43,12 +41,14 @@ pub(crate) fn query_names() -> Vec<String> {
 }
 
 pub(crate) fn update_descriptors() -> Vec<UpdateDefinitionDescriptor> {
-    [APPROVE, DENY, SEND, CANCEL]
+    let decisions = Verdict::ALL.map(Verdict::as_str);
+    let names = decisions.into_iter().chain([SEND, CANCEL]);
+    names
         .map(|name| UpdateDefinitionDescriptor {
             name: name.to_owned(),
             has_validator: true,
         })
-        .into()
+        .collect()
 }
 
 /// Any signal, with its name.
@@ -86,6 +86,7 @@ fn value_of(payload: &Payload) -> Value {
 
 /// What an update asks for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum UpdateRequest {
     Decide(Decision),
     Send(UserMessage),
@@ -99,13 +100,11 @@ impl UpdateRequest {
         payloads: Payloads,
         converter: &PayloadConverter,
     ) -> Result<Option<Self>, WorkflowError> {
+        if let Some(verdict) = Verdict::parse(name) {
+            let body = typed::<DecisionBody>(payloads, converter)?;
+            return Ok(Some(Self::Decide(body.with_verdict(verdict))));
+        }
         Ok(Some(match name {
-            APPROVE => Self::Decide(
-                typed::<DecisionBody>(payloads, converter)?.with_verdict(Verdict::Approve),
-            ),
-            DENY => Self::Decide(
-                typed::<DecisionBody>(payloads, converter)?.with_verdict(Verdict::Deny),
-            ),
             SEND => Self::Send(typed(payloads, converter)?),
             CANCEL if payloads.payloads.is_empty() => Self::Cancel { reason: None },
             CANCEL => Self::Cancel {

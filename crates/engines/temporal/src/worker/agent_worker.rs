@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::future::LocalBoxFuture;
-use neuron_engine::SegmentSize;
+use neuron_engine::{RunClient as _, SegmentSize};
 use neuron_executor::{Agents, EventSink, Executors, NoSink};
 use temporalio_client::Client;
 use temporalio_common::worker::WorkerDeploymentOptions;
@@ -90,10 +90,11 @@ impl AgentWorker {
     /// Starts building a worker that makes calls with these executors: an [`Executor`](neuron_executor::Executor) for
     /// every agent, or [one for each](Executors::by_agent).
     pub fn builder(client: &AgentClient, executors: impl Into<Executors>) -> AgentWorkerBuilder {
+        let executors: Executors = executors.into();
         let build = concat!("neuron-temporal/", env!("CARGO_PKG_VERSION")).to_owned();
         AgentWorkerBuilder {
             client: client.temporal().clone(),
-            executors: executors.into(),
+            executors: executors.with_place(&client.place()),
             agents: Agents::default(),
             options: WorkerOptions::new(DEFAULT_TASK_QUEUE)
                 .deployment_options(WorkerDeploymentOptions::from_build_id(build))

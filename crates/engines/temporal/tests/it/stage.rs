@@ -1,6 +1,6 @@
 //! A dev server, workers on it, and the agents that they run.
 
-use std::thread::JoinHandle;
+use std::{any::Any, thread::JoinHandle};
 
 use futures::StreamExt as _;
 use neuron_engine::RunClient as _;
@@ -45,14 +45,24 @@ pub(crate) struct History {
 /// A server and a client of it. The server ends with it.
 pub(crate) struct Stage {
     pub(crate) client: AgentClient,
-    server: EngineServer,
+    address: String,
+    /// Whatever it is, it ends with this.
+    _server: Box<dyn Any + Send + Sync>,
 }
 
 impl Stage {
     pub(crate) async fn set() -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
-        let client = connect(&server.addresses().main).await;
-        Self { client, server }
+        let address = server.addresses().main.clone();
+        Self::on(address, Box::new(server)).await
+    }
+
+    async fn on(address: String, server: Box<dyn Any + Send + Sync>) -> Self {
+        Self {
+            client: connect(&address).await,
+            address,
+            _server: server,
+        }
     }
 
     /// Starts a worker on a thread of its own.
@@ -66,7 +76,7 @@ impl Stage {
         settings: impl FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send + 'static,
     ) -> TestWorker {
         let (stop, stopped) = oneshot::channel::<()>();
-        let (address, executor) = (self.server.addresses().main.clone(), executor.clone());
+        let (address, executor) = (self.address.clone(), executor.clone());
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
@@ -122,7 +132,7 @@ impl Stage {
         let output = std::process::Command::new(program)
             .args(args)
             .args(["--workflow-id", "by-command", "--address"])
-            .arg(&self.server.addresses().main)
+            .arg(&self.address)
             .output()
             .unwrap();
         let said = [output.stdout, output.stderr].concat();

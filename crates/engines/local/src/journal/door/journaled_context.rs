@@ -80,7 +80,7 @@ impl JournaledContext {
     ) -> Result<Self, JournalError> {
         Ok(Self {
             core: Arc::new(Core::open(journal, run_id).await?),
-            executor,
+            executor: executor.with_place(journal.place().clone()),
             agents: Agents::default(),
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),

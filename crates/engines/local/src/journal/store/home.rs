@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use neuron_types::Place;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::journal::store::{
@@ -25,6 +26,14 @@ const CACHED_STATEMENTS: usize = 64;
 
 pub(crate) fn database_path(home: &Path) -> PathBuf {
     home.join("neuron.db")
+}
+
+/// Where the runs of this home directory are, by whichever path somebody names it.
+pub(crate) fn place(home: &Path) -> io::Result<Place> {
+    let home = home.canonicalize()?;
+    Ok(Place::Local {
+        home: home.to_string_lossy().into_owned(),
+    })
 }
 
 pub(crate) fn lock_path(home: &Path, name: &str) -> PathBuf {

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use neuron_types::Place;
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -29,6 +30,7 @@ pub struct Journal {
 
 struct Inner {
     home: PathBuf,
+    place: Place,
     connection: Mutex<Connection>,
 }
 
@@ -58,9 +60,11 @@ impl Journal {
         let home = home.into();
         blocking(move || {
             let connection = home::open(&home, &options)?;
+            let place = home::place(&home).map_err(home::unusable(&home))?;
             Ok(Self {
                 inner: Arc::new(Inner {
                     home,
+                    place,
                     connection: Mutex::new(connection),
                 }),
             })
@@ -78,6 +82,12 @@ impl Journal {
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.inner.home
+    }
+
+    /// Returns where its runs are, as what people sign names it: the home directory's absolute path, without links.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.inner.place
     }
 
     /// Works with the database, on a thread that may block.

@@ -1,6 +1,6 @@
 //! Taking a person's decision, or refusing it.
 
-use neuron_types::{Decision, Refusal, RunEvent, RunId, signal};
+use neuron_types::{Decision, Refusal, RunEvent, RunId, Ticket, signal};
 use rusqlite::{Connection, params};
 
 use crate::journal::{
@@ -13,7 +13,8 @@ use crate::journal::{
 };
 
 impl Journal {
-    /// Queues a decision about an open ticket, in one transaction: of two at the same time one is refused.
+    /// Queues a decision about an open ticket, in one transaction: of two at the same time one is refused, unless the ticket
+    /// needs more than one.
     ///
     /// # Errors
     ///
@@ -30,9 +31,13 @@ impl Journal {
             }
             let payload = serde_json::to_string(&decision)?;
             let Decision { ticket, .. } = decision;
-            // A decision that the run refused leaves the ticket open; any other is on its way.
+            // One that the run looked at leaves the ticket open; any other is on its way, and may be all that it takes.
             let sent = sent(transaction, run, &ticket)?;
-            if sent > 0 && sent > refused(transaction, run, &ticket)? {
+            let under_way = sent.saturating_sub(looked_at(transaction, run, &ticket)?);
+            let open = status.approvals.iter();
+            let missing = open.filter(|open| open.ticket == ticket);
+            let missing = missing.map(Ticket::remaining).max().unwrap_or(1);
+            if under_way >= i64::from(missing.max(1)) {
                 return Err(Refusal::AlreadyDecided { run_id, ticket }.into());
             }
             signals::insert(transaction, run, signal::DECISION, &payload)
@@ -51,11 +56,15 @@ fn sent(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalE
     )?)
 }
 
-/// How many decisions about this ticket the run refused.
-fn refused(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
+/// How many decisions about this ticket the run looked at without deciding it.
+fn looked_at(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
     let events = events::load(connection, run, 0)?;
-    let refusals = events.iter().filter(|recorded| {
-        matches!(&recorded.event, RunEvent::ApprovalRefused { ticket: refused, .. } if refused == ticket)
+    let looked_at = events.iter().filter(|recorded| {
+        matches!(
+            &recorded.event,
+            RunEvent::ApprovalRefused { ticket: named, .. }
+                | RunEvent::ApprovalGiven { ticket: named, .. } if named == ticket
+        )
     });
-    Ok(row_number(refusals.count() as u64))
+    Ok(row_number(looked_at.count() as u64))
 }

@@ -101,6 +101,9 @@ pub(crate) fn load_start(
     let request = load_request(connection, run)?;
     let is_named = matches!(request.agent, AgentRef::Name(_));
     let mut start = agents.resolve(request)?;
+    start.directory = connection
+        .prepare_cached("SELECT directory FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
     // What is not taken stays in the request, and ends the run whoever takes it up.
     if is_named && start.rejected.is_none() {
         save_request(connection, run, &RunRequest::from(start.clone()))?;

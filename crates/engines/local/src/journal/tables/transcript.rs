@@ -90,6 +90,7 @@ mod tests {
             id: "1:1".into(),
             name: "read 1:1 of".into(),
             input: json!({}),
+            ..ToolCall::default()
         };
         for operation in [
             CompletionRequest::default().operation(1, step),

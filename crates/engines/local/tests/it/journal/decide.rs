@@ -1,36 +1,42 @@
 use chrono::{TimeDelta, Utc};
 use neuron_local::{Journal, JournalError, JournaledContext};
 use neuron_types::{
-    ApprovalTicket, Decision, DurableContext, Refusal, RunEvent, UserMessage, Verdict, signal,
+    Decision, DurableContext, Refusal, RunEvent, Ticket, TicketKind, UserMessage, Verdict, signal,
 };
 use serde_json::json;
 
 use super::{World, asked, ended, plain_output, run_id, ticket};
 
-fn decision(ticket: &ApprovalTicket) -> Decision {
+fn decision(ticket: &Ticket) -> Decision {
     Decision {
         ticket: ticket.ticket.clone(),
         digest: ticket.digest.clone(),
         verdict: Verdict::Approve,
-        args: None,
-        comment: None,
         approver: Some("ada".into()),
-        remember: false,
+        ..Decision::default()
     }
 }
 
-fn decided(ticket: &ApprovalTicket) -> RunEvent {
+fn decided(ticket: &Ticket) -> RunEvent {
     RunEvent::ApprovalDecided {
         ticket: ticket.ticket.clone(),
+        kind: TicketKind::Call,
         verdict: Verdict::Approve,
+        digest: ticket.digest.clone(),
         approver: None,
+        verified: false,
+        key: None,
+        decided_at: None,
         comment: None,
         args: None,
+        text: None,
+        choice: None,
+        output: None,
     }
 }
 
 /// A run that asks about these tickets.
-async fn asking(tickets: &[&ApprovalTicket]) -> (World, Journal, JournaledContext) {
+async fn asking(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
     let world = World::new().await;
     let journal = world.journal().await;
     let door = world.door().await;
@@ -129,7 +135,7 @@ async fn refuses_a_decision_about_something_else_than_what_is_asked() {
 
 #[tokio::test]
 async fn refuses_a_decision_that_comes_too_late() {
-    let late = ApprovalTicket {
+    let late = Ticket {
         expires_at: Some(Utc::now() - TimeDelta::seconds(1)),
         ..ticket("t1-1")
     };

@@ -212,7 +212,7 @@ async fn a_run_is_parked_when_its_effects_have_ended() {
     let before = tokio::time::Instant::now();
     let parked = door.next(&[deadline], &["go"]).await;
     assert!(matches!(parked, Err(DurableError::Suspended)), "{parked:?}");
-    assert_eq!(before.elapsed().as_secs(), 60);
+    assert!((60..=66).contains(&before.elapsed().as_secs()));
     assert_eq!((world.room.calls().len(), world.count(RESULTS)), (2, 1));
     drop(door);
 

@@ -168,10 +168,7 @@ async fn a_decision_that_was_queued_before_still_counts() {
         ticket: open.ticket,
         digest: open.digest,
         verdict: Verdict::Approve,
-        args: None,
-        comment: None,
-        approver: None,
-        remember: false,
+        ..Decision::default()
     };
     journal.decide(&world.run_id, &decision).await.unwrap();
     door.continue_as_new(&state(1)).await.unwrap();

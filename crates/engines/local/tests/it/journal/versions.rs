@@ -46,7 +46,7 @@ async fn an_unfinished_run_of_version_1_is_refused_in_one_sentence() {
                 error,
                 JournalError::OtherVersion {
                     found: 1,
-                    known: 2,
+                    known: 3,
                     ..
                 }
             ),
@@ -54,7 +54,7 @@ async fn an_unfinished_run_of_version_1_is_refused_in_one_sentence() {
         );
         assert_eq!(
             error.to_string(),
-            "run r has version 1 of the run state, and this build reads version 2: \
+            "run r has version 1 of the run state, and this build reads version 3: \
              finish it with the build that started it"
         );
     }
