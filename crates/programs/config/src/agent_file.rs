@@ -30,6 +30,7 @@ use std::{
     sync::Arc,
 };
 
+use neuron_approvers::Approvers;
 use neuron_mcp::{McpClientHandler, McpServerSpec};
 use neuron_types::AgentSpec;
 
@@ -190,6 +191,7 @@ impl AgentFile {
     /// [`AgentFileError::UnknownAgent`], [`AgentFileError::Mcp`] and [`AgentFileError::McpVariable`]. No server runs
     /// then.
     pub async fn open(self, options: OpenOptions) -> Result<OpenAgents, AgentFileError> {
+        let options = options.protecting(&self.sources.files);
         OpenAgents::open(self.definitions, options).await
     }
 
@@ -223,6 +225,13 @@ impl AgentFile {
     #[must_use]
     pub fn is_demo(&self, agent: &AgentSpec) -> bool {
         self.definitions.is_demo(agent)
+    }
+
+    /// Returns those who may sign decisions, from `[approvers.NAME]`; none where decisions are taken unsigned. They are part
+    /// of no agent's definition: those of today decide about older runs too.
+    #[must_use]
+    pub const fn approvers(&self) -> &Approvers {
+        &self.definitions.approvers
     }
 
     /// Returns the MCP servers that an agent uses, sorted. Empty if there is no such agent.

@@ -1,11 +1,11 @@
 //! Which agent files a person trusts that nobody named.
 
 use std::{
-    fmt::Write as _,
     fs, io,
     path::{Path, PathBuf},
 };
 
+use neuron_types::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
@@ -79,13 +79,7 @@ impl Record {
 
     /// What the record's own file is called.
     fn name(&self) -> String {
-        let mut name = String::with_capacity(69);
-        for byte in Sha256::digest(&self.path) {
-            // Writing to a String cannot fail.
-            write!(name, "{byte:02x}").ok();
-        }
-        name.push_str(".json");
-        name
+        format!("{}.json", hex(&Sha256::digest(&self.path)))
     }
 }
 

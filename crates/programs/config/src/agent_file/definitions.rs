@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use neuron_approvers::Approvers;
 use neuron_executor::Prices;
 use neuron_tool::READ_ONLY_TOOLS;
 use neuron_types::{AgentSpec, RequestHead, SystemPrompt};
@@ -17,6 +18,7 @@ use crate::agent_file::{
     sources::Sources,
     tables::{
         agents::{self, Agent},
+        approvers,
         mcp_settings::{self, McpSettings},
         models::{self, Known},
         tools::{self, Workplace},
@@ -39,6 +41,7 @@ pub(crate) struct Definitions {
     pub(crate) agents: BTreeMap<String, Agent>,
     pub(crate) prices: Prices,
     pub(crate) mcp: BTreeMap<String, McpSettings>,
+    pub(crate) approvers: Approvers,
 }
 
 impl Definitions {
@@ -66,9 +69,11 @@ impl Definitions {
         let problems = problems.into_vec();
         match read {
             Some(read) if problems.is_empty() => {
+                let paths = included.iter().map(|part| part.path.as_path());
+                let folders = included.iter().filter_map(|part| part.folder.as_deref());
                 let included = included.iter().map(|part| part.text.as_str());
                 let texts = std::iter::once(text).chain(included);
-                Ok((read, Sources::of(path, texts, &files)))
+                Ok((read, Sources::of(path, texts, paths, folders, &files)))
             }
             _ => Err(AgentFileError::Invalid {
                 path: path.to_owned(),
@@ -93,6 +98,7 @@ impl Definitions {
             agents,
             prices,
             mcp,
+            approvers: approvers::read(root),
         }
     }
 
@@ -135,6 +141,7 @@ impl Definitions {
             providers,
             agents: BTreeMap::from([(spec.name, agent)]),
             mcp: BTreeMap::new(),
+            approvers: Approvers::default(),
         }
     }
 

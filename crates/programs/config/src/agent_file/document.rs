@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 pub(crate) const INCLUDE: &str = "include";
 
 /// The tables of named things, which may stand in any of the files.
-const NAMED: [&str; 4] = ["providers", "agents", "prices", "mcp"];
+const NAMED: [&str; 5] = ["providers", "agents", "prices", "mcp", "approvers"];
 
 /// The tables of one file.
 pub(crate) struct Part<'t> {

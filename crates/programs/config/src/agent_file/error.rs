@@ -3,6 +3,7 @@
 use std::{error::Error, fmt, path::PathBuf};
 
 use neuron_mcp::McpError;
+use neuron_sandbox::SandboxError;
 
 use crate::{
     agent_file::{
@@ -102,6 +103,14 @@ pub enum AgentFileError {
         provider: String,
         /// The machine.
         host: String,
+    },
+    /// The agent's commands cannot be confined here.
+    #[error("the agent {agent} cannot be used here: {source}")]
+    Sandbox {
+        /// The agent.
+        agent: String,
+        /// Why.
+        source: SandboxError,
     },
     /// An MCP server cannot be used.
     #[error(transparent)]

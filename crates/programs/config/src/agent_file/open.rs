@@ -2,20 +2,27 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
+use neuron_approvers::Approvers;
 use neuron_executor::Executor;
+use neuron_sandbox::Sandbox;
+use neuron_tool::{builtin::Bash, check_sandbox};
 use neuron_types::AgentSpec;
 
 use crate::agent_file::{
-    definitions::Definitions, error::AgentFileError, open::options::OpenOptions,
-    tables::agents::Agent,
+    definitions::Definitions,
+    error::AgentFileError,
+    open::options::OpenOptions,
+    tables::{agents::Agent, tools},
 };
 
 pub(crate) mod connect;
+pub(crate) mod limiters;
 pub(crate) mod mcp;
 pub(crate) mod mcp_answers;
 #[cfg(not(feature = "mcp"))]
 mod no_servers;
 pub(crate) mod options;
+mod programs;
 pub(crate) mod provider;
 #[cfg(feature = "mcp")]
 mod servers;
@@ -101,10 +108,45 @@ impl OpenAgents {
         connect::executor(definitions, Some(servers), agent, options)
     }
 
+    /// Returns what the commands of each agent that has `bash` may reach here: `workspace (bubblewrap)`, `off`. In the
+    /// order of their names.
+    pub fn sandboxes(&self) -> impl Iterator<Item = (&str, String)> {
+        let agents = self.inner.definitions.agents.iter();
+        let open = agents.filter(|(_, agent)| self.missing(agent).is_none());
+        open.filter(|(_, agent)| has_bash(agent))
+            .map(|(name, agent)| {
+                let options = tools::options(&agent.spec, &agent.workplace);
+                let text = check_sandbox(&options).unwrap_or_else(|error| error.to_string());
+                (name.as_str(), text)
+            })
+    }
+
     /// Whether the demo model answers for this agent.
     #[must_use]
     pub fn is_demo(&self, agent: &AgentSpec) -> bool {
         self.inner.definitions.is_demo(agent)
+    }
+
+    /// Returns those who may sign decisions: see [`AgentFile::approvers`](crate::AgentFile::approvers).
+    #[must_use]
+    pub fn approvers(&self) -> &Approvers {
+        &self.inner.definitions.approvers
+    }
+
+    /// Returns the agents, sorted by name, that signatures do not bind, where the file has approvers: what they start runs
+    /// unconfined as the user of this process, and could use a key or an `ssh-agent` of that user.
+    pub fn unbound_agents(&self) -> impl Iterator<Item = &str> {
+        let has_approvers = !self.approvers().is_empty();
+        let Definitions { agents, mcp, .. } = &self.inner.definitions;
+        let starts_unconfined = move |agent: &Agent| {
+            let mut servers = agent.mcp.iter().filter_map(|name| mcp.get(name));
+            let commands = has_bash(agent) && agent.workplace.sandbox.is_off();
+            commands || servers.any(|server| server.sandbox.as_ref().is_some_and(Sandbox::is_off))
+        };
+        agents
+            .iter()
+            .filter(move |(_, agent)| has_approvers && starts_unconfined(agent))
+            .map(|(name, _)| name.as_str())
     }
 
     /// Stops the MCP servers. Those that were started here have ended when this returns, and calls of their tools fail.
@@ -117,6 +159,11 @@ impl OpenAgents {
         let mut servers = agent.mcp.iter();
         servers.find(|server| !self.inner.servers.runs(server))
     }
+}
+
+fn has_bash(agent: &Agent) -> bool {
+    let mut tools = agent.spec.head.tools.iter();
+    tools.any(|tool| tool.name == Bash::NAME)
 }
 
 impl fmt::Debug for OpenAgents {

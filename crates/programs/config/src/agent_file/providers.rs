@@ -47,6 +47,15 @@ const KINDS: [(&str, Kind); 6] = [
     ("demo", Kind::Demo),
 ];
 
+/// How fast one key may be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rates {
+    pub(crate) requests_per_minute: Option<u32>,
+    pub(crate) tokens_per_minute: Option<u64>,
+}
+
+const RATE_KEYS: [&str; 2] = ["requests_per_minute", "tokens_per_minute"];
+
 /// A provider as the file describes it. Nothing is looked up before it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProviderSettings {
@@ -58,6 +67,8 @@ pub(crate) struct ProviderSettings {
     pub(crate) key_is_named: bool,
     /// The variable with the key of each tenant that has one of its own.
     pub(crate) tenant_keys: BTreeMap<String, String>,
+    /// How many requests may start in a minute, and how many tokens they may use, for each key.
+    pub(crate) rates: Rates,
     /// Keys may be sent unencrypted.
     pub(crate) insecure: bool,
     /// A key is sent if there is one, and none is needed.
@@ -82,6 +93,7 @@ impl ProviderSettings {
             key_is_named: false,
             insecure: false,
             tenant_keys: BTreeMap::new(),
+            rates: Rates::default(),
             key_optional: kind == Kind::Ollama,
             anthropic: AnthropicSettings::default(),
             ollama: OllamaSettings::default(),
@@ -105,11 +117,6 @@ impl ProviderSettings {
     pub(crate) fn needs_key(&self) -> bool {
         let is_named = self.key_is_named || self.tenant_keys.is_empty();
         is_named && !self.key_variables.is_empty() && !self.key_optional
-    }
-
-    /// The variables that hold keys, which are no business of a command or a server.
-    pub(crate) fn secret_variables(&self) -> impl Iterator<Item = &String> {
-        self.key_variables.iter().chain(self.tenant_keys.values())
     }
 
     /// The price list that holds for the API at this address, `None` being the vendor's own.
@@ -185,14 +192,22 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
             None
         })?,
     };
-    const API: [&str; 5] = ["kind", "base_url", "insecure", "api_key_env", "tenant_keys"];
+    const API: [&str; 7] = [
+        "kind",
+        "base_url",
+        "insecure",
+        "api_key_env",
+        "tenant_keys",
+        RATE_KEYS[0],
+        RATE_KEYS[1],
+    ];
     match kind {
         Kind::OpenAiResponses => table.expect_keys(&[&API[..], &openai::RESPONSES_KEYS].concat()),
         Kind::OpenAiChat => table.expect_keys(&[&API[..], &openai::CHAT_KEYS].concat()),
         Kind::Anthropic => table.expect_keys(&[&API[..], &anthropic::KEYS].concat()),
         Kind::Ollama => table.expect_keys(&[&API[..], &ollama::KEYS].concat()),
-        Kind::Script => table.expect_keys(&["kind", "file"]),
-        Kind::Demo => table.expect_keys(&["kind"]),
+        Kind::Script => table.expect_keys(&[&["kind", "file"], &RATE_KEYS[..]].concat()),
+        Kind::Demo => table.expect_keys(&[&["kind"], &RATE_KEYS[..]].concat()),
     }
 
     let mut settings = ProviderSettings::of_kind(kind);
@@ -213,6 +228,11 @@ fn read_one(table: &Table<'_>, default: Option<Kind>) -> Option<ProviderSettings
         });
         settings.tenant_keys = tenants.collect();
     }
+    let [requests, tokens] = RATE_KEYS;
+    settings.rates = Rates {
+        requests_per_minute: table.count(requests),
+        tokens_per_minute: table.count(tokens),
+    };
     settings.insecure = table.boolean("insecure").unwrap_or_default();
     check_encryption(table, &settings);
     match kind {

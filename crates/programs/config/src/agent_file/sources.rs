@@ -2,11 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
     fs,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
 };
 
+use neuron_types::hex;
 use sha2::{Digest as _, Sha256};
 
 /// What the digest begins with, so that it is no other digest of the same texts.
@@ -19,13 +19,18 @@ pub(crate) struct Sources {
     pub(crate) digest: String,
     /// The files outside the file's folder whose text is given to models, wherever links lead.
     pub(crate) outside: Vec<PathBuf>,
+    /// The file and all that is part of it, with the folders of which it includes what is there.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// `texts` are the file's own and those of the files that it includes, `files` what stands in files of its own.
+    /// `texts` are the file's own and those of the files that it includes, which are at `included`; what is put into
+    /// `folders` would be included, too; `files` is what stands in files of its own.
     pub(crate) fn of<'t>(
         path: &Path,
         texts: impl Iterator<Item = &'t str>,
+        included: impl Iterator<Item = &'t Path>,
+        folders: impl Iterator<Item = &'t Path>,
         files: &BTreeMap<PathBuf, String>,
     ) -> Self {
         let mut hash = Sha256::new();
@@ -39,21 +44,28 @@ impl Sources {
         for digest in digests {
             hash.update(digest);
         }
-        let mut digest = "sha256:".to_owned();
-        for byte in hash.finalize() {
-            // Writing to a String cannot fail.
-            write!(digest, "{byte:02x}").ok();
-        }
+        let digest = format!("sha256:{}", hex(&hash.finalize()));
         let folder = real(match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         });
+        let mut all = vec![absolute(path)];
+        all.extend(included.map(absolute));
+        // Not one that the file is in: that is where agents work.
+        let beside = folders.filter(|it| !folder.starts_with(real(it)));
+        all.extend(beside.map(absolute));
+        all.extend(files.keys().map(|file| absolute(file)));
         let files = files.keys().map(|file| real(file));
         Self {
             digest,
+            files: all,
             outside: files.filter(|file| !file.starts_with(&folder)).collect(),
         }
     }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn real(path: &Path) -> PathBuf {

@@ -2,10 +2,14 @@
 
 pub(crate) mod activity;
 pub(crate) mod agents;
+pub(crate) mod approvers;
 pub(crate) mod context;
 pub(crate) mod mcp_names;
 pub(crate) mod mcp_settings;
 pub(crate) mod models;
+pub(crate) mod on;
+pub(crate) mod rules;
+pub(crate) mod sandbox;
 pub(crate) mod steps;
 pub(crate) mod tool_limits;
 pub(crate) mod tools;

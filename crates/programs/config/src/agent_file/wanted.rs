@@ -1,5 +1,6 @@
 //! Finds what a person has to trust an agent file with.
 
+use neuron_sandbox::Sandbox;
 use neuron_types::{ApprovalRules, CallPattern};
 
 use crate::agent_file::{
@@ -41,7 +42,13 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
         tools.any(|tool| tool.name == BASH) && is_free(&agent.spec.approvals, BASH)
     });
     let outside = file.agents.iter();
-    let outside = outside.filter(|(_, agent)| agent.workplace.allow_outside_cwd);
+    let outside = outside.filter(|(_, agent)| {
+        let kept_in = matches!(
+            agent.workplace.sandbox,
+            Sandbox::Workspace | Sandbox::ReadOnly
+        );
+        agent.workplace.allow_outside_cwd || !kept_in
+    });
     Wants {
         programs: programs.collect(),
         keys: providers.chain(servers).collect(),
@@ -71,7 +78,10 @@ fn is_free(rules: &ApprovalRules, tool: &str) -> bool {
         let pattern = CallPattern::parse(text);
         pattern.is_none_or(|pattern| pattern.matches_tool(tool))
     };
-    let held = || rules.approve.iter().chain(&rules.deny);
+    let held = || {
+        let asked = rules.approve.iter().map(|rule| rule.call.as_str());
+        asked.chain(rules.deny.iter().map(String::as_str))
+    };
     let is_held = held().any(|entry| {
         let pattern = CallPattern::parse(entry);
         pattern.is_some_and(|it| it.argument.is_none() && it.matches_tool(tool))

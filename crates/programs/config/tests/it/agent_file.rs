@@ -1,5 +1,6 @@
 mod activity;
 mod anthropic;
+mod approvers;
 mod builtin;
 mod cost_limit;
 mod defaults;
@@ -9,6 +10,7 @@ mod find;
 mod mcp;
 mod openai;
 mod problems;
+mod rates;
 mod spec;
 mod tool_limits;
 mod trust;

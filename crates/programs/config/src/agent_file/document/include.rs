@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use glob::{MatchOptions, Pattern};
@@ -17,6 +17,8 @@ use crate::agent_file::{
 pub(crate) struct Included {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
+    /// The folder in which the pattern fits further files, too.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// As in a shell: what is hidden is named in full.
@@ -41,6 +43,7 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
                 continue;
             }
         };
+        let folder = folder(path, pattern.value);
         // `*.toml` means the other files.
         found.retain(|it| identity(it) != own);
         if found.is_empty() {
@@ -51,7 +54,11 @@ pub(crate) fn read(file: &Part<'_>, path: &Path, problems: &Problems<'_>) -> Vec
                 continue;
             }
             match fs::read_to_string(&path) {
-                Ok(text) => included.push(Included { path, text }),
+                Ok(text) => included.push(Included {
+                    path,
+                    text,
+                    folder: folder.clone(),
+                }),
                 Err(error) => refuse(&unreadable(&path, &error)),
             }
         }
@@ -76,6 +83,18 @@ fn find(path: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
         }
     }
     Ok(found)
+}
+
+/// What of a pattern stands before its first wildcard, as a folder; `None` without a wildcard.
+fn folder(path: &Path, pattern: &str) -> Option<PathBuf> {
+    let is_wild = |part: &Component<'_>| {
+        let part = part.as_os_str().as_encoded_bytes();
+        part.iter().any(|byte| b"*?[".contains(byte))
+    };
+    let parts = Path::new(pattern).components();
+    let fixed: PathBuf = parts.clone().take_while(|part| !is_wild(part)).collect();
+    let is_pattern = fixed.components().count() < parts.count();
+    is_pattern.then(|| path.with_file_name("").join(fixed))
 }
 
 /// What a file is, whatever it is called.

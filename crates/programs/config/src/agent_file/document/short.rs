@@ -12,7 +12,7 @@ use crate::agent_file::{
     tables::{activity, mcp_names},
     text::{
         problem::Problems,
-        table::{Table, dotted},
+        table::{RUN_PRIORITY, Table, dotted},
     },
 };
 
@@ -24,6 +24,7 @@ const TOOL: &str = "tool";
 /// Writes the table of an agent, or `[defaults]`, in its long form. What does not fit either form is left as it is.
 pub(crate) fn expand<'t>(agent: &mut DeTable<'t>, path: &[&str], problems: &Problems<'_>) {
     expand_tools(agent, path, problems);
+    set_run_priority(agent);
     expand_temporal(agent, path, problems);
     if let Some(DeValue::Table(tools)) = agent.get_mut(TOOL).map(Spanned::get_mut) {
         for (name, tool) in tools.iter_mut() {
@@ -110,6 +111,17 @@ fn table_of<'d, 't>(
     match within.get_mut(name.get_ref().as_ref())?.get_mut() {
         DeValue::Table(table) => Some(table),
         _ => None,
+    }
+}
+
+/// `priority = "batch"` is the agent's, and `priority = 1` is Temporal's.
+fn set_run_priority(agent: &mut DeTable<'_>) {
+    let is_word = agent
+        .get(activity::PRIORITY)
+        .is_some_and(|value| value.get_ref().is_str());
+    if is_word && let Some((name, value)) = agent.remove_entry(activity::PRIORITY) {
+        let name = Spanned::new(name.span(), RUN_PRIORITY.into());
+        agent.insert(name, value);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_executor::Executor;
-use neuron_tool::BUILTIN_TOOLS;
+use neuron_tool::{NAMED_TOOLS, builtin::Bash, check_sandbox};
 use neuron_types::{AgentSpec, ToolDyn};
 
 use crate::agent_file::{
@@ -12,7 +12,8 @@ use crate::agent_file::{
     open::{
         Servers, mcp,
         options::{OpenOptions, Wanted},
-        provider::{Clients, base_url},
+        programs,
+        provider::{Clients, base_url, shared_limiter, tenant_limiter},
     },
     tables::{
         context, models,
@@ -32,14 +33,17 @@ pub(crate) fn executor(
         .get(&agent.name)
         .map_or_else(Workplace::default, |known| known.workplace.clone());
     let mut builtin = tools::options(agent, &workplace);
-    // The keys of this file's providers are none of a command's business, whatever they are called.
-    builtin.hidden_environment = file
-        .providers
-        .values()
-        .flat_map(|settings| settings.secret_variables().cloned())
-        .collect();
+    let words = file.mcp.values().flat_map(|server| &server.command);
+    builtin.protected = programs::protecting(options.protected.clone(), words, &options.cwd);
+    let names = builtin_names(agent);
+    if names.contains(&Bash::NAME) {
+        check_sandbox(&builtin).map_err(|source| AgentFileError::Sandbox {
+            agent: agent.name.clone(),
+            source,
+        })?;
+    }
     let mut prices = file.prices.clone();
-    let mut registry = tools::registry(&builtin_names(agent), &builtin);
+    let mut registry = tools::registry(&names, &builtin);
     registry.extend(other_tools(file, servers, agent)?);
     for (tool, limits) in &workplace.limits {
         limits.add_to(&mut registry, tool, agent.timeout_of(tool));
@@ -47,6 +51,10 @@ pub(crate) fn executor(
     let mut builder = Executor::builder().tools(registry).cwd(&options.cwd);
     if let Some(bytes) = workplace.tool_output_bytes {
         builder = builder.max_result_bytes(bytes);
+    }
+    // Those of this file, whatever file the definition is from.
+    if !file.approvers.is_empty() {
+        builder = builder.verifier(file.approvers.clone());
     }
     let own = provider_names(agent);
     if let Some(name) = own.iter().find(|name| !file.providers.contains_key(**name)) {
@@ -70,7 +78,13 @@ pub(crate) fn executor(
         match Clients::of(name, settings, base_url.as_deref(), timeout, environment) {
             Ok(clients) => {
                 builder = builder.shared_provider(name, clients.shared);
+                if let Some(limiter) = shared_limiter(name, settings, options) {
+                    builder = builder.limiter(name, limiter);
+                }
                 for (tenant, client) in clients.tenants {
+                    if let Some(limiter) = tenant_limiter(name, settings, &tenant, options) {
+                        builder = builder.tenant_limiter(name, tenant.clone(), limiter);
+                    }
                     builder = builder.tenant_provider(name, tenant, client);
                 }
             }
@@ -88,7 +102,7 @@ pub(crate) fn executor(
 
 fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
     let names = agent.head.tools.iter().map(|tool| tool.name.as_str());
-    names.filter(|name| BUILTIN_TOOLS.contains(name)).collect()
+    names.filter(|name| NAMED_TOOLS.contains(name)).collect()
 }
 
 /// The tools of MCP servers.
@@ -99,19 +113,14 @@ fn other_tools(
 ) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
     let mut tools = Vec::new();
     for tool in &agent.head.tools {
-        if BUILTIN_TOOLS.contains(&tool.name.as_str()) {
+        if NAMED_TOOLS.contains(&tool.name.as_str()) {
             continue;
         }
         let found = mcp::tool(file, servers, agent, &tool.name)?;
-        tools.push(found.ok_or_else(|| {
-            AgentFileError::UnknownTool {
-                agent: agent.name.clone(),
-                name: tool.name.clone(),
-                known: BUILTIN_TOOLS
-                    .iter()
-                    .map(|name| (*name).to_owned())
-                    .collect(),
-            }
+        tools.push(found.ok_or_else(|| AgentFileError::UnknownTool {
+            agent: agent.name.clone(),
+            name: tool.name.clone(),
+            known: NAMED_TOOLS.iter().map(|name| (*name).to_owned()).collect(),
         })?);
     }
     Ok(tools)

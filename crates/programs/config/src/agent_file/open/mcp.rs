@@ -3,16 +3,17 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpTransport};
-use neuron_types::{AgentSpec, ToolDyn};
+use neuron_types::{AgentSpec, AskRule, ToolDyn};
 
 use crate::agent_file::{
     definitions::Definitions,
-    environment::{Environment, set},
+    environment::set,
     error::AgentFileError,
     open::{
         Servers,
         mcp_answers::{Answers, Sampler},
         options::{OpenOptions, Wanted},
+        programs,
         provider::provider_of,
     },
     tables::{
@@ -45,7 +46,7 @@ pub(crate) async fn start(
             tools.extend(found);
             tools.sort_by(|one, other| one.name.cmp(&other.name));
             spell_out(&mut agent.spec.approvals.allow, &servers);
-            spell_out(&mut agent.spec.approvals.approve, &servers);
+            spell_out_questions(&mut agent.spec.approvals.approve, &servers);
             spell_out(&mut agent.spec.approvals.deny, &servers);
         }
     }
@@ -77,21 +78,34 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
 fn spell_out(rules: &mut Vec<String>, servers: &Servers) {
     *rules = rules
         .iter()
-        .flat_map(|rule| {
-            let (except, name) = match rule.strip_prefix('!') {
-                Some(name) => ("!", name),
-                None => ("", rule.as_str()),
-            };
-            match server_name(name) {
-                Some(server) => servers
-                    .definitions(server)
-                    .into_iter()
-                    .map(|tool| format!("{except}{}", tool.name))
-                    .collect(),
-                None => vec![rule.clone()],
-            }
-        })
+        .flat_map(|rule| spelled_out(rule, servers))
         .collect();
+}
+
+fn spell_out_questions(rules: &mut Vec<AskRule>, servers: &Servers) {
+    let each = rules.iter().flat_map(|rule| {
+        let calls = spelled_out(&rule.call, servers).into_iter();
+        calls.map(|call| AskRule {
+            call,
+            ..rule.clone()
+        })
+    });
+    *rules = each.collect();
+}
+
+fn spelled_out(rule: &str, servers: &Servers) -> Vec<String> {
+    let (except, name) = match rule.strip_prefix('!') {
+        Some(name) => ("!", name),
+        None => ("", rule),
+    };
+    match server_name(name) {
+        Some(server) => servers
+            .definitions(server)
+            .into_iter()
+            .map(|tool| format!("{except}{}", tool.name))
+            .collect(),
+        None => vec![rule.to_owned()],
+    }
 }
 
 /// What it takes to start one server.
@@ -102,7 +116,7 @@ pub(crate) fn one(
 ) -> Result<(McpServerSpec, Arc<dyn McpClientHandler>), AgentFileError> {
     match file.mcp.get(name) {
         Some(settings) => {
-            let spec = spec(name, settings, &hidden(file), &*options.environment)?;
+            let spec = spec(file, name, settings, options)?;
             Ok((spec, answers(file, settings, options)))
         }
         None => Err(AgentFileError::UnknownMcpServer {
@@ -121,7 +135,7 @@ fn answers(
     let sampler = match &settings.sampling {
         Sampling::Nobody | Sampling::Agents => None,
         Sampling::Model { provider, model } => Some(Sampler {
-            provider: provider_of(file, provider, &*options.environment),
+            provider: provider_of(file, provider, options),
             model: model.clone(),
             max_tokens: settings.sampling_max_tokens.unwrap_or(SAMPLING_MAX_TOKENS),
         }),
@@ -134,22 +148,14 @@ fn answers(
     })
 }
 
-/// The variables that no server gets unless it is named for it.
-fn hidden(file: &Definitions) -> Vec<String> {
-    let settings = file.providers.values();
-    settings
-        .flat_map(|settings| settings.secret_variables().cloned())
-        .collect()
-}
-
 fn spec(
+    file: &Definitions,
     name: &str,
     settings: &McpSettings,
-    hidden: &[String],
-    environment: &dyn Environment,
+    options: &OpenOptions,
 ) -> Result<McpServerSpec, AgentFileError> {
     let value_of = |variable: &String| {
-        set(environment, variable).ok_or_else(|| AgentFileError::McpVariable {
+        set(&*options.environment, variable).ok_or_else(|| AgentFileError::McpVariable {
             server: name.to_owned(),
             variable: variable.clone(),
         })
@@ -164,10 +170,19 @@ fn spec(
     match &mut spec.transport {
         McpTransport::Stdio {
             environment,
-            hidden_environment,
+            sandbox,
+            protected,
+            cwd,
             ..
         } => {
-            hidden_environment.extend_from_slice(hidden);
+            *cwd = Some(options.cwd.clone());
+            // A program may change its own files, and no other program's.
+            let words = file.mcp.values().flat_map(|server| &server.command);
+            let others = words.filter(|word| !settings.command.contains(word));
+            *protected = programs::protecting(options.protected.clone(), others, &options.cwd);
+            if let Some(asked) = &settings.sandbox {
+                *sandbox = asked.clone();
+            }
             for variable in &settings.env {
                 environment.insert(variable.clone(), value_of(variable)?);
             }

@@ -3,12 +3,19 @@
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use neuron_mcp::McpClientHandler;
+use neuron_sandbox::Protected;
 use neuron_types::AgentSpec;
 
-use crate::agent_file::environment::{Environment, ProcessEnvironment};
+use crate::agent_file::{
+    environment::{Environment, ProcessEnvironment, set},
+    open::limiters::Limiters,
+};
 
 /// What an agent file is opened with: where its agents work, where variables come from, whom MCP servers may ask, and
 /// which of the agents are wanted.
+///
+/// What is opened with clones of the same options keeps to the `requests_per_minute` and `tokens_per_minute` of a
+/// provider together: the requests for one key are counted once.
 #[derive(Clone)]
 #[must_use]
 pub struct OpenOptions {
@@ -16,6 +23,9 @@ pub struct OpenOptions {
     pub(crate) environment: Arc<dyn Environment + Send + Sync>,
     pub(crate) person: Option<Arc<dyn McpClientHandler>>,
     pub(crate) wanted: Wanted,
+    /// Of all that is opened with clones of this.
+    pub(crate) limiters: Limiters,
+    pub(crate) protected: Protected,
 }
 
 /// What is to be opened.
@@ -37,6 +47,8 @@ impl OpenOptions {
             environment: Arc::new(ProcessEnvironment),
             person: None,
             wanted: Wanted::All,
+            limiters: Limiters::default(),
+            protected: Protected::default(),
         }
     }
 
@@ -50,6 +62,23 @@ impl OpenOptions {
     /// the person declines.
     pub fn person(mut self, person: Arc<dyn McpClientHandler>) -> Self {
         self.person = Some(person);
+        self
+    }
+
+    /// Sets what tools leave alone, besides the agent file with all that is part of it, `NEURON_HOME`, files on the command
+    /// lines of its MCP servers and what they always do. Default is nothing.
+    pub fn protected(mut self, protected: Protected) -> Self {
+        self.protected = protected;
+        self
+    }
+
+    /// Adds the files of an agent file, and the journal.
+    pub(crate) fn protecting(mut self, files: &[PathBuf]) -> Self {
+        let files = files.iter().cloned();
+        self.protected = files.fold(self.protected, Protected::read_only);
+        if let Some(home) = set(&*self.environment, "NEURON_HOME") {
+            self.protected = self.protected.hidden(home);
+        }
         self
     }
 

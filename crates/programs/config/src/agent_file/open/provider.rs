@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use neuron_executor::RateLimiter;
 use neuron_provider_ollama::base_url_of_host;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, Provider,
@@ -13,6 +14,7 @@ use crate::agent_file::{
     definitions::Definitions,
     environment::{Environment, set},
     error::AgentFileError,
+    open::{limiters::InTurn, options::OpenOptions},
     providers::{
         BEARER_VARIABLE, Key, Kind, ProviderSettings, anthropic::Credential, openai::Access,
     },
@@ -23,15 +25,20 @@ use crate::{DemoModel, ScriptModel};
 pub(crate) fn provider_of(
     file: &Definitions,
     name: &str,
-    environment: &dyn Environment,
+    options: &OpenOptions,
 ) -> Result<Arc<dyn DynProvider>, String> {
+    let environment = &*options.environment;
     let settings = file.providers.get(name);
     let settings = settings.ok_or_else(|| format!("there is no provider {name}"))?;
     let base_url = base_url(settings, environment);
     let timeout = AgentSpec::default().model_timeout;
     let made = Clients::of(name, settings, base_url.as_deref(), timeout, environment);
-    made.map(|clients| clients.shared)
-        .map_err(|error| error.to_string())
+    let provider = made.map_err(|error| error.to_string())?.shared;
+    let limiter = shared_limiter(name, settings, options);
+    let Some(limiter) = limiter else {
+        return Ok(provider);
+    };
+    Ok(Arc::new(InTurn { provider, limiter }))
 }
 
 /// Where the API is, if the file or the environment says so.
@@ -47,6 +54,29 @@ pub(crate) fn base_url(
             _ => value,
         })
     })
+}
+
+/// What keeps the requests with the provider's own key within its rate, if it has one.
+pub(crate) fn shared_limiter(
+    name: &str,
+    settings: &ProviderSettings,
+    options: &OpenOptions,
+) -> Option<RateLimiter> {
+    let key = settings.key(&*options.environment);
+    let key = key.map(|key| key.value);
+    options.limiters.of(name, settings, key.as_deref())
+}
+
+/// As [`shared_limiter`], for a tenant that has a key of its own.
+pub(crate) fn tenant_limiter(
+    name: &str,
+    settings: &ProviderSettings,
+    tenant: &str,
+    options: &OpenOptions,
+) -> Option<RateLimiter> {
+    let variable = settings.tenant_keys.get(tenant)?;
+    let key = set(&*options.environment, variable);
+    options.limiters.of(name, settings, key.as_deref())
 }
 
 /// The clients of a provider of the file.

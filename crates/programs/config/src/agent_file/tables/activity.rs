@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_tool::{BuiltinOptions, builtin_tools};
+use neuron_tool::{BuiltinOptions, named_tools};
 use neuron_types::{ActivitySettings, Placement, ToolDefinition, ToolEffects};
 
 use crate::agent_file::text::{problem::shown, table::Table};
@@ -15,7 +15,8 @@ pub(crate) const KEYS: [&str; 4] = [HEARTBEAT, QUEUE, PRIORITY, PLACEMENT];
 
 const HEARTBEAT: &str = "heartbeat_timeout";
 const QUEUE: &str = "task_queue";
-const PRIORITY: &str = "priority";
+/// Of an agent it may be a word, too, which is not for the engine.
+pub(crate) const PRIORITY: &str = "priority";
 const PLACEMENT: &str = "placement";
 
 /// A worker that is busy for less than this must not count as lost.
@@ -76,7 +77,7 @@ fn is_write(tool: &str) -> bool {
 }
 
 fn builtin(tool: &str) -> Option<ToolDefinition> {
-    let tools = builtin_tools(&BuiltinOptions::default());
+    let tools = named_tools(&BuiltinOptions::default());
     let mut named = tools.iter().filter(|known| known.name() == tool);
     named.next().map(|known| known.definition())
 }

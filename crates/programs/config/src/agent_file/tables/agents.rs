@@ -6,18 +6,19 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry, OnUnknownOutcome,
-    RequestHead, SystemPrompt,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, Priority, RequestHead,
+    SystemPrompt,
 };
 
 use crate::agent_file::{
     tables::{
         activity, context, mcp_names,
         models::{self, Known},
+        on, rules,
         steps::{self, AgentTools},
         tools::{self, Workplace},
     },
-    text::table::{DEFAULTS, Table},
+    text::table::{DEFAULTS, RUN_PRIORITY, Table},
 };
 
 /// An agent as the file defines it: what a run carries, and what only the executor needs.
@@ -39,8 +40,7 @@ const KEYS: [&str; 24] = [
     "deny",
     "callers_may_set",
     "approval_timeout",
-    "on_expiry",
-    "on_unknown_outcome",
+    "on",
     "parallel_tools",
     "limits",
     "context",
@@ -54,16 +54,25 @@ const KEYS: [&str; 24] = [
     "tool_timeout",
     "tool_output_bytes",
     "allow_outside_cwd",
+    "sandbox",
     "extra",
 ];
 
-const REFUSED: [(&str, &str); 1] = [("approve", "is called ask: rename it")];
+const PRIORITIES: [(&str, Priority); 2] = [
+    ("interactive", Priority::Interactive),
+    ("batch", Priority::Batch),
+];
 
-const EXPIRIES: [(&str, OnExpiry); 2] = [("deny", OnExpiry::Deny), ("fail", OnExpiry::Fail)];
-
-const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
-    ("tell_model", OnUnknownOutcome::TellModel),
-    ("ask_person", OnUnknownOutcome::AskPerson),
+const REFUSED: [(&str, &str); 3] = [
+    ("approve", "is called ask: rename it"),
+    (
+        "on_expiry",
+        "is part of on: write on = { expiry = \"deny\" } or \"fail\"",
+    ),
+    (
+        "on_unknown_outcome",
+        "is part of on: write on = { unknown_outcome = \"result\" } or \"ask\"",
+    ),
 ];
 
 /// Reads the tables. `servers` are the MCP servers of the file.
@@ -116,6 +125,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         timeout: longest,
     };
     let tool_tables = steps::read_tools(table, &tools, &retry);
+    let on = on::read(table);
     let mut spec = AgentSpec {
         name: name.to_owned(),
         head: RequestHead {
@@ -133,17 +143,15 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         .into(),
         input: None,
         approvals: ApprovalRules {
-            allow: tools::read_rules(table, "allow", servers),
-            approve: tools::read_rules(table, "ask", servers),
-            deny: tools::read_rules(table, "deny", servers),
+            allow: rules::read(table, "allow", servers),
+            approve: rules::read_ask(table, servers),
+            deny: rules::read(table, "deny", servers),
             ..ApprovalRules::default()
         },
         callers_may_set: read_caller_settings(table),
         approval_timeout: table.duration("approval_timeout"),
-        on_expiry: table.choice("on_expiry", &EXPIRIES).unwrap_or_default(),
-        on_unknown_outcome: table
-            .choice("on_unknown_outcome", &UNKNOWN_OUTCOMES)
-            .unwrap_or_default(),
+        on_expiry: on.expiry,
+        on_unknown_outcome: on.unknown_outcome,
         parallel_tools: table
             .boolean("parallel_tools")
             .unwrap_or(default.parallel_tools),
@@ -153,6 +161,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         team: None,
         caller_rules: CallerRules::default(),
         retry,
+        priority: read_priority(table),
         model_timeout,
         tool_timeout,
         activity: activity::read(table, model_timeout.max(longest)),
@@ -175,6 +184,13 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         workplace,
         mcp: mcp.into_iter().collect(),
     }
+}
+
+/// The word for `priority`, which stands apart from Temporal's number.
+fn read_priority(agent: &Table<'_>) -> Priority {
+    let word = agent.text(RUN_PRIORITY);
+    let chosen = word.and_then(|word| agent.choose(activity::PRIORITY, word, &PRIORITIES));
+    chosen.unwrap_or_default()
 }
 
 fn read_caller_settings(agent: &Table<'_>) -> BTreeSet<CallerSetting> {

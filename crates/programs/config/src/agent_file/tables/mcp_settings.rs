@@ -5,12 +5,15 @@ use std::{
     time::Duration,
 };
 
+use neuron_sandbox::Sandbox;
+
 use crate::agent_file::{
     address::{UNENCRYPTED, unencrypted_host},
     tables::{
         agents::Agent,
         mcp_names::SEPARATOR,
         models::{self, Known},
+        sandbox,
     },
     text::{
         problem::looks_like_a_key,
@@ -20,7 +23,7 @@ use crate::agent_file::{
 
 /// The longest name of a server: tools' names begin with it.
 const MAX_NAME: usize = 32;
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "command",
     "url",
     "env",
@@ -30,6 +33,7 @@ const KEYS: [&str; 9] = [
     "elicitation",
     "sampling",
     "sampling_max_tokens",
+    "sandbox",
 ];
 
 /// A server as the file names it.
@@ -44,6 +48,8 @@ pub(crate) struct McpSettings {
     pub(crate) elicitation: bool,
     pub(crate) sampling: Sampling,
     pub(crate) sampling_max_tokens: Option<u64>,
+    /// What its program may reach, if the file says so.
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 /// Which model a server may ask.
@@ -180,6 +186,7 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         ("env", "url"),
         ("token_env", "command"),
         ("insecure", "command"),
+        (sandbox::KEY, "url"),
     ] {
         if table.has(key) && table.has(other) {
             let message = format!("has no use beside {other}: remove it");
@@ -214,5 +221,6 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         elicitation: table.boolean("elicitation").unwrap_or_default(),
         sampling: read_sampling(table, known),
         sampling_max_tokens: table.count("sampling_max_tokens"),
+        sandbox: sandbox::read(table),
     }
 }

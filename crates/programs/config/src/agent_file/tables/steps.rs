@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use neuron_tool::BUILTIN_TOOLS;
+use neuron_tool::NAMED_TOOLS;
 use neuron_types::{RetryPolicy, ToolSettings};
 
 use crate::agent_file::{
@@ -59,7 +59,7 @@ impl AgentTools<'_> {
             Some(server) => format!("mcp:{server}"),
             None => name.to_owned(),
         };
-        if server.is_some() || BUILTIN_TOOLS.contains(&name) {
+        if server.is_some() || NAMED_TOOLS.contains(&name) {
             // The agents that lack a tool do without what [defaults] say of it.
             if !table.is_inherited() {
                 let place = table.place();
@@ -74,7 +74,7 @@ impl AgentTools<'_> {
                 value: name,
                 offset: table.offset,
             };
-            table.unknown("tool", &table.place(), tool, BUILTIN_TOOLS);
+            table.unknown("tool", &table.place(), tool, NAMED_TOOLS);
         }
     }
 }

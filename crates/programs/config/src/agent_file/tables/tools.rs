@@ -1,12 +1,13 @@
-//! The tools of an agent: which they are, whom they ask, and where they work.
+//! The tools of an agent: which they are, and where they work.
 
 use std::collections::BTreeMap;
 
-use neuron_tool::{BUILTIN_TOOLS, BuiltinOptions, ToolRegistry, builtin_tools};
-use neuron_types::{AgentSpec, CallPattern, ToolDefinition};
+use neuron_sandbox::Sandbox;
+use neuron_tool::{BuiltinOptions, NAMED_TOOLS, ToolRegistry, named_tools};
+use neuron_types::{AgentSpec, ToolDefinition};
 
 use crate::agent_file::{
-    tables::{mcp_names, tool_limits::ToolLimits},
+    tables::{mcp_names, sandbox, tool_limits::ToolLimits},
     text::{
         problem::shown,
         table::{Table, Text},
@@ -18,6 +19,8 @@ use crate::agent_file::{
 pub(crate) struct Workplace {
     pub(crate) allow_outside_cwd: bool,
     pub(crate) tool_output_bytes: Option<usize>,
+    /// What its commands may reach.
+    pub(crate) sandbox: Sandbox,
     /// By tool.
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
@@ -26,6 +29,7 @@ pub(crate) fn read_workplace(agent: &Table<'_>, limits: BTreeMap<String, ToolLim
     Workplace {
         allow_outside_cwd: agent.boolean("allow_outside_cwd").unwrap_or_default(),
         tool_output_bytes: agent.size("tool_output_bytes"),
+        sandbox: sandbox::read(agent).unwrap_or_default(),
         limits,
     }
 }
@@ -37,80 +41,8 @@ pub(crate) fn read_names<'a>(agent: &Table<'a>, servers: &[&str]) -> Vec<Text<'a
     names
 }
 
-/// The entries of `allow`, `ask` or `deny`: patterns of calls, some after a `!`. Which tools an MCP server
-/// has is not known here.
-pub(crate) fn read_rules(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String> {
-    agent
-        .texts(key)
-        .into_iter()
-        .filter(|entry| {
-            let text = entry.value.strip_prefix('!').unwrap_or(entry.value);
-            let Some(pattern) = CallPattern::parse(text) else {
-                let message = format!(
-                    "has {}, which is no pattern: write TOOL, or TOOL(ARGUMENT=VALUE)",
-                    shown(text)
-                );
-                agent.problem(key, entry.offset, &message);
-                return false;
-            };
-            let name = Text {
-                value: pattern.tool,
-                ..*entry
-            };
-            let names_server = mcp_names::server_name(name.value).is_some();
-            if names_server && (pattern.argument.is_some() || !pattern.names_tool()) {
-                let message = format!(
-                    "has {}: mcp:SERVER stands for whole tools, write SERVER__TOOL(ARGUMENT=VALUE)",
-                    shown(text)
-                );
-                agent.problem(key, entry.offset, &message);
-                return false;
-            }
-            let server = mcp_names::server_of(name.value);
-            if server.is_some_and(|server| servers.contains(&server)) {
-                return true;
-            }
-            if pattern.names_tool() {
-                return is_tool(agent, key, name, servers)
-                    && has_argument(agent, key, *entry, pattern);
-            }
-            let fits = BUILTIN_TOOLS.iter().any(|tool| pattern.matches_tool(tool));
-            if !fits && servers.is_empty() {
-                let message = format!("has {}, which fits no tool", shown(name.value));
-                agent.problem(key, entry.offset, &message);
-            }
-            fits || !servers.is_empty()
-        })
-        .map(|entry| entry.value.to_owned())
-        .collect()
-}
-
-/// Whether the tool has the argument that a rule is about. A rule that never fits would protect nothing.
-fn has_argument(agent: &Table<'_>, key: &str, entry: Text<'_>, pattern: CallPattern<'_>) -> bool {
-    let Some((argument, _)) = pattern.argument.filter(|(name, _)| !name.starts_with('/')) else {
-        return true;
-    };
-    let registry = registry(&[pattern.tool], &BuiltinOptions::default());
-    let definitions = registry.definitions();
-    let known: Vec<&str> = definitions
-        .iter()
-        .filter_map(|tool| tool.input_schema.get("properties")?.as_object())
-        .flat_map(|properties| properties.keys().map(String::as_str))
-        .collect();
-    if known.is_empty() || known.contains(&argument) {
-        return true;
-    }
-    let message = format!(
-        "is about the argument {} of {}, which has {}",
-        shown(argument),
-        pattern.tool,
-        known.join(", ")
-    );
-    agent.problem(key, entry.offset, &message);
-    false
-}
-
-fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&str]) -> bool {
+/// Whether there is such a tool; notes it if there is none.
+pub(crate) fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&str]) -> bool {
     if let Some(server) = mcp_names::server_name(name.value) {
         let server = Text {
             value: server,
@@ -128,9 +60,9 @@ fn is_tool(agent: &Table<'_>, key: &str, name: Text<'_>, servers: &[&str]) -> bo
         }
         return known;
     }
-    let known = BUILTIN_TOOLS.contains(&name.value);
+    let known = NAMED_TOOLS.contains(&name.value);
     if !known {
-        agent.unknown_value("tool", key, name, BUILTIN_TOOLS);
+        agent.unknown_value("tool", key, name, NAMED_TOOLS);
     }
     known
 }
@@ -147,7 +79,7 @@ pub(crate) fn definitions(
 
 /// The built-in tools of these names.
 pub(crate) fn registry(names: &[&str], options: &BuiltinOptions) -> ToolRegistry {
-    let tools = builtin_tools(options).into_iter();
+    let tools = named_tools(options).into_iter();
     tools.filter(|tool| names.contains(&tool.name())).collect()
 }
 
@@ -168,6 +100,7 @@ pub(crate) fn options(spec: &AgentSpec, workplace: &Workplace) -> BuiltinOptions
             .unwrap_or(default.max_output_bytes),
         bash_timeout: default.bash_timeout.min(bash_max_timeout),
         bash_max_timeout,
+        sandbox: workplace.sandbox.clone(),
         ..default
     }
 }

@@ -17,6 +17,9 @@ use crate::agent_file::text::{
 /// What all agents have in common.
 pub(crate) const DEFAULTS: &str = "defaults";
 
+/// Where the word that an agent has for `priority` was put: Temporal's number has the same key. No file has this one.
+pub(crate) const RUN_PRIORITY: &str = "priority of runs";
+
 /// One table of the file. A value that does not fit is noted as a problem and read as absent.
 pub(crate) struct Table<'a> {
     /// The names between the brackets; none for the whole file.
@@ -32,6 +35,12 @@ pub(crate) struct Table<'a> {
 pub(crate) struct Text<'a> {
     pub(crate) value: &'a str,
     pub(crate) offset: usize,
+}
+
+/// One of a list.
+pub(crate) enum Entry<'a> {
+    Text(Text<'a>),
+    Table(Table<'a>),
 }
 
 impl<'a> Table<'a> {
@@ -73,7 +82,7 @@ impl<'a> Table<'a> {
         for key in self.entries.keys() {
             let name = key.get_ref().as_ref();
             let offset = key.span().start;
-            if known.contains(&name) {
+            if known.contains(&name) || name == RUN_PRIORITY {
                 continue;
             }
             match refused.iter().find(|(refused, _)| *refused == name) {
@@ -146,6 +155,11 @@ impl<'a> Table<'a> {
             .is_some_and(|value| !value.get_ref().is_table())
     }
 
+    pub(crate) fn is_empty_list(&self, key: &str) -> bool {
+        let items = self.entries.get(key).and_then(|it| it.get_ref().as_array());
+        items.is_some_and(|items| items.is_empty())
+    }
+
     /// Whether the key is absent or this number. Else it is noted what is `wanted`.
     pub(crate) fn is_or_has_no(&self, key: &str, number: u64, wanted: &str) -> bool {
         let Some(value) = self.entries.get(key) else {
@@ -170,6 +184,12 @@ impl<'a> Table<'a> {
         self.entries
             .get(key)
             .is_some_and(|value| value.get_ref().is_bool())
+    }
+
+    pub(crate) fn is_text(&self, key: &str) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|value| value.get_ref().is_str())
     }
 
     /// Where the value of a key stands; the table itself where there is none.
@@ -264,6 +284,37 @@ impl<'a> Table<'a> {
             }
         }
         texts
+    }
+
+    /// The texts and tables of a list.
+    pub(crate) fn entries(&self, key: &str, wanted: &str) -> Vec<Entry<'a>> {
+        let Some((name, value)) = self.entries.get_key_value(key) else {
+            return Vec::new();
+        };
+        let Some(items) = value.get_ref().as_array() else {
+            self.mismatch::<()>(key, value, wanted);
+            return Vec::new();
+        };
+        let mut entries = Vec::new();
+        for item in items {
+            let offset = item.span().start;
+            match item.get_ref() {
+                DeValue::Table(table) => entries.push(Entry::Table(Self {
+                    path: [self.path.as_slice(), &[name.get_ref().as_ref()]].concat(),
+                    offset,
+                    entries: table,
+                    problems: self.problems,
+                })),
+                _ => match as_text(item) {
+                    Some(text) => entries.push(Entry::Text(text)),
+                    None => {
+                        let message = format!("holds what is neither: write {wanted}");
+                        self.problem(key, offset, &message);
+                    }
+                },
+            }
+        }
+        entries
     }
 
     /// The names of a list of things: of each its name, or a table with `name`.

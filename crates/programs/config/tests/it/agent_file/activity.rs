@@ -36,6 +36,7 @@ placement = "activity"
             id: String::new(),
             name: name.into(),
             input: serde_json::Value::Null,
+            ..ToolCall::default()
         };
         agent.tool_options(&call, StepId::default()).activity
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, ContextRule, Placement, RetryPolicy, SystemPrompt};
+use neuron_types::{AgentSpec, AskRule, ContextRule, Placement, RetryPolicy, SystemPrompt};
 use rust_decimal::Decimal;
 
 use super::{definition as agent, parse};
@@ -67,7 +67,7 @@ fn agents_have_what_they_do_not_say_from_the_defaults() {
     let system = "Be kind.\n\n# Rules\n\nNever push.";
     assert_eq!(plain.head.system, Some(SystemPrompt::Text(system.into())));
     assert_eq!(tools(&plain), ["bash", "read_file"]);
-    assert_eq!(plain.approvals.approve, ["bash"]);
+    assert_eq!(plain.approvals.approve, [AskRule::new("bash")]);
     assert_eq!(plain.limits.turns, Some(9));
     assert_eq!(plain.limits.tool_calls, Some(200));
     assert_eq!(plain.context.at_tokens, Some(80_000));

@@ -227,25 +227,19 @@ fn a_tenant_whose_key_is_not_set_is_not_served_with_another() {
 }
 
 #[tokio::test]
-async fn no_command_finds_the_key_of_a_tenant() {
-    // Any variable that this process has.
-    let keys = "tenant_keys = { acme = \"CARGO_MANIFEST_DIR\" }";
-    for (lines, is_found) in [("", true), (keys, false)] {
-        let text = format!(
-            "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n\
-             [providers.p]\nkind = \"openai-chat\"\n{lines}"
-        );
-        let agents = open(&text, ".", variables(&[]));
-        let agent = agents.agent("a").unwrap();
-        let executor = agents.executor(&agent).unwrap();
-        let look = call(
-            "bash",
-            json!({"command": "echo \"of-$CARGO_MANIFEST_DIR-end\""}),
-        );
-        let output = executor.call_tool(&scope(), &look).await.unwrap();
-        let said = text_of(&output);
-        assert_eq!(!said.contains("of--end"), is_found, "{said}");
-    }
+async fn no_command_finds_a_key() {
+    // Any variable that this process has, for everybody and for a tenant.
+    let text = "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\n\
+                [providers.p]\nkind = \"openai-chat\"\napi_key_env = \"CARGO_PKG_NAME\"\n\
+                tenant_keys = { acme = \"CARGO_MANIFEST_DIR\" }";
+    let agents = open(text, ".", variables(&[]));
+    let agent = agents.agent("a").unwrap();
+    let executor = agents.executor(&agent).unwrap();
+    let command = "echo \"of-$CARGO_PKG_NAME$CARGO_MANIFEST_DIR-end\"";
+    let look = call("bash", json!({ "command": command }));
+    let output = executor.call_tool(&scope(), &look).await.unwrap();
+    let said = text_of(&output);
+    assert!(said.contains("of--end"), "{said}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use neuron_config::{AgentFile, AgentFileError, OpenOptions};
 use neuron_harness::HOSTILE_SERVER;
-use neuron_types::ToolDefinition;
+use neuron_types::{AskRule, ToolDefinition};
 
 fn file() -> AgentFile {
     let text = format!(
@@ -30,7 +30,8 @@ async fn a_run_carries_the_tools_that_its_servers_have_when_it_starts() {
         names(&agent.head.tools),
         ["h__evil", "h__fine", "read_file"]
     );
-    assert_eq!(agent.approvals.approve, ["h__fine", "h__evil", "!h__fine"]);
+    let asked = ["h__fine", "h__evil", "!h__fine"].map(AskRule::new);
+    assert_eq!(agent.approvals.approve, asked);
     assert_eq!(agent.approvals.deny, ["!h__fine", "!h__evil"]);
     let executor = agents.executor(&agent).unwrap();
     assert!(

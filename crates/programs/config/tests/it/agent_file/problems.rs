@@ -44,8 +44,14 @@ fn name_the_key_of_an_agent_and_its_line() {
         "allow = [\"web_*\"]",
         "approval_timeout = 30",
         "approval_timeout = \"soon\"",
-        "on_expiry = \"escalate\"",
-        "on_unknown_outcome = \"retry\"",
+        "on_expiry = \"deny\"",
+        "on_unknown_outcome = \"ask_person\"",
+        "on = { expiry = \"escalate\" }",
+        "on = { unknown_outcome = \"retry\" }",
+        "on = { failure = \"ask\" }",
+        "on = { limit = \"ask\" }",
+        "on = { limits = \"end\" }",
+        "on = \"end\"",
         "parallel_tools = \"yes\"",
         "callers_may_set = [\"modell\", \"everything\"]",
         "max_tokens = 0",
@@ -235,7 +241,7 @@ proptest! {
     #[test]
     fn come_for_any_value_in_place_of_another(
         key in prop::sample::select(vec![
-            "model", "instructions", "tools", "ask", "approval_timeout", "on_expiry",
+            "model", "instructions", "tools", "ask", "approval_timeout", "on",
             "limits", "context", "retry", "tool", "max_tokens", "temperature", "thinking",
             "effort", "parallel_tools",
         ]),

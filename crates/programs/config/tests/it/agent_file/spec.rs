@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use neuron_config::AgentFile;
 use neuron_types::{
-    AgentSpec, ContextRule, Limits, Reminder, ReminderTrigger, RetryPolicy, SystemPrompt,
+    AgentSpec, AskRule, ContextRule, Limits, Reminder, ReminderTrigger, RetryPolicy, SystemPrompt,
     ThinkingConfig,
 };
 use serde_json::Value;
@@ -26,8 +27,7 @@ ask = ["*", "!read_file"]
 deny = ["grep"]
 callers_may_set = ["limits", "model"]
 approval_timeout = "1h 30m"
-on_expiry = "fail"
-on_unknown_outcome = "ask_person"
+on = { failure = "end", limit = "end", expiry = "fail", unknown_outcome = "ask" }
 parallel_tools = false
 max_tokens = 4_000
 temperature = 0.5
@@ -225,4 +225,55 @@ fn puts_sections_behind_the_instructions_and_reads_reminders() {
         ]
     );
     assert!(agent.context.rules.is_empty());
+}
+
+#[test]
+fn a_question_may_say_whom_to_ask_and_how_many() {
+    let agent = definition(
+        r#"
+[agents.a]
+model = "demo/demo"
+tools = ["bash"]
+ask = [
+    { call = "bash(command=git push*)", from = "ops", needed = 2, within = "4h", then = "leads" },
+    { call = "bash(command=git pull*)" },
+    "bash",
+]
+"#,
+        "a",
+    );
+    let push = AskRule {
+        from: Some("ops".into()),
+        needed: 2,
+        within: Some(Duration::from_secs(4 * 3600)),
+        then: Some("leads".into()),
+        ..AskRule::new("bash(command=git push*)")
+    };
+    let plain = ["bash(command=git pull*)", "bash"].map(AskRule::new);
+    assert_eq!(agent.approvals.approve[0], push);
+    assert_eq!(agent.approvals.approve[1..], plain);
+}
+
+#[test]
+fn a_question_that_says_what_cannot_be_is_refused() {
+    for (rule, said) in [
+        ("{ from = \"ops\" }", "lacks a key"),
+        (
+            "{ call = \"bash\", needed = 0 }",
+            "write a whole number of at least 1",
+        ),
+        ("{ call = \"bash\", form = \"ops\" }", "unknown key"),
+        (
+            "{ call = \"!bash\", from = \"ops\" }",
+            "which excepts calls",
+        ),
+        ("{ call = \"bash(\" }", "which is no pattern"),
+        ("{ call = \"bash\", then = \"leads\" }", "but not when"),
+        ("3", "holds what is neither"),
+    ] {
+        let text =
+            format!("[agents.a]\nmodel = \"demo/demo\"\ntools = [\"bash\"]\nask = [{rule}]\n");
+        let error = AgentFile::parse(&text, "neuron.toml").unwrap_err();
+        assert!(error.to_string().contains(said), "{rule}: {error}");
+    }
 }

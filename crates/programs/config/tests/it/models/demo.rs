@@ -87,6 +87,7 @@ fn calls(message: &Message) -> Vec<ToolCall> {
             id: id.clone(),
             name: name.clone(),
             input: input.clone(),
+            ..ToolCall::default()
         }),
         _ => None,
     });

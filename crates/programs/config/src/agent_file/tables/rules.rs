@@ -1,0 +1,148 @@
+//! The rules of an agent about calls: `allow`, `ask` and `deny`.
+
+use neuron_tool::{BuiltinOptions, NAMED_TOOLS};
+use neuron_types::{AskRule, CallPattern};
+
+use crate::agent_file::{
+    tables::{
+        mcp_names,
+        tools::{is_tool, registry},
+    },
+    text::{
+        problem::shown,
+        table::{Entry, Table, Text},
+    },
+};
+
+/// The keys of an entry of `ask` that is a table.
+const KEYS: [&str; 5] = ["call", "from", "needed", "within", "then"];
+
+/// The entries of `allow` or `deny`: patterns of calls, some after a `!`. Which tools an MCP server has is not known here.
+pub(crate) fn read(agent: &Table<'_>, key: &str, servers: &[&str]) -> Vec<String> {
+    let entries = agent.texts(key).into_iter();
+    entries
+        .filter(|entry| is_rule(agent, key, *entry, servers))
+        .map(|entry| entry.value.to_owned())
+        .collect()
+}
+
+/// The entries of `ask`: patterns as in the other lists, or tables that say whom to ask.
+pub(crate) fn read_ask(agent: &Table<'_>, servers: &[&str]) -> Vec<AskRule> {
+    const KEY: &str = "ask";
+    let entries = agent.entries(
+        KEY,
+        "a list of texts in quotes, or of tables as { call = \"…\" }",
+    );
+    entries
+        .into_iter()
+        .filter_map(|entry| {
+            let rule = match &entry {
+                Entry::Text(text) => AskRule::new(text.value),
+                Entry::Table(table) => read_table(table)?,
+            };
+            let (offset, has_terms) = match &entry {
+                Entry::Text(text) => (text.offset, false),
+                Entry::Table(table) => (table.offset_of("call"), !rule.is_plain()),
+            };
+            let text = Text {
+                value: rule.call.as_str(),
+                offset,
+            };
+            if has_terms && rule.call.starts_with('!') {
+                let message = format!(
+                    "has {}, which excepts calls: nobody is asked about those",
+                    shown(&rule.call)
+                );
+                agent.problem(KEY, offset, &message);
+                return None;
+            }
+            is_rule(agent, KEY, text, servers).then_some(rule)
+        })
+        .collect()
+}
+
+fn read_table(table: &Table<'_>) -> Option<AskRule> {
+    table.expect_keys(&KEYS);
+    let Some(call) = table.text("call") else {
+        if !table.has("call") {
+            table.missing("call = \"TOOL\"");
+        }
+        return None;
+    };
+    let text = |key| table.text(key).map(|text| text.value.to_owned());
+    if table.has("then") && !table.has("within") {
+        let message = "says who is asked next, but not when: add within = \"4h\"";
+        table.problem("then", table.offset_of("then"), message);
+    }
+    Some(AskRule {
+        call: call.value.to_owned(),
+        from: text("from"),
+        needed: table.count("needed").unwrap_or(1),
+        within: table.duration("within"),
+        then: text("then"),
+    })
+}
+
+/// Whether an entry is a rule that can be for a call; notes it if it is none.
+fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> bool {
+    let text = entry.value.strip_prefix('!').unwrap_or(entry.value);
+    let Some(pattern) = CallPattern::parse(text) else {
+        let message = format!(
+            "has {}, which is no pattern: write TOOL, or TOOL(ARGUMENT=VALUE)",
+            shown(text)
+        );
+        agent.problem(key, entry.offset, &message);
+        return false;
+    };
+    let name = Text {
+        value: pattern.tool,
+        ..entry
+    };
+    let names_server = mcp_names::server_name(name.value).is_some();
+    if names_server && (pattern.argument.is_some() || !pattern.names_tool()) {
+        let message = format!(
+            "has {}: mcp:SERVER stands for whole tools, write SERVER__TOOL(ARGUMENT=VALUE)",
+            shown(text)
+        );
+        agent.problem(key, entry.offset, &message);
+        return false;
+    }
+    let server = mcp_names::server_of(name.value);
+    if server.is_some_and(|server| servers.contains(&server)) {
+        return true;
+    }
+    if pattern.names_tool() {
+        return is_tool(agent, key, name, servers) && has_argument(agent, key, entry, pattern);
+    }
+    let fits = NAMED_TOOLS.iter().any(|tool| pattern.matches_tool(tool));
+    if !fits && servers.is_empty() {
+        let message = format!("has {}, which fits no tool", shown(name.value));
+        agent.problem(key, entry.offset, &message);
+    }
+    fits || !servers.is_empty()
+}
+
+/// Whether the tool has the argument that a rule is about. A rule that never fits would protect nothing.
+fn has_argument(agent: &Table<'_>, key: &str, entry: Text<'_>, pattern: CallPattern<'_>) -> bool {
+    let Some((argument, _)) = pattern.argument.filter(|(name, _)| !name.starts_with('/')) else {
+        return true;
+    };
+    let registry = registry(&[pattern.tool], &BuiltinOptions::default());
+    let definitions = registry.definitions();
+    let known: Vec<&str> = definitions
+        .iter()
+        .filter_map(|tool| tool.input_schema.get("properties")?.as_object())
+        .flat_map(|properties| properties.keys().map(String::as_str))
+        .collect();
+    if known.is_empty() || known.contains(&argument) {
+        return true;
+    }
+    let message = format!(
+        "is about the argument {} of {}, which has {}",
+        shown(argument),
+        pattern.tool,
+        known.join(", ")
+    );
+    agent.problem(key, entry.offset, &message);
+    false
+}
