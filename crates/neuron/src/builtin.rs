@@ -10,7 +10,8 @@
 
 use std::{sync::Arc, vec};
 
-use neuron_tool::{BuiltinOptions, READ_ONLY_TOOLS, builtin_tools};
+use neuron_sandbox::Sandbox;
+use neuron_tool::{BuiltinOptions, READ_ONLY_TOOLS, builtin::AskPersonTool, builtin_tools};
 use neuron_types::ToolDyn;
 
 /// Built-in tools, to be given to [`AgentBuilder::tools`](crate::AgentBuilder::tools).
@@ -39,7 +40,25 @@ pub fn all() -> Builtin {
     }
 }
 
+/// Returns the tool `ask_person`, with which the model asks a person: the run opens a ticket of kind
+/// [question](neuron_types::TicketKind::Question), and the answer is the call's result.
+///
+/// It goes to [`AgentBuilder::tools`](crate::AgentBuilder::tools) too: `.tools([builtin::ask_person()])`.
+#[must_use]
+pub fn ask_person() -> Arc<dyn ToolDyn> {
+    Arc::new(AskPersonTool)
+}
+
 impl Builtin {
+    /// Sets what the commands of `bash` may reach. Default is [`Sandbox::Workspace`].
+    ///
+    /// Where the back end needs a helper, `main` of this program calls [`sandbox::dispatch`](crate::sandbox::dispatch)
+    /// first.
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.options.sandbox = sandbox;
+        self
+    }
+
     /// Sets what they may do and how much they answer. Default is [`BuiltinOptions::default`].
     pub fn options(mut self, options: BuiltinOptions) -> Self {
         self.options = options;

@@ -25,6 +25,8 @@ pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
 
+pub use neuron_approvers as approvers;
+pub use neuron_approvers::Approvers;
 #[cfg(feature = "agent-file")]
 pub use neuron_config as config;
 pub use neuron_context as context;
@@ -32,6 +34,7 @@ pub use neuron_engine as engine;
 pub use neuron_executor as executor;
 #[cfg(feature = "mcp")]
 pub use neuron_mcp as mcp;
+pub use neuron_sandbox as sandbox;
 pub use neuron_tool as tool;
 pub use neuron_tool::neuron_tool;
 pub use neuron_types as types;

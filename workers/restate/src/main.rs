@@ -13,6 +13,8 @@ mod registration;
 use crate::{args::Args, health::RestateHealth};
 
 fn main() -> ExitCode {
+    // First: this program may have been started again as a sandbox's helper.
+    neuron_worker::dispatch();
     let args = Args::parse();
     run(args.settings.log_format, |stop| serve(args, stop))
 }

@@ -28,6 +28,8 @@ impl AgentWorkflow for Agent {
 }
 
 fn main() -> ExitCode {
+    // First: this program may have been started again as a sandbox's helper.
+    neuron_worker::dispatch();
     let args = Args::parse();
     // Workflows run in this thread: they are not `Send`.
     run(args.settings.log_format, |stop| serve(args, stop))

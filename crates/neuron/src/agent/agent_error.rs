@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use neuron_types::ToolError;
+
 use crate::providers::FEATURES;
 
 /// Why an [`Agent`](crate::Agent) cannot be built. Its source is the cause.
@@ -45,6 +47,17 @@ pub enum AgentError {
         /// Why.
         #[source]
         source: Box<dyn Error + Send + Sync>,
+    },
+    /// A tool cannot be used in this process: nothing here can confine the commands of `bash`, for one.
+    #[error("agent {agent}: the tool {tool} cannot be used")]
+    Tool {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+        /// Why.
+        #[source]
+        source: ToolError,
     },
     /// A rule names a tool that the agent lacks, so that it would never be asked about.
     #[error("agent {agent} asks about {tool}, and has no such tool (known: {})", .known.join(", "))]

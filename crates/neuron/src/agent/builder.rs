@@ -2,11 +2,13 @@
 
 use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
 
-use neuron_executor::{Executor, ExecutorBuilder, Prices};
+use neuron_approvers::Approvers;
+use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
+use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry, ResponseFormat,
-    RetryPolicy, SystemPrompt, ToolDyn,
+    AgentSpec, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry,
+    Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
@@ -23,7 +25,9 @@ pub struct AgentBuilder<I: ?Sized = str, O = String> {
     spec: AgentSpec,
     model: Option<Model>,
     tools: ToolRegistry,
+    sandbox: Option<Sandbox>,
     executor: ExecutorBuilder,
+    limiter: Option<RateLimiter>,
     alive: Option<Arc<dyn Any + Send + Sync>>,
     types: PhantomData<fn(&I) -> O>,
 }
@@ -71,7 +75,9 @@ impl AgentBuilder {
             spec,
             model: None,
             tools: ToolRegistry::new(),
+            sandbox: None,
             executor: Executor::builder(),
+            limiter: None,
             alive: None,
             types: PhantomData,
         }
@@ -84,7 +90,9 @@ impl AgentBuilder {
             spec,
             model: None,
             tools: executor.tools().clone(),
+            sandbox: None,
             executor: executor.to_builder(),
+            limiter: None,
             alive: Some(alive),
             types: PhantomData,
         }
@@ -124,6 +132,15 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Sets what the commands of the built-in `bash` may reach. Default is what the tool was made with:
+    /// [`Sandbox::Workspace`], or what the agent file says.
+    ///
+    /// It is a setting of this process: runs of the agent elsewhere have that of the process there.
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
     /// Puts a layer around every tool, inside those that were added before.
     pub fn layer(mut self, layer: impl ToolMiddleware + 'static) -> Self {
         self.tools.add_middleware(layer);
@@ -137,7 +154,9 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     }
 
     /// Has a person asked before such calls: `"bash"`, `"bash(command=git push*)"`, `"*"`.
-    pub fn ask(mut self, calls: impl Into<String>) -> Self {
+    ///
+    /// An [`AskRule`] says whom to ask, too, and how many of them.
+    pub fn ask(mut self, calls: impl Into<AskRule>) -> Self {
         self.spec.approvals.approve.push(calls.into());
         self
     }
@@ -167,6 +186,17 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Has only decisions count that one of these people signed. Default is nobody: every decision is taken for that of
+    /// whoever it names, and is marked as unverified. An agent of an agent file has those of its file, and others in their
+    /// place after this.
+    ///
+    /// They are the worker's, and no part of the definition: a run that waits for a person goes by those that the worker
+    /// has when a decision comes.
+    pub fn approvers(mut self, approvers: Approvers) -> Self {
+        self.executor = self.executor.verifier(approvers);
+        self
+    }
+
     /// Sets how far a run may go. Default is 50 turns.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.spec.limits = limits;
@@ -182,6 +212,31 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     /// Sets how failed steps are retried. Default is [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.retry = policy;
+        self
+    }
+
+    /// Sets whether its model calls come before those of others or after them, where they wait for their turn. Default is
+    /// before: [`Priority::Interactive`].
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.spec.priority = priority;
+        self
+    }
+
+    /// Keeps the requests to the model's provider within a rate. Agents that ask with the same key are given clones of one
+    /// limiter, which count together. Default is what the agent file says, else no limit.
+    ///
+    /// ```
+    /// use neuron::executor::RateLimiter;
+    ///
+    /// let limiter = RateLimiter::builder()
+    ///     .requests_per_minute(50)
+    ///     .tokens_per_minute(80_000)
+    ///     .build();
+    /// let writer = neuron::Agent::builder("writer").rate_limiter(limiter.clone());
+    /// let critic = neuron::Agent::builder("critic").rate_limiter(limiter);
+    /// ```
+    pub fn rate_limiter(mut self, limiter: RateLimiter) -> Self {
+        self.limiter = Some(limiter);
         self
     }
 
@@ -232,7 +287,9 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             spec: self.spec,
             model: self.model,
             tools: self.tools,
+            sandbox: self.sandbox,
             executor: self.executor,
+            limiter: self.limiter,
             alive: self.alive,
             types: PhantomData,
         }
@@ -242,10 +299,11 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     ///
     /// # Errors
     ///
-    /// [`AgentError`]: no model, a provider without a key, a rule about calls that cannot be read or that names no
-    /// tool of the agent.
+    /// [`AgentError`]: no model, a provider without a key, a tool whose commands nothing here can confine, a rule about
+    /// calls that cannot be read or that names no tool of the agent.
     pub fn build(mut self) -> Result<Agent<I, O>, AgentError> {
         let name = self.spec.name.clone();
+        settle_tools(&name, &mut self.tools, self.sandbox.as_ref())?;
         let mut executor = self.executor;
         match self.model {
             Some(model) => {
@@ -260,6 +318,9 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
             }
             None => {}
         }
+        if let (Some(limiter), Some(provider)) = (self.limiter, &self.spec.head.provider) {
+            executor = executor.limiter(provider.as_str(), limiter);
+        }
         self.spec.head_mut().tools = self.tools.definitions();
         check_rules(&self.spec)?;
         Ok(Agent::new(Parts {
@@ -271,10 +332,33 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     }
 }
 
+/// Gives the tools the sandbox, and checks that they can be used here.
+fn settle_tools(
+    agent: &str,
+    tools: &mut ToolRegistry,
+    sandbox: Option<&Sandbox>,
+) -> Result<(), AgentError> {
+    let all: Vec<_> = tools.names().filter_map(|name| tools.get(name)).collect();
+    for tool in all {
+        let changed = sandbox.and_then(|sandbox| tool.with_setting(sandbox));
+        if let Some(changed) = &changed {
+            tools.register_dyn(Arc::clone(changed));
+        }
+        let tool = changed.unwrap_or(tool);
+        tool.ready().map_err(|source| AgentError::Tool {
+            agent: agent.to_owned(),
+            tool: tool.name().to_owned(),
+            source,
+        })?;
+    }
+    Ok(())
+}
+
 /// Checks that every rule can be read, and that a question is about a tool that is there.
 fn check_rules(spec: &AgentSpec) -> Result<(), AgentError> {
     let rules = &spec.approvals;
-    for rule in rules.allow.iter().chain(&rules.approve).chain(&rules.deny) {
+    let asked = rules.approve.iter().map(|rule| &rule.call);
+    for rule in rules.allow.iter().chain(asked).chain(&rules.deny) {
         let text = rule.strip_prefix('!').unwrap_or(rule);
         if CallPattern::parse(text).is_none() {
             return Err(AgentError::Rule {
@@ -284,8 +368,8 @@ fn check_rules(spec: &AgentSpec) -> Result<(), AgentError> {
         }
     }
     let known = || spec.head.tools.iter().map(|tool| tool.name.as_str());
-    for rule in &rules.approve {
-        let text = rule.strip_prefix('!').unwrap_or(rule);
+    for AskRule { call, .. } in &rules.approve {
+        let text = call.strip_prefix('!').unwrap_or(call);
         let named = text.split_once('(').map_or(text, |(tool, _)| tool);
         if !named.contains(['*', '?', '[', '{']) && known().all(|tool| tool != named) {
             return Err(AgentError::UnknownTool {

@@ -3,7 +3,7 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
-use neuron_types::{AgentSpec, Message, OnUnknownOutcome};
+use neuron_types::{ASK_PERSON, AgentSpec, Message, OnUnknownOutcome};
 use neuron_workflows::to_text;
 use serde::Serialize;
 
@@ -43,7 +43,12 @@ impl Parts {
 
 fn may_wait_for_a_person(spec: &AgentSpec) -> bool {
     let asks = !spec.approvals.approve.is_empty()
-        || spec.on_unknown_outcome == OnUnknownOutcome::AskPerson;
+        || spec.on_unknown_outcome == OnUnknownOutcome::AskPerson
+        || spec
+            .head
+            .tools
+            .iter()
+            .any(|tool| tool.deferred || tool.name == ASK_PERSON);
     asks && spec.approval_timeout.is_none()
 }
 

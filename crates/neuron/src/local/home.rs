@@ -59,7 +59,8 @@ impl Local {
         }
     }
 
-    /// Opens the journal in this home directory, and makes both if they are missing.
+    /// Opens the journal in this home directory, and makes both if they are missing. The built-in tools and the programs
+    /// of MCP servers in this process do not reach the directory, unless they work in it.
     ///
     /// # Errors
     ///
@@ -140,6 +141,7 @@ impl Local {
 
 impl From<Journal> for Local {
     fn from(journal: Journal) -> Self {
+        neuron_sandbox::hide(journal.home());
         Self {
             kept: Kept::Journal(Arc::new(Home {
                 client: Arc::new(LocalClient::from(journal.clone())),
@@ -287,7 +289,11 @@ fn same(started: &RunRequest, request: &RunRequest) -> bool {
 }
 
 fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
-    checked_input(request.with_agent(agent.spec.clone()))
+    let directory = agent.executor.cwd().to_str().map(ToOwned::to_owned);
+    checked_input(RunInput {
+        directory,
+        ..request.with_agent(agent.spec.clone())
+    })
 }
 
 fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {

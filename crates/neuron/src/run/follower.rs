@@ -18,6 +18,7 @@ pub(crate) struct Follower {
 
 /// What a look came to.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Look {
     Item(RunItem),
     Over(Box<RunOutput>),

@@ -71,7 +71,7 @@ impl Queue {
 mod tests {
     use neuron_executor::Executor;
     use neuron_local::LocalDurableContext;
-    use neuron_types::{ApprovalTicket, RunId, Verdict};
+    use neuron_types::{RunId, Ticket as Question, TicketKind, Verdict};
     use serde_json::json;
 
     use super::*;
@@ -83,11 +83,11 @@ mod tests {
     }
 
     fn asked(seq: u64, ticket: &str) -> RecordedEvent {
-        let ticket = ApprovalTicket {
+        let ticket = Question {
             ticket: ticket.to_owned(),
-            tool: "bash".to_owned(),
-            args: json!({}),
-            ..ApprovalTicket::default()
+            tool: Some("bash".to_owned()),
+            args: Some(json!({})),
+            ..Question::default()
         };
         let event = RunEvent::ApprovalRequested { turn: 1, ticket };
         let at = chrono::DateTime::UNIX_EPOCH;
@@ -97,10 +97,18 @@ mod tests {
     fn decided(seq: u64, ticket: &str) -> RecordedEvent {
         let event = RunEvent::ApprovalDecided {
             ticket: ticket.to_owned(),
+            kind: TicketKind::Call,
             verdict: Verdict::Approve,
+            digest: String::new(),
             approver: None,
+            verified: false,
+            key: None,
+            decided_at: None,
             comment: None,
             args: None,
+            text: None,
+            choice: None,
+            output: None,
         };
         RecordedEvent {
             event,

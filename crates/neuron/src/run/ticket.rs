@@ -4,15 +4,18 @@ use std::fmt;
 
 use neuron_engine::RunHandle;
 use neuron_local::LocalHandle;
-use neuron_types::{ApprovalTicket, Decision, Verdict};
+use neuron_types::{Decision, Ticket as Question, Verdict};
 use serde_json::Value;
 
 use super::RunFailure;
 
-/// A question to a person: may this call be made? The run waits until somebody answers, here or elsewhere.
+/// A question of a run, to a person or another system. The run waits until somebody answers, here or elsewhere.
+///
+/// What it takes depends on its [kind](neuron_types::TicketKind): a call is approved or denied, a question answered, a choice
+/// chosen, the result of a deferred tool delivered.
 #[derive(Clone)]
 pub struct Ticket {
-    question: ApprovalTicket,
+    question: Question,
     way: Way,
 }
 
@@ -24,13 +27,13 @@ pub(crate) enum Way {
 }
 
 impl Ticket {
-    pub(crate) fn new(question: ApprovalTicket, way: Way) -> Self {
+    pub(crate) fn new(question: Question, way: Way) -> Self {
         Self { question, way }
     }
 
-    /// Returns the question: the tool, its arguments, why somebody is asked, until when.
+    /// Returns the question: its kind, the tool, its arguments, why somebody is asked, until when.
     #[must_use]
-    pub fn question(&self) -> &ApprovalTicket {
+    pub fn question(&self) -> &Question {
         &self.question
     }
 
@@ -57,7 +60,7 @@ impl Ticket {
         .await
     }
 
-    /// Has the call not be made. The model reads the comment.
+    /// Has the call not be made, or leaves the question unanswered. The model reads the comment.
     ///
     /// # Errors
     ///
@@ -71,25 +74,63 @@ impl Ticket {
         .await
     }
 
+    /// Answers a question of the model.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub async fn answer(&self, text: impl Into<String>) -> Result<(), RunFailure> {
+        self.decide(Decision::answer(&self.question, text)).await
+    }
+
+    /// Fills in a form: a JSON object with the answers by the names of the ticket's schema.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub async fn fill(&self, answers: Value) -> Result<(), RunFailure> {
+        self.decide(Decision::fill(&self.question, answers)).await
+    }
+
+    /// Delivers the result of a deferred tool, with the [token](neuron_types::ToolContext::completion_token) that it was
+    /// handed.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub async fn complete(
+        &self,
+        output: impl Into<Value>,
+        token: impl Into<String>,
+    ) -> Result<(), RunFailure> {
+        self.decide(Decision {
+            token: Some(token.into()),
+            ..Decision::complete(&self.question, output.into())
+        })
+        .await
+    }
+
+    /// Chooses one of the ticket's [choices](neuron_types::Ticket::choices).
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub async fn choose(&self, choice: impl Into<String>) -> Result<(), RunFailure> {
+        self.decide(Decision::choose(&self.question, choice)).await
+    }
+
     /// Returns a decision about this ticket, to be completed and given to [`decide`](Self::decide).
     #[must_use]
     pub fn decision(&self, verdict: Verdict) -> Decision {
-        Decision {
-            ticket: self.question.ticket.clone(),
-            digest: self.question.digest.clone(),
-            verdict,
-            args: None,
-            comment: None,
-            approver: None,
-            remember: false,
-        }
+        Decision::of(&self.question, verdict)
     }
 
     /// Decides.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::Client`] if the ticket is not open any more, or the run cannot be reached.
+    /// [`RunFailure::Client`] if the ticket is not open any more or does not take such a decision, or the run cannot be
+    /// reached.
     pub async fn decide(&self, decision: Decision) -> Result<(), RunFailure> {
         match &self.way {
             Way::Client(run) => Ok(run.decide(&decision).await?),

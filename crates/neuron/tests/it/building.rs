@@ -76,6 +76,7 @@ fn a_tool_says_how_its_calls_are_made() {
         id: "call_1".into(),
         name: "hello".into(),
         input: serde_json::json!({"name": "Ada"}),
+        ..ToolCall::default()
     };
     let options = agent.spec().tool_options(&call, StepId::new(1, 1));
     assert_eq!(options.start_to_close_timeout, Duration::from_secs(30));

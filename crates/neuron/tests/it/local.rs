@@ -1,6 +1,9 @@
 use std::{path::Path, sync::Arc};
 
-use neuron::{Agent, Local, Model, Run, RunFailure, RunItem, prelude::*, types::RunPhase};
+use neuron::{
+    Agent, Approvers, Local, Model, Run, RunFailure, RunItem, approvers::ApproverEntry, prelude::*,
+    types::RunPhase,
+};
 use neuron_config::ScriptModel;
 use neuron_types::RunEvent;
 
@@ -9,6 +12,9 @@ const ASKS: &str = r#"{"turns": [
     {"tool_calls": [{"name": "count", "input": {"table": "runs"}}]},
     {"text": "There are 3."}
 ]}"#;
+
+const ADA: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti ada@laptop";
 
 /// Counts the rows of a table.
 #[neuron_tool(read_only)]
@@ -32,7 +38,7 @@ async fn approve_all(run: &mut Run) -> Vec<String> {
     let mut asked = Vec::new();
     while let Some(item) = run.next().await {
         if let RunItem::Ticket(ticket) = item.unwrap() {
-            asked.push(ticket.question().tool.clone());
+            asked.push(ticket.question().subject().to_owned());
             ticket.approve().await.unwrap();
         }
     }
@@ -82,6 +88,36 @@ async fn a_run_whose_process_is_gone_asks_again_and_goes_on() {
     let mut run = asking().on(&second).start("q3", "How many?").await.unwrap();
     assert_eq!(approve_all(&mut run).await, ["count"]);
     assert_eq!(run.finished().unwrap().into_text().unwrap(), "There are 3.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_approvers_an_answer_that_nobody_signed_is_not_taken() {
+    let home = tempfile::tempdir().unwrap();
+    let ada = ApproverEntry {
+        name: "ada".into(),
+        keys: vec![ADA.into()],
+        groups: Vec::new(),
+    };
+    let agent = agent(ASKS)
+        .ask("count")
+        .approvers(Approvers::new([ada]).unwrap())
+        .build()
+        .unwrap();
+    for local in [Local::memory(), open(home.path()).await] {
+        let mut run = agent.on(&local).start("q3", "How many?").await.unwrap();
+        let refused = loop {
+            match run.next().await.unwrap().unwrap() {
+                RunItem::Ticket(ticket) => ticket.approve().await.unwrap(),
+                RunItem::Event(event) => {
+                    if let RunEvent::ApprovalRefused { reason, .. } = event.event {
+                        break reason;
+                    }
+                }
+                _ => {}
+            }
+        };
+        assert_eq!(refused, "the decision is not signed");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt, path::Path};
 
 use clap::ValueEnum as _;
+use neuron_approvers::{AgentError, SignError, VerifyError};
 use neuron_engine::RunClientError;
 use neuron_local::JournalError;
 use neuron_types::Refusal;
@@ -72,6 +73,29 @@ impl fmt::Display for EngineError {
 impl Error for EngineError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source()
+    }
+}
+
+/// What to do where a decision cannot be signed, if the error does not say it.
+pub(crate) const fn of_signing(error: &SignError) -> &'static str {
+    match error {
+        SignError::Ask { .. } => {
+            "; type it in a terminal, or add the key to ssh-agent with `ssh-add`"
+        }
+        SignError::NoIdentity { .. } => ", or name a key file with --sign",
+        SignError::Agent(AgentError::Connect { .. }) => {
+            "; start one and add your key with `ssh-add`, or name a key file with --sign"
+        }
+        _ => "",
+    }
+}
+
+/// What to do where a run did not take a decision.
+pub(crate) fn of_rejection(reason: &str) -> &'static str {
+    if reason == VerifyError::Unsigned.to_string() {
+        "; its worker has approvers: name your key with --sign"
+    } else {
+        ""
     }
 }
 

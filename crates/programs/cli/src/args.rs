@@ -4,7 +4,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use neuron_config::DEFAULT_AGENT;
-use neuron_types::RunId;
+use neuron_types::{Always, RunId};
 
 use crate::runs::{
     by::By,
@@ -79,6 +79,27 @@ pub(crate) enum EngineName {
     Restate,
 }
 
+/// Which later calls a decision answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlwaysName {
+    /// The same tool with the same arguments.
+    Call,
+    /// Those that fit the pattern that the ticket shows.
+    Prefix,
+    /// Every call of the tool.
+    Tool,
+}
+
+impl AlwaysName {
+    pub(crate) const fn always(self) -> Always {
+        match self {
+            Self::Call => Always::Call,
+            Self::Prefix => Always::Prefix,
+            Self::Tool => Always::Tool,
+        }
+    }
+}
+
 impl EngineName {
     /// As it is typed, and as it stands in a run's status.
     pub(crate) const fn as_str(self) -> &'static str {
@@ -134,7 +155,7 @@ pub(crate) enum Command {
     /// Start a run on an engine and print its id
     Submit(SubmitArgs),
     /// Follow a run to its end and print its output
-    Wait(RunRef),
+    Wait(WaitArgs),
     /// Show where a run stands
     Status(RunRef),
     /// List the newest runs, a line each
@@ -151,6 +172,12 @@ pub(crate) enum Command {
     Approve(ApproveArgs),
     /// Say no to a ticket
     Deny(DenyArgs),
+    /// Answer a question, or fill in a form
+    Answer(AnswerArgs),
+    /// Deliver the result of a deferred tool
+    Complete(CompleteArgs),
+    /// Choose what becomes of a call whose outcome nobody knows
+    Decide(DecideArgs),
     /// Queue a user message
     Send(SendArgs),
     /// Send any named signal
@@ -186,6 +213,8 @@ pub(crate) struct RunHereArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) segment: SegmentArgs,
+    #[command(flatten)]
+    pub(crate) sign: SignArgs,
 }
 
 #[derive(Debug, Args)]
@@ -197,6 +226,8 @@ pub(crate) struct ResumeArgs {
     pub(crate) here: bool,
     #[command(flatten)]
     pub(crate) segment: SegmentArgs,
+    #[command(flatten)]
+    pub(crate) sign: SignArgs,
 }
 
 /// When a run continues as new, in another segment of its journal.
@@ -255,6 +286,24 @@ pub(crate) struct SubmitArgs {
     /// Follow the run to its end and print its output
     #[arg(long)]
     pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) sign: SignArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    #[command(flatten)]
+    pub(crate) of: RunRef,
+    #[command(flatten)]
+    pub(crate) sign: SignArgs,
+}
+
+/// Who signs what is decided.
+#[derive(Debug, Args)]
+pub(crate) struct SignArgs {
+    /// Sign decisions with this SSH key [default: if the agent file has approvers, a key of theirs in ssh-agent]
+    #[arg(long, value_name = "KEYFILE")]
+    pub(crate) sign: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -342,15 +391,70 @@ pub(crate) struct DecisionArgs {
     pub(crate) run: RunId,
     /// The ticket; may be left out if exactly one is open
     pub(crate) ticket: Option<String>,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+    /// Answer later calls of the run so too, where they are asked about for the same reason: the same call, those with
+    /// the ticket's prefix, or all of the tool
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "call|prefix|tool"
+    )]
+    pub(crate) always: Option<AlwaysName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The ticket
+    pub(crate) ticket: String,
+    /// The answer; for a form a JSON object with the answers by their names
+    pub(crate) text: String,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompleteArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The ticket
+    pub(crate) ticket: String,
+    /// The result [default: null]
+    #[arg(value_name = "JSON")]
+    pub(crate) output: Option<String>,
+    /// The token that the tool was handed
+    #[arg(long)]
+    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecideArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// The ticket
+    pub(crate) ticket: String,
+    /// One of the ticket's choices, as `retry`, `happened` or `end`
+    pub(crate) choice: String,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+}
+
+/// Who decides, and about what they saw.
+#[derive(Debug, Args)]
+pub(crate) struct ByArgs {
     /// What you have to say; the model reads it when you deny
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
-    /// Who decides [default: the user, as USER@HOST]
+    /// Who decides [default: the owner of the key that signs, else the user, as USER@HOST]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) approver: Option<String>,
-    /// Answer the same question so for the rest of the run: about the same tool, for the same reason
-    #[arg(long)]
-    pub(crate) remember: bool,
+    #[command(flatten)]
+    pub(crate) sign: SignArgs,
     /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
     #[arg(long)]
     pub(crate) digest: Option<String>,

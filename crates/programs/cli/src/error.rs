@@ -2,6 +2,7 @@
 
 use std::{error::Error, io, path::PathBuf};
 
+use neuron_approvers::{SignError, StatementError};
 use neuron_config::AgentFileError;
 use neuron_engine::RunClientError;
 use neuron_local::JournalError;
@@ -161,6 +162,25 @@ pub(crate) enum CliError {
         "run {run_id} has {} open tickets, {}: name the one that you mean", .tickets.len(), .tickets.join(", ")
     )]
     SeveralTickets { run_id: RunId, tickets: Vec<String> },
+    #[error(
+        "decisions about this run have to be signed by one of {approvers}: name the key with --sign, or start \
+         ssh-agent and add it with `ssh-add`"
+    )]
+    NobodySigns { approvers: String },
+    #[error("no approver has the key {key}: sign with one of {approvers}")]
+    Stranger { key: String, approvers: String },
+    #[error("nothing was decided: {0}{advice}", advice = advice::of_signing(.0))]
+    Sign(#[from] SignError),
+    #[error("nothing was decided: {0}")]
+    NoStatement(#[from] StatementError),
+    #[error(
+        "run {run_id} did not take the decision about ticket {ticket}: {reason}{}", advice::of_rejection(.reason)
+    )]
+    NotTaken {
+        run_id: RunId,
+        ticket: String,
+        reason: String,
+    },
     /// Something kept the run from going on; it did not end.
     #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
     Stuck {

@@ -8,6 +8,7 @@ use neuron_worker::{LogFormat, start_log};
 mod advice;
 mod args;
 mod commands;
+mod decisions;
 mod dev;
 mod engine;
 mod error;
@@ -26,6 +27,8 @@ use crate::{args::Cli, error::CliError, exit::Exit, terminal::output::note};
 const VERBOSE: &str = "warn,neuron=debug";
 
 fn main() -> ExitCode {
+    // First: this program may have been started again as a sandbox's helper.
+    neuron_worker::dispatch();
     let cli = Cli::parse();
     let verbose = cli.global.verbose;
     start_log(verbose.then_some(VERBOSE), LogFormat::Text);

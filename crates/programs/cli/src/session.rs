@@ -6,17 +6,18 @@ use std::{
     sync::Arc,
 };
 
-use neuron_config::{AgentFile, OpenOptions, ProcessEnvironment};
+use neuron_approvers::Approvers;
+use neuron_config::{AGENT_FILE, AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
 use neuron_local::Journal;
-use neuron_types::RunId;
+use neuron_types::{RunId, RunStatus};
 
 use crate::{
     CliError,
-    args::{EngineName, Global},
+    args::{EngineName, Global, SignArgs},
     engine,
     questions::trust,
-    terminal::output::Output,
+    terminal::output::{Output, note},
     terminal::shown,
 };
 
@@ -34,6 +35,8 @@ pub(crate) struct Session {
     config: Option<PathBuf>,
     /// The run works here, and not in its own directory.
     here: bool,
+    /// The key that signs what is decided, if one is named.
+    key_file: Option<PathBuf>,
 }
 
 impl Session {
@@ -43,6 +46,7 @@ impl Session {
             home: from_here(&home()),
             config: global.config.clone(),
             here: false,
+            key_file: None,
             global,
         }
     }
@@ -53,6 +57,20 @@ impl Session {
             here: true,
             ..self.clone()
         }
+    }
+
+    /// The same, with what is said about who signs.
+    pub(crate) fn signing(&self, args: &SignArgs) -> Self {
+        Self {
+            // The command may go elsewhere.
+            key_file: args.sign.as_deref().map(from_here),
+            ..self.clone()
+        }
+    }
+
+    /// The key that signs what is decided, if one is named.
+    pub(crate) const fn key_file(&self) -> Option<&PathBuf> {
+        self.key_file.as_ref()
     }
 
     /// The same in another directory, to which the process goes. What the command line names is where it was.
@@ -98,6 +116,29 @@ impl Session {
     pub(crate) fn agent_file_as_it_is(&self) -> Result<AgentFile, CliError> {
         let named = self.config.as_deref();
         Ok(AgentFile::find(named, &ProcessEnvironment)?)
+    }
+
+    /// Those who have to sign what is decided about a run, as far as can be said here: as the agent file says that is
+    /// named, else that of the directory where a local run works, else that of the working directory. A worker has its own.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::NoAgentFile`] and [`CliError::AgentFile`], if it is named.
+    pub(crate) fn approvers(&self, status: &RunStatus) -> Result<Approvers, CliError> {
+        let directory = status.directory.as_deref().filter(|_| self.is_local());
+        let file = match (&self.config, directory) {
+            (None, Some(directory)) if !self.here => in_directory(Path::new(directory)),
+            _ => self.agent_file_as_it_is(),
+        };
+        match file {
+            Ok(file) => Ok(file.approvers().clone()),
+            Err(error) if self.config.is_some() => Err(error),
+            // It was only found, and may be nobody's business here.
+            Err(error) => {
+                note(&format!("who has to sign is not known: {error}"));
+                Ok(Approvers::default())
+            }
+        }
     }
 
     /// What the agent file is opened with: its agents work in the working directory.
@@ -188,6 +229,16 @@ impl Session {
         } else {
             format!("neuron {words} --engine {engine}")
         }
+    }
+}
+
+/// The agent file of a directory, or what there is without one.
+fn in_directory(directory: &Path) -> Result<AgentFile, CliError> {
+    let path = directory.join(AGENT_FILE);
+    // One that cannot be looked at is there: reading it says what is wrong.
+    match path.try_exists().unwrap_or(true) {
+        true => Ok(AgentFile::load(path)?),
+        false => Ok(AgentFile::builtin(&ProcessEnvironment)),
     }
 }
 

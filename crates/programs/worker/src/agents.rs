@@ -32,11 +32,14 @@ impl ServedAgents {
         let cwd = env::current_dir().map_err(WorkerError::WorkingDirectory)?;
         let open = file.open(OpenOptions::new(cwd)).await?;
         match executors(&open) {
-            Ok((executors, definitions)) => Ok(Self {
-                open,
-                executors,
-                definitions,
-            }),
+            Ok((executors, definitions)) => {
+                log_sandboxes(&open);
+                Ok(Self {
+                    open,
+                    executors,
+                    definitions,
+                })
+            }
             Err(error) => {
                 open.stop().await;
                 Err(error.into())
@@ -69,6 +72,17 @@ impl ServedAgents {
     }
 }
 
+/// Says in one line what holds the agents' commands.
+fn log_sandboxes(open: &OpenAgents) {
+    let sandboxes: Vec<_> = open
+        .sandboxes()
+        .map(|(agent, sandbox)| format!("{agent}: {sandbox}"))
+        .collect();
+    if !sandboxes.is_empty() {
+        tracing::info!("commands are confined: {}", sandboxes.join(", "));
+    }
+}
+
 fn executors(open: &OpenAgents) -> Result<(Executors, Agents), AgentFileError> {
     let (mut executors, mut definitions) = (Vec::new(), Vec::new());
     for name in open.names() {
@@ -82,6 +96,14 @@ fn executors(open: &OpenAgents) -> Result<(Executors, Agents), AgentFileError> {
         }
         executors.push((agent.name.clone(), executor));
         definitions.push(agent);
+    }
+    let unbound: Vec<&str> = open.unbound_agents().collect();
+    if !unbound.is_empty() {
+        tracing::warn!(
+            agents = unbound.join(", "),
+            "signatures do not bind these agents, whose commands could use a key of this user: keep approvers' keys \
+             elsewhere, or have them touched (sk) or confirmed (ssh-add -c)"
+        );
     }
     let definitions = definitions.into_iter().collect();
     Ok((Executors::by_agent(executors), definitions))

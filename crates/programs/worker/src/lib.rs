@@ -13,5 +13,6 @@ pub use error::WorkerError;
 pub use health::{Health, serve_health};
 pub use interruption::Interruption;
 pub use logging::start_log;
+pub use neuron_sandbox::dispatch;
 pub use program::{Stop, listen, run, say};
 pub use settings::{LogFormat, Settings};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use neuron_config::{AgentFile, AgentFileError, OpenOptions, ProcessEnvironment, check_trust};
-use neuron_types::AgentSpec;
+use neuron_types::{AgentSpec, AskRule};
 use serde::Serialize;
 
 use crate::{CliError, Exit, session::Session, terminal::output::note, terminal::shown};
@@ -17,7 +17,7 @@ struct AgentLine<'a> {
     /// Those of MCP servers as `mcp:SERVER`.
     tools: Vec<Cow<'a, str>>,
     /// Tools that a person is asked about.
-    ask: &'a [String],
+    ask: &'a [AskRule],
     /// Tools that are refused.
     deny: &'a [String],
     /// Whether it can run.
@@ -78,7 +78,8 @@ fn text(agent: &AgentLine<'_>) -> String {
         format!("  tools    {}", list(&agent.tools)),
     ];
     if !agent.ask.is_empty() {
-        lines.push(format!("  ask      {}", list(agent.ask)));
+        let calls: Vec<&str> = agent.ask.iter().map(|rule| rule.call.as_str()).collect();
+        lines.push(format!("  ask      {}", list(&calls)));
     }
     if !agent.deny.is_empty() {
         lines.push(format!("  deny     {}", list(agent.deny)));

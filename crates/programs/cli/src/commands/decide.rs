@@ -1,56 +1,145 @@
-//! `neuron approve` and `neuron deny`
+//! `neuron approve`, `deny`, `answer`, `complete` and `decide`
 
 use neuron_engine::RunHandle;
-use neuron_types::{ApprovalTicket, Decision, RunStatus, Verdict};
+use neuron_types::{Decision, RunId, RunStatus, Ticket, TicketKind, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit,
-    args::{ApproveArgs, DecisionArgs},
+    args::{AlwaysName, AnswerArgs, ApproveArgs, ByArgs, CompleteArgs, DecideArgs, DecisionArgs},
+    decisions::{decider::Decider, taken},
     runs::follow::is_executing,
     session::Session,
     terminal::output::note,
     terminal::shown,
-    whoami::whoami,
 };
 
 pub(crate) async fn approve(session: &Session, args: ApproveArgs) -> Result<Exit, CliError> {
-    let edited = args.args.as_deref().map(object).transpose()?;
-    decide(session, args.decision, Verdict::Approve, edited).await
+    let edited = args
+        .args
+        .as_deref()
+        .map(|text| object("the value of --args", text));
+    let edited = edited.transpose()?;
+    let DecisionArgs {
+        run,
+        ticket,
+        by,
+        always,
+    } = args.decision;
+    decide(session, &run, ticket, by, |_| {
+        Ok(Decision {
+            verdict: Verdict::Approve,
+            args: edited,
+            always: always.map(AlwaysName::always),
+            ..Decision::default()
+        })
+    })
+    .await
 }
 
 pub(crate) async fn deny(session: &Session, args: DecisionArgs) -> Result<Exit, CliError> {
-    decide(session, args, Verdict::Deny, None).await
+    let DecisionArgs {
+        run,
+        ticket,
+        by,
+        always,
+    } = args;
+    decide(session, &run, ticket, by, |_| {
+        Ok(Decision {
+            verdict: Verdict::Deny,
+            always: always.map(AlwaysName::always),
+            ..Decision::default()
+        })
+    })
+    .await
 }
 
+pub(crate) async fn answer(session: &Session, args: AnswerArgs) -> Result<Exit, CliError> {
+    let text = args.text;
+    decide(session, &args.run, Some(args.ticket), args.by, |open| {
+        let is_form = open.is_some_and(|open| open.kind == TicketKind::Form);
+        let (text, answers) = if is_form {
+            (None, Some(object("the answer to a form", &text)?))
+        } else {
+            (Some(text), None)
+        };
+        Ok(Decision {
+            verdict: Verdict::Answer,
+            text,
+            args: answers,
+            ..Decision::default()
+        })
+    })
+    .await
+}
+
+pub(crate) async fn complete(session: &Session, args: CompleteArgs) -> Result<Exit, CliError> {
+    let output = args
+        .output
+        .as_deref()
+        .map(|text| json_of("the result", text));
+    let output = output.transpose()?;
+    let token = args.token;
+    decide(session, &args.run, Some(args.ticket), args.by, |_| {
+        Ok(Decision {
+            verdict: Verdict::Complete,
+            output,
+            token,
+            ..Decision::default()
+        })
+    })
+    .await
+}
+
+pub(crate) async fn choose(session: &Session, args: DecideArgs) -> Result<Exit, CliError> {
+    let choice = Some(args.choice);
+    decide(session, &args.run, Some(args.ticket), args.by, |_| {
+        Ok(Decision {
+            verdict: Verdict::Choose,
+            choice,
+            ..Decision::default()
+        })
+    })
+    .await
+}
+
+/// Makes a decision of what `decide` says of the open ticket.
 async fn decide(
     session: &Session,
-    args: DecisionArgs,
-    verdict: Verdict,
-    edited: Option<Value>,
+    run: &RunId,
+    ticket: Option<String>,
+    by: ByArgs,
+    decide: impl FnOnce(Option<&Ticket>) -> Result<Decision, CliError>,
 ) -> Result<Exit, CliError> {
-    let run = session.run(&args.run).await?;
+    let run = session.run(run).await?;
     let status = run.status().await?;
-    let ticket = match args.ticket {
+    let ticket = match ticket {
         Some(ticket) => ticket,
         None => only_ticket(&status)?,
     };
     let open = status.approvals.iter().find(|open| open.ticket == ticket);
+    let session = session.signing(&by.sign);
+    let decider = Decider::of(&session, &run, &status)?;
     let decision = Decision {
         // Of a ticket that is not open the engine says what became of it, whatever the digest.
-        digest: args
+        digest: by
             .digest
             .or_else(|| open.map(|open| open.digest.clone()))
             .unwrap_or_default(),
         ticket,
-        verdict,
-        args: edited,
-        comment: args.comment,
-        approver: Some(args.approver.unwrap_or_else(whoami)),
-        remember: args.remember,
+        comment: by.comment,
+        ..decide(open)?
+    };
+    // Of a ticket that is not open there is nothing to sign.
+    let decision = match open {
+        Some(_) => decider.decided(decision, &status, by.approver).await?,
+        None => Decider::unsigned(decision, by.approver),
     };
     run.decide(&decision).await?;
-    tell(session, &run, &decision, open).await?;
+    if let Some(open) = open {
+        taken::check(&run, open).await?;
+    }
+    tell(&session, &run, &decision, open).await?;
     Ok(Exit::Done)
 }
 
@@ -58,7 +147,7 @@ async fn tell(
     session: &Session,
     run: &RunHandle,
     decision: &Decision,
-    open: Option<&ApprovalTicket>,
+    open: Option<&Ticket>,
 ) -> Result<(), CliError> {
     let run_id = run.id();
     let executing = is_executing(run).await?;
@@ -71,14 +160,14 @@ async fn tell(
             "executing": executing,
         }))?;
     } else {
-        let verdict = match decision.verdict {
-            Verdict::Approve => "approved",
-            Verdict::Deny => "denied",
-        };
+        let verdict = decision.verdict.past();
         let call = open
-            .map(|open| {
-                let args = decision.args.as_ref().unwrap_or(&open.args);
-                format!(": {}", shown::call(&open.tool, args))
+            .and_then(|open| {
+                let tool = open.tool.as_deref()?;
+                let edited = decision.args.as_ref();
+                let edited = edited.filter(|_| decision.verdict == Verdict::Approve);
+                let args = edited.unwrap_or_else(|| open.args_or_null());
+                Some(format!(": {}", shown::call(tool, args)))
             })
             .unwrap_or_default();
         let ticket = shown::line(&decision.ticket);
@@ -108,12 +197,13 @@ fn only_ticket(status: &RunStatus) -> Result<String, CliError> {
     }
 }
 
-/// Arguments that a person put in.
-fn object(text: &str) -> Result<Value, CliError> {
-    let args = serde_json::from_str(text).map_err(|source| CliError::NotJson {
-        what: "the value of --args",
-        source,
-    })?;
+fn json_of(what: &'static str, text: &str) -> Result<Value, CliError> {
+    serde_json::from_str(text).map_err(|source| CliError::NotJson { what, source })
+}
+
+/// Arguments or answers that a person put in.
+fn object(what: &'static str, text: &str) -> Result<Value, CliError> {
+    let args = json_of(what, text)?;
     let found = match &args {
         Value::Object(_) => return Ok(args),
         Value::Null => "null",

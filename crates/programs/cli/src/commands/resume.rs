@@ -19,6 +19,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     if engine != EngineName::Local {
         return Err(CliError::ResumeElsewhere { engine });
     }
+    let session = &session.signing(&args.sign);
     let journal = session.journal_if_any().await?;
     let unknown = || JournalError::UnknownRun {
         run_id: run_id.clone(),

@@ -19,6 +19,7 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     if engine != EngineName::Local {
         return Err(CliError::RunElsewhere { engine });
     }
+    let session = &session.signing(&args.sign);
     // Before the prompt, which may be long in coming.
     let file = session.agent_file().await?;
     let options = session.open_options()?.agents([session.global.agent()]);

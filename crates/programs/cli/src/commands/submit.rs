@@ -19,6 +19,7 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     if engine == EngineName::Local {
         return Err(CliError::SubmitHere);
     }
+    let session = &session.signing(&args.sign);
     // Before the prompt, which may be long in coming.
     let opened = session.engine().await?;
     let agent = session.global.agent();

@@ -8,6 +8,8 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::{
     CliError, Exit,
+    args::WaitArgs,
+    decisions::decider::Decider,
     questions::asker::Asker,
     questions::person::can_ask,
     runs::execution,
@@ -21,8 +23,9 @@ use crate::{
     terminal::ticket as shown_ticket,
 };
 
-pub(crate) async fn wait(session: &Session, run_id: &RunId) -> Result<Exit, CliError> {
-    to_the_end(session, &session.run(run_id).await?, None).await
+pub(crate) async fn wait(session: &Session, args: &WaitArgs) -> Result<Exit, CliError> {
+    let session = session.signing(&args.sign);
+    to_the_end(&session, &session.run(&args.of.run).await?, None).await
 }
 
 /// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and none
@@ -73,7 +76,14 @@ pub(crate) async fn to_the_end(
             ));
         }
     }
-    let asker = ask.then(|| Asker::new(run.clone(), &status, Arc::clone(&progress), told));
+    let asker = match ask {
+        true => {
+            let decider = Decider::of(session, run, &status)?;
+            let progress = Arc::clone(&progress);
+            Some(Asker::new(run.clone(), &status, decider, progress, told))
+        }
+        false => None,
+    };
     let followed = tokio::select! {
         biased;
         followed = follow(run, seen, &watch, &progress) => followed,

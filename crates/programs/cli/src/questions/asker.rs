@@ -1,23 +1,23 @@
 //! Asks on the spot about the tickets of a run, while the run goes on.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     future::pending,
     sync::Arc,
     time::Duration,
 };
 
 use neuron_engine::RunHandle;
-use neuron_types::{ApprovalTicket, Decision, Refusal, RunEvent, RunStatus, Verdict};
+use neuron_types::{Decision, Refusal, RunEvent, RunStatus, Ticket};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::{
     CliError,
+    decisions::decider::Decider,
     questions::question::{self, Answer},
     terminal::line_reader::LineReader,
     terminal::output::note,
     terminal::progress::Progress,
-    whoami::whoami,
 };
 
 /// How often and how far apart a decision is tried whose ticket is not in the journal yet.
@@ -29,12 +29,15 @@ const EARLY_WAIT: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Asker {
     run: RunHandle,
+    decider: Decider,
     progress: Arc<Progress>,
     events: UnboundedReceiver<RunEvent>,
-    open: VecDeque<ApprovalTicket>,
+    open: VecDeque<Ticket>,
     /// The tickets that were open at the start may be told of again.
     known: BTreeSet<String>,
     put_off: BTreeSet<String>,
+    /// Tickets that were answered and that the run has not taken the answer of, and whether it waited then.
+    sent: BTreeMap<String, (Ticket, bool)>,
     /// Nothing goes on but questions.
     waits: bool,
 }
@@ -44,11 +47,13 @@ impl Asker {
     pub(crate) fn new(
         run: RunHandle,
         status: &RunStatus,
+        decider: Decider,
         progress: Arc<Progress>,
         events: UnboundedReceiver<RunEvent>,
     ) -> Self {
         Self {
             run,
+            decider,
             progress,
             events,
             open: status.approvals.iter().cloned().collect(),
@@ -58,6 +63,7 @@ impl Asker {
                 .map(|open| open.ticket.clone())
                 .collect(),
             put_off: BTreeSet::new(),
+            sent: BTreeMap::new(),
             waits: status.state.waits_for_person(),
         }
     }
@@ -82,7 +88,7 @@ impl Asker {
         }
     }
 
-    async fn put(&mut self, ticket: ApprovalTicket) -> Result<(), CliError> {
+    async fn put(&mut self, ticket: Ticket) -> Result<(), CliError> {
         let (reader, mut question) = LineReader::new().await.map_err(CliError::Terminal)?;
         self.progress.pause();
         let mut cursor = Cursor { behind: true };
@@ -112,35 +118,73 @@ impl Asker {
         Ok(())
     }
 
-    async fn answered(&mut self, ticket: ApprovalTicket, answer: Answer) {
-        let (verdict, args, comment, remember) = match answer {
+    async fn answered(&mut self, ticket: Ticket, answer: Answer) {
+        let decision = match answer {
             Answer::Approve {
                 args,
                 comment,
                 always,
-            } => (Verdict::Approve, args, comment, always),
-            Answer::Deny { comment } => (Verdict::Deny, None, comment, false),
+            } => Decision {
+                args,
+                comment,
+                always,
+                ..Decision::approve(&ticket)
+            },
+            Answer::Deny { comment } => Decision {
+                comment,
+                ..Decision::deny(&ticket)
+            },
+            Answer::Text(text) => Decision::answer(&ticket, text),
+            Answer::Filled(answers) => Decision::fill(&ticket, answers),
+            Answer::Chosen(choice) => Decision::choose(&ticket, choice),
             Answer::Later => {
                 self.put_off.insert(ticket.ticket);
                 return;
             }
             Answer::TakenBack => return,
         };
-        let decision = Decision {
-            ticket: ticket.ticket,
-            digest: ticket.digest,
-            verdict,
-            args,
-            comment,
-            approver: Some(whoami()),
-            remember,
+        let decision = match self.decided(decision).await {
+            Ok(decision) => decision,
+            Err(error) => {
+                // It can be decided elsewhere.
+                self.progress.note(&error.to_string());
+                self.put_off.insert(ticket.ticket);
+                return;
+            }
         };
+        let before = self.waits;
+        self.sent.insert(ticket.ticket.clone(), (ticket, before));
         match self.decide(&decision).await {
             // The run takes it up, and tells when it waits again.
             Ok(()) => self.waits = false,
             // Somebody was faster, or it lapsed: the run tells what came of it.
-            Err(error) => self.progress.note(&error.to_string()),
+            Err(error) => {
+                self.sent.remove(&decision.ticket);
+                self.progress.note(&error.to_string());
+            }
         }
+    }
+
+    /// Says whose it is. One that is signed is about what the journal says of the run.
+    async fn decided(&self, decision: Decision) -> Result<Decision, CliError> {
+        if !self.decider.signs(&decision) {
+            return Ok(Decider::unsigned(decision, None));
+        }
+        let mut status = self.run.status().await?;
+        for _ in 0..EARLY_TRIES {
+            let mut open = status.approvals.iter();
+            if open.any(|open| open.ticket == decision.ticket) {
+                break;
+            }
+            tokio::time::sleep(EARLY_WAIT).await;
+            status = self.run.status().await?;
+        }
+        // One question at a time: the key may have a passphrase.
+        let (_, _question) = LineReader::new().await.map_err(CliError::Terminal)?;
+        self.progress.pause();
+        let decided = self.decider.decided(decision, &status, None).await;
+        self.progress.resume();
+        decided
     }
 
     /// An event is told a moment before it is journaled, so a quick answer may be early.
@@ -158,7 +202,21 @@ impl Asker {
 
     fn see(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::ApprovalRefused { .. } | RunEvent::SignalIgnored { .. } => {}
+            RunEvent::SignalIgnored { .. } | RunEvent::ApprovalEscalated { .. } => {}
+            // The answer was not taken: the question is put again.
+            RunEvent::ApprovalRefused { ticket, .. } => {
+                if let Some((ticket, waited)) = self.sent.remove(ticket) {
+                    self.waits |= waited;
+                    self.open.push_back(ticket);
+                }
+            }
+            // It takes others too.
+            RunEvent::ApprovalGiven { ticket, .. } => {
+                if let Some((ticket, waited)) = self.sent.remove(ticket) {
+                    self.waits |= waited;
+                    self.put_off.insert(ticket.ticket);
+                }
+            }
             RunEvent::Waiting { state } => self.waits = state.waits_for_person(),
             other => {
                 self.waits = false;
@@ -171,6 +229,7 @@ impl Asker {
                     RunEvent::ApprovalDecided { ticket, .. }
                     | RunEvent::ApprovalExpired { ticket } => {
                         self.open.retain(|open| open.ticket != *ticket);
+                        self.sent.remove(ticket);
                         self.put_off.remove(ticket);
                     }
                     _ => {}

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use neuron_types::{ApprovalTicket, RunId};
+use neuron_types::{Always, RunId, Ticket, TicketKind};
 use serde_json::Value;
 
 use crate::{
@@ -17,8 +17,11 @@ use crate::{
 };
 
 const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
-const HELP: &str = "answer y, a, n, e or l; a also answers later calls that are asked about for the same \
-                    reason; what you write after y, a or n is your comment";
+/// For a ticket whose decision is for it alone.
+const QUESTION_ONCE: &str = "[y]es, [n]o, [e]dit arguments, [l]ater: ";
+const HELP: &str = "answer y, a, n, e or l; a also answers later calls, and asks which; what you write after y, \
+                    a or n is your comment";
+const HELP_ONCE: &str = "answer y, n, e or l; what you write after y or n is your comment";
 
 /// What a person says to a ticket.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,11 +30,17 @@ pub(crate) enum Answer {
     Approve {
         args: Option<Value>,
         comment: Option<String>,
-        /// And every later one for which the run would ask the same.
-        always: bool,
+        /// And later ones, for which the run would ask the same.
+        always: Option<Always>,
     },
-    /// Do not make it.
+    /// Do not make it, or leave the question unanswered.
     Deny { comment: Option<String> },
+    /// The answer to a question.
+    Text(String),
+    /// What is filled into a form.
+    Filled(Value),
+    /// One of the ticket's choices.
+    Chosen(String),
     /// Not now, and not here.
     Later,
     /// The question was taken back.
@@ -43,24 +52,74 @@ pub(crate) enum Answer {
 /// # Errors
 ///
 /// The terminal's.
-pub(crate) fn ask(
-    reader: &LineReader,
-    run_id: &RunId,
-    ticket: &ApprovalTicket,
-) -> io::Result<Answer> {
-    note(&format!(
-        "run {run_id} asks for ticket {}: may it call {}?",
-        shown::line(&ticket.ticket),
-        shown::line(&ticket.tool)
-    ));
-    note("  arguments:");
+pub(crate) fn ask(reader: &LineReader, run_id: &RunId, ticket: &Ticket) -> io::Result<Answer> {
+    let id = shown::line(&ticket.ticket);
+    let subject = shown::line(ticket.subject());
+    note(&match ticket.kind {
+        TicketKind::Call => format!("run {run_id} asks for ticket {id}: may it call {subject}?"),
+        TicketKind::Question => format!("run {run_id} asks for ticket {id}:"),
+        TicketKind::External => {
+            format!("run {run_id} waits for the result of {subject}, ticket {id}")
+        }
+        kind => format!("run {run_id} asks for ticket {id} ({kind}) about {subject}:"),
+    });
+    if ticket.tool.is_some() {
+        note(match ticket.diff {
+            None => "  arguments:",
+            Some(_) => "  what it would do:",
+        });
+    }
     for line in shown_ticket::subject(ticket) {
         note(&format!("    {line}"));
     }
     note(&shown_ticket::details(ticket));
     reader.forget_typed();
+    match ticket.kind {
+        TicketKind::Call => ask_about_call(reader, ticket),
+        // Whoever has the token delivers it.
+        TicketKind::External => Ok(Answer::Later),
+        _ => ask_for_text(reader, ticket),
+    }
+}
+
+fn ask_for_text(reader: &LineReader, ticket: &Ticket) -> io::Result<Answer> {
+    let question = match ticket.kind {
+        TicketKind::Form => "answers as a JSON object on one line, or nothing for later: ",
+        TicketKind::Question if ticket.choices.is_empty() => "your answer, or nothing for later: ",
+        _ => "your choice, or nothing for later: ",
+    };
     loop {
-        let line = match reader.answer(QUESTION)? {
+        let line = match reader.answer(question)? {
+            Line::Text(line) => line,
+            Line::Ended => return Ok(Answer::Later),
+            Line::TakenBack => return Ok(Answer::TakenBack),
+        };
+        let line = line.trim();
+        if line.is_empty() {
+            return Ok(Answer::Later);
+        }
+        let is_choice = ticket.choices.iter().any(|choice| choice == line);
+        match ticket.kind {
+            TicketKind::Form => match serde_json::from_str(line) {
+                Ok(answers @ Value::Object(_)) => return Ok(Answer::Filled(answers)),
+                Ok(_) => note("that is JSON, but not an object; nothing was sent"),
+                Err(error) => note(&format!("that is not JSON ({error}); nothing was sent")),
+            },
+            TicketKind::Question if !is_choice => return Ok(Answer::Text(line.to_owned())),
+            _ => return Ok(Answer::Chosen(line.to_owned())),
+        }
+    }
+}
+
+fn ask_about_call(reader: &LineReader, ticket: &Ticket) -> io::Result<Answer> {
+    let may_last = ticket.takes_always(Always::Call).is_ok();
+    let (question, help) = if may_last {
+        (QUESTION, HELP)
+    } else {
+        (QUESTION_ONCE, HELP_ONCE)
+    };
+    loop {
+        let line = match reader.answer(question)? {
             Line::Text(line) => line,
             Line::Ended => return Ok(Answer::Later),
             Line::TakenBack => return Ok(Answer::TakenBack),
@@ -76,18 +135,52 @@ pub(crate) fn ask(
             always,
         };
         match word.to_ascii_lowercase().as_str() {
-            "y" | "yes" => return Ok(approve(None, false)),
-            "a" | "always" => return Ok(approve(None, true)),
+            "y" | "yes" => return Ok(approve(None, None)),
+            "a" | "always" if may_last => match which(reader, ticket)? {
+                Which::Calls(always) => return Ok(approve(None, Some(always))),
+                Which::None => {}
+                Which::TakenBack => return Ok(Answer::TakenBack),
+            },
             "n" | "no" => return Ok(Answer::Deny { comment }),
             "l" | "later" => return Ok(Answer::Later),
-            "e" | "edit" => match edit(reader, &ticket.args)? {
-                Edited::Args(args) => return Ok(approve(Some(args), false)),
+            "e" | "edit" => match edit(reader, ticket.args_or_null())? {
+                Edited::Args(args) => return Ok(approve(Some(args), None)),
                 Edited::Nothing => {}
                 Edited::TakenBack => return Ok(Answer::TakenBack),
             },
-            _ => note(HELP),
+            _ => note(help),
         }
     }
+}
+
+/// Which calls an answer is for.
+enum Which {
+    Calls(Always),
+    None,
+    TakenBack,
+}
+
+/// Asks which calls to say yes to from now on: nothing is for all of a tool that was not said to be.
+fn which(reader: &LineReader, ticket: &Ticket) -> io::Result<Which> {
+    let tool = shown::line(ticket.subject());
+    let question = match &ticket.prefix {
+        Some(prefix) => format!(
+            "always this very [c]all, those with the [p]refix {}, or all of the [t]ool {tool}: ",
+            shown::line(prefix)
+        ),
+        None => format!("always this very [c]all, or all of the [t]ool {tool}: "),
+    };
+    let line = match reader.answer(&question)? {
+        Line::Text(line) => line,
+        Line::Ended => return Ok(Which::None),
+        Line::TakenBack => return Ok(Which::TakenBack),
+    };
+    Ok(match line.trim().to_ascii_lowercase().as_str() {
+        "c" | "call" => Which::Calls(Always::Call),
+        "p" | "prefix" if ticket.prefix.is_some() => Which::Calls(Always::Prefix),
+        "t" | "tool" => Which::Calls(Always::Tool),
+        _ => Which::None,
+    })
 }
 
 enum Edited {

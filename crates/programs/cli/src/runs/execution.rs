@@ -12,6 +12,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::{
     CliError, Exit,
     args::SegmentArgs,
+    decisions::decider::Decider,
     questions::asker::Asker,
     questions::person::{Person, can_ask},
     runs::outcome,
@@ -49,6 +50,10 @@ pub(crate) async fn execute(
         tokens: progress.takes_tokens(session.output),
     };
     let run = RunHandle::new(Arc::new(LocalClient::from(journal.clone())), run_id.clone());
+    let decider = match ask {
+        true => Some(Decider::of(session, &run, &status)?),
+        false => None,
+    };
     let policy = if ask {
         ParkPolicy::Wait
     } else {
@@ -69,7 +74,8 @@ pub(crate) async fn execute(
     let at_signal = interrupt.clone();
     let interruption =
         Interruption::listen(move || at_signal.interrupt()).map_err(CliError::Signals)?;
-    let asker = ask.then(|| Asker::new(run, &status, Arc::clone(&progress), told));
+    let asker =
+        decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
     let result = attend(to_its_end(&door), asker, &interrupt).await;
     progress.finish();
     match result? {

@@ -96,7 +96,11 @@ pub(crate) async fn follow(
 /// Says what holds the run up, if it is something new.
 fn tell_blocked(last: Option<&RunStatus>, status: &RunStatus, progress: &Progress) {
     let known = last.and_then(|last| last.blocked.as_ref());
-    if let Some(blocked) = status.blocked.as_ref().filter(|new| Some(*new) != known) {
+    if let Some(blocked) = status
+        .blocked
+        .as_ref()
+        .filter(|new| Some(*new) != known && !new.kind.is_ticket())
+    {
         let detail = shown::line(&blocked.detail);
         progress.note(&format!(
             "the run waits for a worker that has its agent: {detail}"

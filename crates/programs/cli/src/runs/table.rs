@@ -62,7 +62,9 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
         let message = shown::line(&error.message);
         lines.push(format!("error    {}: {message}", error.kind));
     }
-    if let Some(blocked) = &status.blocked {
+    // Tickets have lines of their own.
+    let blocked = status.blocked.as_ref();
+    if let Some(blocked) = blocked.filter(|blocked| !blocked.kind.is_ticket()) {
         let detail = shown::line(&blocked.detail);
         lines.push(format!("blocked  {detail}"));
     }

@@ -1,6 +1,6 @@
 //! Open tickets, and what to type about them.
 
-use neuron_types::{ApprovalTicket, RunId, RunStatus};
+use neuron_types::{RunId, RunStatus, Ticket, TicketKind};
 
 use crate::{
     session::Session,
@@ -8,10 +8,24 @@ use crate::{
 };
 
 /// What to type to decide about it.
-pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &ApprovalTicket) -> String {
-    let ticket = shown::shell_word(&ticket.ticket);
-    let typed = |verb| session.typed(&format!("{verb} {run_id} {ticket}"));
-    format!("  {}\n  {}", typed("approve"), typed("deny"))
+pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &Ticket) -> String {
+    let id = shown::shell_word(&ticket.ticket);
+    let typed = |verb: &str, rest: &str| {
+        let line = session.typed(&format!("{verb} {run_id} {id}{rest}"));
+        format!("  {line}")
+    };
+    let lines = match ticket.kind {
+        TicketKind::Call => vec![typed("approve", ""), typed("deny", "")],
+        TicketKind::Question => vec![typed("answer", " TEXT"), typed("deny", "")],
+        TicketKind::Form => vec![typed("answer", " JSON"), typed("deny", "")],
+        TicketKind::External => vec![typed("complete", " JSON --token TOKEN"), typed("deny", "")],
+        TicketKind::Failure | TicketKind::Budget | TicketKind::UnknownOutcome => ticket
+            .choices
+            .iter()
+            .map(|choice| typed("decide", &format!(" {}", shown::shell_word(choice))))
+            .collect(),
+    };
+    lines.join("\n")
 }
 
 /// What a run that was parked waits for, and how to go on.

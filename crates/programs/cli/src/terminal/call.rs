@@ -8,6 +8,9 @@ use crate::terminal::shown;
 /// Stands before every further line of a text that is one value.
 const CONTINUED: &str = "│ ";
 
+/// Stands before a diff that follows arguments.
+const CHANGES: &str = "this would change:";
+
 /// The arguments of a call, line by line: a command as it would be typed, an edit as a diff, anything else as JSON.
 pub(crate) fn lines(tool: &str, args: &Value) -> Vec<String> {
     let known = args.as_object().and_then(|fields| match tool {
@@ -17,6 +20,38 @@ pub(crate) fn lines(tool: &str, args: &Value) -> Vec<String> {
         _ => None,
     });
     known.unwrap_or_else(|| json(args))
+}
+
+/// The same where a diff may say what the call changes. It stands in the place of arguments that it has whole.
+pub(crate) fn lines_with(tool: &str, args: &Value, diff: Option<&str>) -> Vec<String> {
+    let Some(diff) = diff else {
+        return lines(tool, args);
+    };
+    let shown = args.as_object().and_then(|fields| match tool {
+        "edit_file" => without(fields, &["path", "old_string", "new_string"]),
+        "write_file" => without(fields, &["path", "content"]),
+        _ => None,
+    });
+    match shown {
+        Some((_, rest)) if is_whole(diff) => {
+            let mut lines = text_lines(diff);
+            lines.extend(others(&rest));
+            lines
+        }
+        _ => {
+            let mut lines = lines(tool, args);
+            lines.push(CHANGES.to_owned());
+            lines.extend(text_lines(diff));
+            lines
+        }
+    }
+}
+
+/// Whether a diff says at its end that it is all.
+fn is_whole(diff: &str) -> bool {
+    let last = diff.lines().next_back().unwrap_or_default();
+    let is_cut = last.starts_with("\\ ") && last.contains(" not shown: ");
+    !last.is_empty() && !is_cut
 }
 
 /// The lines of a diff or another text that was made for people.
@@ -167,6 +202,42 @@ mod tests {
         let args = json!({"path": "a.txt", "content": "one\ntwo"});
         let expected = ["+++ a.txt", "+one", "+two", "\\ No newline at end of file"];
         assert_eq!(lines("write_file", &args), expected);
+    }
+
+    #[test]
+    fn a_diff_stands_in_the_place_of_an_edits_arguments() {
+        let args = json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": true});
+        let diff = "--- a\n+++ a\n@@ -7 +7 @@\n-\tx\u{1b}[2J\n+\ty\n";
+        let expected = [
+            "--- a",
+            "+++ a",
+            "@@ -7 +7 @@",
+            "-\tx\\u{1b}[2J",
+            "+\ty",
+            "replace_all: true",
+        ];
+        assert_eq!(lines_with("edit_file", &args, Some(diff)), expected);
+        assert_eq!(
+            lines_with("edit_file", &args, None),
+            lines("edit_file", &args)
+        );
+    }
+
+    #[test]
+    fn arguments_that_a_diff_does_not_have_whole_are_shown_too() {
+        let args = json!({"path": "a", "content": "x\n"});
+        let cut = "+++ a\n\\ lines that are not shown: 7\n";
+        let expected = [
+            "+++ a",
+            "+x",
+            CHANGES,
+            "+++ a",
+            "\\ lines that are not shown: 7",
+        ];
+        assert_eq!(lines_with("write_file", &args, Some(cut)), expected);
+        let args = json!({"sql": "drop"});
+        let expected = ["{", "  \"sql\": \"drop\"", "}", CHANGES, "-all"];
+        assert_eq!(lines_with("query", &args, Some("-all\n")), expected);
     }
 
     #[test]

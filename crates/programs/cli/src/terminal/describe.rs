@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    ApprovalTicket, ExitReason, FailureKind, RunError, RunEvent, RunPhase, StepId, StopReason,
-    TokenUsage, Verdict,
+    ExitReason, FailureKind, RunError, RunEvent, RunPhase, StepId, StopReason, Ticket, TokenUsage,
+    Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -123,13 +123,37 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             approver,
             comment,
             args,
+            text,
+            choice,
+            output,
+            ..
         } => decided(
             ticket,
             *verdict,
             approver.as_deref(),
             comment.as_deref(),
-            args.as_ref(),
+            given(
+                args.as_ref(),
+                text.as_deref(),
+                choice.as_deref(),
+                output.as_ref(),
+            )
+            .as_ref(),
         ),
+        RunEvent::ApprovalGiven {
+            ticket,
+            approver,
+            comment,
+            args,
+            remaining,
+            ..
+        } => {
+            let verdict = Verdict::Approve;
+            let (who, why) = (approver.as_deref(), comment.as_deref());
+            let line = decided(ticket, verdict, who, why, args.as_ref());
+            format!("{line} ({})", still_needed(*remaining))
+        }
+        RunEvent::ApprovalEscalated { ticket, to, .. } => escalated(ticket, to),
         RunEvent::DecisionRepeated {
             tool,
             verdict,
@@ -196,13 +220,41 @@ pub(crate) fn ended(exit_reason: ExitReason, error: Option<&RunError>) -> String
     format!("run {}{}", exit_reason.phase(), why.unwrap_or_default())
 }
 
-fn asked(ticket: &ApprovalTicket) -> String {
+fn asked(ticket: &Ticket) -> String {
+    let mut what = match &ticket.tool {
+        Some(tool) => shown::call(tool, ticket.args_or_null()),
+        None => shown::line(ticket.subject()).into_owned(),
+    };
+    if let Some(text) = &ticket.text {
+        what.push_str(&format!(": {}", shown::short_line(text, SHORT)));
+    }
     format!(
-        "ticket {}: {} ({})",
+        "ticket {}: {what} ({})",
         shown::line(&ticket.ticket),
-        shown::call(&ticket.tool, &ticket.args),
         shown::line(&ticket.reason)
     )
+}
+
+/// What a decision puts in.
+pub(crate) fn given(
+    args: Option<&Value>,
+    text: Option<&str>,
+    choice: Option<&str>,
+    output: Option<&Value>,
+) -> Option<Value> {
+    let said = text.or(choice).map(Value::from);
+    args.or(output).cloned().or(said)
+}
+
+/// How many more have to approve.
+pub(crate) fn still_needed(remaining: u32) -> String {
+    format!("{remaining} more needed")
+}
+
+/// A ticket that is put to others.
+pub(crate) fn escalated(ticket: &str, to: &str) -> String {
+    let (ticket, to) = (shown::line(ticket), shown::line(to));
+    format!("ticket {ticket} is put to {to}: nobody decided in time")
 }
 
 /// A decision about a ticket.
@@ -213,7 +265,7 @@ pub(crate) fn decided(
     comment: Option<&str>,
     args: Option<&Value>,
 ) -> String {
-    let mut line = format!("ticket {} {}", shown::line(ticket), decision(verdict));
+    let mut line = format!("ticket {} {}", shown::line(ticket), verdict.past());
     if let Some(name) = approver {
         line.push_str(&format!(" by {}", shown::line(name)));
     }
@@ -229,17 +281,10 @@ pub(crate) fn decided(
 
 /// A decision that answers a question before it is asked.
 pub(crate) fn repeated(tool: &str, verdict: Verdict, approver: Option<&str>) -> String {
-    let line = format!("{} {} as before", shown::line(tool), decision(verdict));
+    let line = format!("{} {} as before", shown::line(tool), verdict.past());
     match approver {
         Some(name) => format!("{line}: {} decided so", shown::line(name)),
         None => line,
-    }
-}
-
-const fn decision(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Approve => "approved",
-        Verdict::Deny => "denied",
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod describe;
 pub(crate) mod line_reader;
 pub(crate) mod live;
 pub(crate) mod output;
+pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod shown;
 pub(crate) mod streamed;

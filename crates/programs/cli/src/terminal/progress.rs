@@ -7,7 +7,7 @@ use std::{
 };
 
 use neuron_executor::{EventSink, RetryNotice, TokenDelta, ToolProgress};
-use neuron_types::{ApprovalTicket, RecordedEvent, RunEvent};
+use neuron_types::{RecordedEvent, RunEvent, Ticket};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::{
@@ -128,7 +128,7 @@ pub(crate) struct Watch {
 }
 
 /// What to type about a ticket.
-pub(crate) type Commands = Box<dyn Fn(&ApprovalTicket) -> String + Send + Sync>;
+pub(crate) type Commands = Box<dyn Fn(&Ticket) -> String + Send + Sync>;
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

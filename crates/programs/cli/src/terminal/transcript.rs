@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    ApprovalTicket, ContentItem, FailureKind, ImageSource, Transcript, TranscriptEntry,
-    TranscriptItem, Verdict,
+    ContentItem, FailureKind, ImageSource, Ticket, Transcript, TranscriptEntry, TranscriptItem,
+    Verdict,
 };
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ pub(crate) fn text(transcript: &Transcript, shown: Shown) -> String {
         calls: BTreeMap::new(),
         asked: 0,
         tickets: BTreeMap::new(),
+        previews: previews(transcript),
     };
     for entry in &transcript.entries {
         page.entry(entry);
@@ -41,7 +42,19 @@ pub(crate) fn text(transcript: &Transcript, shown: Shown) -> String {
     page.lines.join("\n")
 }
 
-struct Page {
+/// The tickets that say what their calls would change, with their turns.
+fn previews(transcript: &Transcript) -> Vec<(u32, &Ticket)> {
+    let entries = transcript.entries.iter();
+    let tickets = entries.filter_map(|entry| match &entry.item {
+        TranscriptItem::Ticket { ticket } => Some((entry.turn, ticket)),
+        _ => None,
+    });
+    tickets
+        .filter(|(_, ticket)| ticket.diff.is_some())
+        .collect()
+}
+
+struct Page<'a> {
     shown: Shown,
     lines: Vec<String>,
     turn: Option<u32>,
@@ -51,9 +64,11 @@ struct Page {
     asked: usize,
     /// The tools that tickets are about.
     tickets: BTreeMap<String, String>,
+    /// The tickets that say what their calls would change, with their turns, of calls that are still to come.
+    previews: Vec<(u32, &'a Ticket)>,
 }
 
-impl Page {
+impl<'a> Page<'a> {
     fn entry(&mut self, entry: &TranscriptEntry) {
         if self.turn != Some(entry.turn) && entry.turn > 0 {
             if !self.lines.is_empty() {
@@ -107,13 +122,20 @@ impl Page {
                 approver,
                 comment,
                 args,
-            } => self.decision(
-                ticket,
-                *verdict,
-                approver.as_deref(),
-                comment.as_deref(),
-                args.as_ref(),
-            ),
+                text,
+                choice,
+                output,
+                remaining,
+                ..
+            } => {
+                let said = (text.as_deref(), choice.as_deref());
+                let given = describe::given(None, said.0, said.1, output.as_ref());
+                let (who, why) = (approver.as_deref(), comment.as_deref());
+                self.decision(ticket, *verdict, (who, why), args.as_ref(), given.as_ref());
+                if *remaining > 0 {
+                    self.line(&describe::still_needed(*remaining));
+                }
+            }
             other => self.line(&happened(other)),
         }
     }
@@ -143,8 +165,21 @@ impl Page {
         self.line(&format!("→ {} {}", self.asked, shown::line(tool)));
         let is_empty = args.as_object().is_some_and(serde_json::Map::is_empty);
         if !is_empty {
-            self.block(6, &call::lines(tool, args));
+            let diff = self.diff_of(tool, args);
+            self.block(6, &call::lines_with(tool, args, diff));
         }
+    }
+
+    /// What a person was shown that the call would change.
+    fn diff_of(&mut self, tool: &str, args: &Value) -> Option<&'a str> {
+        let mut previews = self.previews.iter();
+        let place = previews.position(|(turn, ticket)| {
+            Some(*turn) == self.turn
+                && ticket.tool.as_deref() == Some(tool)
+                && ticket.args_or_null() == args
+        })?;
+        let (_, ticket) = self.previews.remove(place);
+        ticket.diff.as_deref()
     }
 
     fn result(
@@ -199,26 +234,29 @@ impl Page {
         kept
     }
 
-    fn ticket(&mut self, ticket: &ApprovalTicket) {
+    fn ticket(&mut self, ticket: &Ticket) {
         self.tickets
-            .insert(ticket.ticket.clone(), ticket.tool.clone());
+            .insert(ticket.ticket.clone(), ticket.subject().to_owned());
         self.line(&format!(
             "? ticket {}: {} ({})",
             shown::line(&ticket.ticket),
-            shown::line(&ticket.tool),
+            shown::line(ticket.subject()),
             shown::line(&ticket.reason)
         ));
+        if let Some(text) = &ticket.text {
+            self.block(6, &prose(text));
+        }
     }
 
     fn decision(
         &mut self,
         ticket: &str,
         verdict: Verdict,
-        approver: Option<&str>,
-        comment: Option<&str>,
+        (approver, comment): (Option<&str>, Option<&str>),
         args: Option<&Value>,
+        given: Option<&Value>,
     ) {
-        let decided = describe::decided(ticket, verdict, approver, comment, None);
+        let decided = describe::decided(ticket, verdict, approver, comment, given);
         match args {
             None => self.line(&decided),
             Some(args) => {
@@ -246,6 +284,7 @@ fn happened(item: &TranscriptItem) -> String {
             approver,
             ..
         } => describe::repeated(tool, *verdict, approver.as_deref()),
+        TranscriptItem::TicketEscalated { ticket, to } => describe::escalated(ticket, to),
         TranscriptItem::TicketExpired { ticket } => describe::expired(ticket),
         TranscriptItem::Compacted {
             old_tokens,
@@ -314,8 +353,10 @@ turn 1
   ← bash failed (outcome_unknown)
       [the result is not there any more]
   ? ticket t2-1: bash (the agent asks before it calls bash)
-  ticket t2-1 approved by ada: fine; with these arguments:
+  ticket t2-1 approved by ada with {\"id\":7}: fine; with these arguments:
       $ cargo clean
+  1 more needed
+  ticket t2-1 is put to leads: nobody decided in time
   bash approved as before
   ticket t2-2 lapsed: nobody decided in time
   conversation compacted from about 120000 to 40000 tokens

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{HELD_UP, Home, eventually, one_command};
+use crate::support::{HELD_UP, Home, eventually, of_no_run, one_command};
 
 const ASKS: &str = "tools = [\"bash\"]\nask = [\"bash\"]";
 
@@ -27,7 +27,9 @@ fn parks_without_a_terminal_and_says_what_to_type() {
 fn prints_the_parked_run_as_json() {
     let home = Home::with_script(&one_command("echo made > made"), ASKS);
     let done = home.neuron(&["run", "--json", "--id", "r1", "go"]);
-    insta::assert_json_snapshot!(done.exits(3).json());
+    let mut printed = done.exits(3).json();
+    of_no_run(&mut printed);
+    insta::assert_json_snapshot!(printed);
 }
 
 #[test]
@@ -69,7 +71,8 @@ fn lists_open_tickets_of_one_run_and_of_all() {
         .map(|t| &t["run_id"])
         .collect();
     assert_eq!(runs, ["r1", "r2"]);
-    let one = home.neuron(&["approvals", "r1", "--json"]).exits(0).json();
+    let mut one = home.neuron(&["approvals", "r1", "--json"]).exits(0).json();
+    of_no_run(&mut one);
     insta::assert_json_snapshot!(one);
     let text = home.neuron(&["approvals", "r1"]).exits(0).stdout;
     insta::assert_snapshot!(text);

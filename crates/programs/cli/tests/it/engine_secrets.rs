@@ -17,8 +17,8 @@ const SECRETS: [(&str, &str); 5] = [
     ("RESTATE_AUTH_TOKEN", "copper-lantern-sleeping-ferry"),
 ];
 
-/// Variables that are no secrets are in what a command prints, and nowhere else.
-const PLAIN: (&str, &str) = ("FAVOURITE_PLACE", "the-bench-behind-the-lighthouse");
+/// A variable that commands get, as its name begins with `LC_`, is in what a command prints, and nowhere else.
+const PLAIN: (&str, &str) = ("LC_FAVOURITE_PLACE", "the-bench-behind-the-lighthouse");
 
 const MARK: &str = "this-must-be-found";
 
@@ -47,7 +47,7 @@ fn model() -> FakeModel {
                 Reply::status(401, chat::error("invalid_api_key", &message))
             }
             1 if body.contains("show me") => calls("env; printenv | sort; set"),
-            1 => calls("test -n \"$FAVOURITE_PLACE\" && echo it is set"),
+            1 => calls("test -n \"$LC_FAVOURITE_PLACE\" && echo it is set"),
             _ => Reply::ok(chat::text("Done.")),
         }
     })

@@ -10,7 +10,10 @@ use crate::support::Home;
 pub(crate) fn over_pipes(lines: &str) -> String {
     let program = mcp_program("mcp-server-everything");
     let script = format!("echo $$ >> ids; tee -a seen | node {program} stdio");
-    with_server(&format!("command = [\"sh\", \"-c\", {script:?}]\n{lines}"))
+    // Its processes are looked at from outside.
+    with_server(&format!(
+        "command = [\"sh\", \"-c\", {script:?}]\nsandbox = \"off\"\n{lines}"
+    ))
 }
 
 /// The same with a server at an address.
@@ -20,7 +23,7 @@ pub(crate) fn over_http(url: &str) -> String {
 
 fn with_server(server: &str) -> String {
     format!(
-        "tools = [\"bash\", \"mcp:everything\"]\n\n[agents.default.retry]\ninitial = \"10ms\"\n\n\
+        "tools = [\"bash\", \"mcp:everything\"]\nsandbox = \"off\"\n\n[agents.default.retry]\ninitial = \"10ms\"\n\n\
          [mcp.everything]\n{server}"
     )
 }

@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "resume",
     "submit",
@@ -15,6 +15,9 @@ const COMMANDS: [&str; 20] = [
     "approvals",
     "approve",
     "deny",
+    "answer",
+    "complete",
+    "decide",
     "send",
     "signal",
     "cancel",

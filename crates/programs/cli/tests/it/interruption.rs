@@ -1,14 +1,17 @@
 //! Ctrl-C and SIGTERM while a run goes on.
 
+use std::fs::File;
+
 use serde_json::json;
 
 use crate::support::{Home, eventually, one_command};
 
-/// Says who it is and where it is, and stays.
-const STAYS: &str = "echo $$ > pid; touch begun; while :; do sleep 0.05; done";
+/// Holds a lock, says that it has begun, and stays.
+const STAYS: &str = "exec 9> held; flock 9; touch begun; while :; do sleep 0.05; done";
 
-fn is_alive(pid: &str) -> bool {
-    std::path::Path::new(&format!("/proc/{}", pid.trim())).exists()
+/// Whether any process has the lock.
+fn is_held(home: &Home) -> bool {
+    File::open(home.path("held")).unwrap().try_lock().is_err()
 }
 
 #[test]
@@ -22,8 +25,7 @@ fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
             .exits(code)
             .prints("")
             .says("run r1 was interrupted; go on with it: neuron resume r1");
-        let pid = home.read("pid");
-        eventually("the end of the tool's processes", || !is_alive(&pid));
+        eventually("the end of the tool's processes", || !is_held(&home));
         assert_eq!(home.status("r1")["state"], "running");
         home.neuron(&["status", "r1"]).exits(0);
         // A write whose outcome is unknown is not made again: the model is told.

@@ -32,6 +32,7 @@ mod model_server;
 mod resume;
 mod run;
 mod show;
+mod signed;
 mod status;
 mod steering;
 mod streaming;

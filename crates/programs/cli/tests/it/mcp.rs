@@ -145,7 +145,7 @@ fn passes_the_inspector_over_standard_input_and_output() {
             .args(["--cli", env!("CARGO_BIN_EXE_neuron"), "mcp", "serve"])
             .args(args)
             .current_dir(folder)
-            .env("HOME", folder)
+            .env("HOME", home.person())
             .stdin(Stdio::null())
             .output()
             .unwrap();

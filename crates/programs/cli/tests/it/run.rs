@@ -128,12 +128,13 @@ fn exits_with_1_at_a_limit_and_says_which() {
 fn tells_of_retries_with_their_delay() {
     let twice = json!([{
         "text": "Hi.",
-        "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 20, "message": "slow down" }]
+        "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 10, "message": "slow down" }]
     }]);
-    let agent = "[agents.default.retry]\ninitial = \"10ms\"";
+    // The jitter of a millisecond is a millisecond, and so is a tenth of what the server says.
+    let agent = "[agents.default.retry]\ninitial = \"1ms\"\nmax = \"1ms\"";
     let home = Home::with_script(&twice, agent);
     home.neuron(&["run", "hi"]).exits(0).says(
-        "  model call: attempt 1 failed (rate_limited: slow down (HTTP 429)), again in 20 ms\n",
+        "  model call: attempt 1 failed (rate_limited: slow down (HTTP 429)), again in 11 ms\n",
     );
 }
 

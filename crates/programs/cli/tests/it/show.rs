@@ -81,23 +81,43 @@ fn an_edit_is_shown_as_a_diff_with_who_approved_it() {
     let agent = "tools = [\"edit_file\"]\nask = [\"edit_file\"]";
     let home = Home::with_script(&one_call("edit_file", &edit), agent);
     home.write("a.txt", "one\ntwo\n");
-    let diff = "--- a.txt\n    +++ a.txt\n    -two\n    +three\n    +four\n";
+    let diff = "--- a.txt\n    +++ a.txt\n    @@ -1,2 +1,3 @@\n     one\n    -two\n    +three\n    +four\n";
     home.neuron(&["run", "--id", "r1", "go"])
         .exits(3)
         .says(&format!("ticket t1-1: edit_file\n    {diff}"));
     let open = home.neuron(&["approvals"]).exits(0).stdout;
     assert!(open.contains(&format!("edit_file\n    {diff}")), "{open}");
+    let open = home.neuron(&["approvals", "--json"]).exits(0).json();
+    let shown = "--- a.txt\n+++ a.txt\n@@ -1,2 +1,3 @@\n one\n-two\n+three\n+four\n";
+    assert_eq!(open[0]["diff"], shown, "{open}");
     home.neuron(&["approve", "r1", "--as", "ada", "--comment", "fine"])
         .exits(0);
     home.neuron(&["resume", "r1"]).exits(0);
     let text = home.neuron(&["show", "r1", "--turn", "1"]).exits(0).stdout;
-    let diff = "  → 1 edit_file\n      --- a.txt\n      +++ a.txt\n      -two\n      +three\n      +four\n";
+    let diff = "  → 1 edit_file\n      --- a.txt\n      +++ a.txt\n      @@ -1,2 +1,3 @@\n       one\n      -two\n      +three\n      +four\n";
     assert!(text.contains(diff), "{text}");
     assert!(
         text.contains("ticket t1-1 approved by ada: fine\n"),
         "{text}"
     );
     assert!(text.contains("  ← 1 edit_file ok\n"), "{text}");
+}
+
+#[test]
+fn an_edit_that_was_approved_changes_nothing_if_the_file_is_another_one() {
+    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
+    let agent = "tools = [\"edit_file\"]\nask = [\"edit_file\"]";
+    let home = Home::with_script(&one_call("edit_file", &edit), agent);
+    home.write("a.txt", "one\ntwo\n");
+    home.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    home.write("a.txt", "one\ntwo\nmore\n");
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0);
+    assert_eq!(home.read("a.txt"), "one\ntwo\nmore\n");
+    let text = home.neuron(&["show", "r1"]).exits(0).stdout;
+    let said = "a.txt changed since the call was approved, so nothing was done";
+    assert!(text.contains(said), "{text}");
+    assert!(!text.contains("neuron/"), "{text}");
 }
 
 #[test]

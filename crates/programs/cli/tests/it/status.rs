@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, one_command};
+use crate::support::{Home, of_no_run, one_command};
 
 /// Times differ from test to test.
 fn without_times(mut status: Value) -> Value {
+    of_no_run(&mut status);
     let definition = status["definition"].as_str().unwrap();
     let digits = definition.strip_prefix("sha256:").unwrap();
     assert_eq!(digits.len(), 64, "{definition}");

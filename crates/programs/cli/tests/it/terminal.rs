@@ -76,6 +76,8 @@ fn always_answers_later_calls_for_which_the_same_is_asked() {
     session.exp_string("t1-1").unwrap();
     session.exp_string(QUESTION).unwrap();
     session.send_line("a go on").unwrap();
+    session.exp_string("or all of the [t]ool bash: ").unwrap();
+    session.send_line("t").unwrap();
     session.exp_string("t2-2").unwrap();
     session.exp_string(QUESTION).unwrap();
     session.send_line("n").unwrap();
@@ -85,6 +87,31 @@ fn always_answers_later_calls_for_which_the_same_is_asked() {
     let of = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
     assert_eq!(of("approval_decided")["comment"], "go on");
     assert_eq!(of("decision_repeated")["call_id"], "call-2-1");
+}
+
+#[test]
+fn always_may_be_for_calls_with_a_prefix_that_is_shown() {
+    let turns = json!([
+        { "tool_calls": [{ "name": "bash", "input": { "command": "touch -a one" } }] },
+        { "tool_calls": [
+            { "name": "bash", "input": { "command": "touch two" } },
+            { "name": "bash", "input": { "command": "rm one" } },
+        ] },
+        { "text": "Done." },
+    ]);
+    let home = Home::with_script(&turns, "tools = [\"bash\"]\nask = [\"bash\"]");
+    let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("a").unwrap();
+    session
+        .exp_string("those with the [p]refix bash(command=touch *), or all of the [t]ool bash: ")
+        .unwrap();
+    session.send_line("p").unwrap();
+    session.exp_string("t2-2").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("n").unwrap();
+    ends_with(session, 0);
+    assert!(home.exists("one") && home.exists("two"));
 }
 
 #[test]

@@ -153,10 +153,8 @@ fn text(listing: &Listing) -> String {
         lines.push(format!("  not ready: {}", shown::line(error)));
     }
     if let Some(info) = &listing.info {
-        let said = format!(
-            "{} {}, MCP {}",
-            info.name, info.version, info.protocol_version
-        );
+        let named = format!("{} {}", info.name, info.version);
+        let said = format!("{}, MCP {}", named.trim_end(), info.protocol_version);
         lines.push(format!("  server   {}", shown::line(&said)));
     }
     for tool in &listing.tools {

@@ -1,0 +1,4 @@
+//! Decisions as they are made here: whose, when, signed.
+
+pub(crate) mod decider;
+pub(crate) mod taken;

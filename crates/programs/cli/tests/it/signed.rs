@@ -1,0 +1,189 @@
+//! Decisions that have to be signed: with a key file, by `ssh-agent`, or not at all.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::support::{Home, one_command};
+
+/// A run `r1` that waits for ada, whose key is the file `key`, to allow `echo made > made`.
+fn parked() -> Home {
+    let home = Home::with_script(
+        &one_command("echo made > made"),
+        "tools = [\"bash\"]\nask = [\"bash\"]",
+    );
+    keygen(&home, "key");
+    trust_key_of_ada(&home, "key");
+    home.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    home
+}
+
+/// Has `ssh-keygen` make a key without a passphrase.
+fn keygen(home: &Home, name: &str) {
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada@laptop", "-f"])
+        .arg(home.path(name))
+        .stdin(Stdio::null())
+        .status()
+        .expect("ssh-keygen of the package openssh-client");
+    assert!(made.success());
+}
+
+/// Has the agent file say that this is ada's key, and nobody else an approver.
+fn trust_key_of_ada(home: &Home, key: &str) {
+    let file = home.read("neuron.toml");
+    let file = file.split("[approvers.").next().unwrap();
+    let public = home.read(&format!("{key}.pub"));
+    let approver = format!("[approvers.ada]\nkey = \"{}\"\n", public.trim());
+    home.write("neuron.toml", &format!("{file}{approver}"));
+}
+
+fn fingerprint(home: &Home, key: &str) -> String {
+    let listed = Command::new("ssh-keygen")
+        .args(["-l", "-f"])
+        .arg(home.path(&format!("{key}.pub")))
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    listed.split_whitespace().nth(1).unwrap().to_owned()
+}
+
+fn events_of_type(home: &Home, kind: &str) -> Vec<Value> {
+    let mut events = home.neuron(&["events", "r1", "--json"]).json_lines();
+    events.retain(|event| event["type"] == kind);
+    events
+}
+
+#[test]
+fn a_key_file_signs_and_the_record_says_whose_key_it_is() {
+    let home = parked();
+    home.neuron(&["approve", "r1", "--sign", "key"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "made\n");
+    let decided = events_of_type(&home, "approval_decided").remove(0);
+    assert_eq!(decided["approver"], "ada");
+    assert_eq!(decided["verified"], true);
+    assert_eq!(decided["key"], fingerprint(&home, "key"));
+    assert!(decided["decided_at"].is_string(), "{decided}");
+}
+
+#[test]
+fn without_a_key_nothing_is_sent_and_it_says_what_to_do() {
+    let home = parked();
+    home.neuron(&["approve", "r1"])
+        .exits(2)
+        .says("signed by one of ada: name the key with --sign, or start ssh-agent");
+    home.neuron(&["approve", "r1", "--sign", "nothing"])
+        .exits(2)
+        .says("nothing was decided: the key file");
+    keygen(&home, "stranger");
+    home.neuron(&["approve", "r1", "--sign", "stranger"])
+        .exits(2)
+        .says(&format!(
+            "no approver has the key {}",
+            fingerprint(&home, "stranger")
+        ))
+        .says("sign with one of ada");
+    home.neuron(&["resume", "r1"]).exits(3);
+    assert!(events_of_type(&home, "approval_refused").is_empty());
+    assert!(!home.exists("made"));
+}
+
+#[test]
+fn what_was_not_signed_is_not_taken_whoever_sends_it() {
+    let home = parked();
+    // A client that knows nothing of the agent file.
+    home.write("other.toml", "[agents.default]\nmodel = \"demo/demo\"\n");
+    let approve = ["approve", "r1", "--as", "ada", "--config", "other.toml"];
+    home.neuron(&approve).exits(0);
+    let resumed = home.neuron(&["resume", "r1"]).exits(3);
+    resumed.says("the decision is not signed");
+    assert!(!home.exists("made"), "the call was not made");
+    assert_eq!(home.status("r1")["state"], "waiting_for_approval");
+    let refused = events_of_type(&home, "approval_refused").remove(0);
+    assert_eq!(refused["reason"], "the decision is not signed");
+    home.neuron(&["deny", "r1", "--sign", "key"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    assert!(!home.exists("made"));
+}
+
+#[test]
+fn a_key_is_replaced_under_a_parked_run() {
+    let home = parked();
+    home.neuron(&["approve", "r1", "--sign", "key"]).exits(0);
+    keygen(&home, "new");
+    trust_key_of_ada(&home, "new");
+    home.neuron(&["resume", "r1"]).exits(3).says(&format!(
+        "no approver has the key {}",
+        fingerprint(&home, "key")
+    ));
+    home.neuron(&["approve", "r1", "--sign", "new"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "made\n");
+}
+
+/// A real `ssh-agent`, which ends with the test.
+struct Agent(Child);
+
+impl Agent {
+    fn start(home: &mut Home) -> Self {
+        let socket = home.path("agent").to_str().unwrap().to_owned();
+        let mut child = Command::new("ssh-agent")
+            .args(["-D", "-a", &socket])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("ssh-agent of the package openssh-client");
+        // It says where it listens when it does.
+        let mut said = String::new();
+        let stdout = child.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut said).unwrap();
+        home.set("SSH_AUTH_SOCK", &socket);
+        Self(child)
+    }
+
+    fn add(home: &Home, key: &str) {
+        let (_, socket) = home
+            .variables()
+            .find(|(name, _)| *name == "SSH_AUTH_SOCK")
+            .unwrap();
+        let added = Command::new("ssh-add")
+            .arg("-q")
+            .arg(home.path(key))
+            .env("SSH_AUTH_SOCK", socket)
+            .stdin(Stdio::null())
+            .status();
+        assert!(added.unwrap().success());
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+#[test]
+fn ssh_agent_signs_with_the_key_of_an_approver() {
+    let mut home = parked();
+    let _agent = Agent::start(&mut home);
+    home.neuron(&["approve", "r1"])
+        .exits(2)
+        .says("ssh-agent has none of the 1 keys")
+        .says("or name a key file with --sign");
+    keygen(&home, "stranger");
+    Agent::add(&home, "stranger");
+    Agent::add(&home, "key");
+    // The agent has it: the file is not needed.
+    fs::remove_file(home.path("key")).unwrap();
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    let decided = events_of_type(&home, "approval_decided").remove(0);
+    assert_eq!(decided["approver"], "ada");
+    assert_eq!(decided["key"], fingerprint(&home, "key"));
+}
