@@ -58,10 +58,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             RunItem::Delta(text) => print!("{text}"),
             RunItem::Ticket(ticket) => {
                 let question = ticket.question();
-                print!(
-                    "\nmay it call {} with {}? [y/n] ",
-                    question.tool, question.args
-                );
+                // This agent asks about calls, and nothing else.
+                let tool = question.tool.as_deref().unwrap_or_default();
+                let args = question.args.clone().unwrap_or_default();
+                print!("\nmay it call {tool} with {args}? [y/n] ");
                 stdout().flush()?;
                 let mut line = String::new();
                 stdin().read_line(&mut line)?;

@@ -18,6 +18,9 @@ mod pages {
     #[doc = include_str!("../../../docs/src/tools.md")]
     struct Tools;
 
+    #[doc = include_str!("../../../docs/src/sandbox.md")]
+    struct Sandbox;
+
     #[doc = include_str!("../../../docs/src/middleware.md")]
     struct Middleware;
 
@@ -32,6 +35,12 @@ mod pages {
 
     #[doc = include_str!("../../../docs/src/people.md")]
     struct People;
+
+    #[doc = include_str!("../../../docs/src/signing.md")]
+    struct Signing;
+
+    #[doc = include_str!("../../../docs/src/trust.md")]
+    struct Trust;
 
     #[doc = include_str!("../../../docs/src/retries.md")]
     struct Retries;
@@ -68,6 +77,7 @@ mod tests {
         for page in [
             include_str!("../../../docs/src/agent-file.md"),
             include_str!("../../../docs/src/mcp.md"),
+            include_str!("../../../docs/src/sandbox.md"),
         ] {
             let files = blocks(page, "toml");
             assert!(!files.is_empty());

@@ -27,12 +27,12 @@ mod world;
 
 pub use crate::{
     aimock::Aimock,
-    engines::{Addresses, Engine, EngineError, EngineServer, Launcher},
+    engines::{Addresses, Engine, EngineError, EngineServer, Launcher, TimeSkippingServer},
     fake_model::{FakeModel, Reply, Request},
     gate::{Gate, HeldReader, PipeGate},
     holders::holders,
     llmock::Llmock,
-    mcp_servers::{EverythingServer, HOSTILE_SERVER, mcp_program},
+    mcp_servers::{ASKING_SERVER, EverythingServer, HOSTILE_SERVER, mcp_program},
     poll::{eventually, until},
     ports::free_address,
     process::{Process, have_ended, is_running},

@@ -19,6 +19,13 @@ pub const HOSTILE_SERVER: &str = concat!(
     "/../../crates/blocks/mcp/tests/it/hostile.mjs"
 );
 
+/// A server of our own that speaks the version of 2026-07-28 and asks before it answers, as the tool says: `twice` and
+/// `page` a person, `nobody` a model and the folders. It is run by `node`; with the argument `older` it is an older one.
+pub const ASKING_SERVER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/blocks/mcp/tests/it/asking.mjs"
+);
+
 /// A program of the protocol's own, by its name, to be run by `node`: `mcp-server-everything`,
 /// `mcp-server-filesystem` or `mcp-inspector`. It is looked for beside what `NEURON_MCP_SERVERS` names, which
 /// `cargo xtask test` sets, else where `cargo xtask engines` puts it.

@@ -10,6 +10,7 @@
 mod executors;
 mod fakes;
 mod hosts;
+pub mod redteam;
 pub mod scenarios;
 mod stages;
 mod workers;
@@ -26,7 +27,7 @@ pub use hosts::{
 };
 pub use stages::{
     Record, Run, Stage, agent, check_delays, decision, expect, run_all, run_client,
-    run_client_transcripts, run_matching,
+    run_client_transcripts, run_matching, waits,
 };
 pub use workers::{AgentFolder, worker_variables};
-pub use worlds::{Attempt, Ending, Gate, ScriptedModel, World, executor_at};
+pub use worlds::{Attempt, Ending, Gate, Person, ScriptedModel, World, executor_at};

@@ -154,8 +154,8 @@ fn killed_in_any_read_the_run_calls_it_again() {
 
 #[test]
 fn where_the_agent_file_says_so_a_person_is_asked_about_an_unknown_outcome() {
-    for (verdict, calls) in [("approve", 2), ("deny", 1)] {
-        let run = LongRun::new("on_unknown_outcome = \"ask_person\"\n", |_| None);
+    for (choice, calls) in [("retry", 2), ("happened", 1)] {
+        let run = LongRun::new("on = { unknown_outcome = \"ask\" }\n", |_| None);
         run.hold(3);
         let process = run.start();
         eventually("call of the command", || {
@@ -168,7 +168,9 @@ fn where_the_agent_file_says_so_a_person_is_asked_about_an_unknown_outcome() {
 
         let ticket = &parked["approvals"][0];
         assert_eq!(ticket["tool"], "bash");
-        assert!(is_unknown(ticket["reason"].as_str().unwrap()), "{ticket}");
+        assert_eq!(ticket["kind"], "unknown_outcome");
+        assert!(is_unknown(ticket["text"].as_str().unwrap()), "{ticket}");
+        let id = ticket["ticket"].as_str().unwrap();
         assert_eq!(run.commands(3), 1);
         assert_eq!(
             run.requests().keys().last(),
@@ -176,20 +178,21 @@ fn where_the_agent_file_says_so_a_person_is_asked_about_an_unknown_outcome() {
             "the model waits for the person"
         );
 
-        run.world.does(0, &[verdict, RUN, "--comment", "I looked."]);
+        let decide = ["decide", RUN, id, choice, "--comment", "I looked."];
+        run.world.does(0, &decide);
         let output = run.world.neuron(&["resume", RUN, "--json"]).exits(0).json();
 
         assert_eq!(output["output"], ANSWER);
-        assert_eq!(run.commands(3), calls, "{verdict}");
+        assert_eq!(run.commands(3), calls, "{choice}");
         let keys = run.keys(3);
         assert_eq!(keys.len(), calls);
         assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
         assert!(!keys[0].contains(RUN), "a key shows no run: {keys:?}");
         let told = chat::tool_results(&run.model.bodies()[3]);
-        let part = if verdict == "approve" {
+        let part = if choice == "retry" {
             "did 3"
         } else {
-            "I looked."
+            "took effect"
         };
         assert!(told[2].1.contains(part), "{told:?}");
     }

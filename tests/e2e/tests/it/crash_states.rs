@@ -10,10 +10,13 @@ use crate::long_run::{LongRun, RUN, is_unknown};
 
 #[test]
 fn killed_between_two_attempts_the_run_goes_on_with_the_attempts_that_are_left() {
-    let model = FakeModel::start(|_| Reply::status(500, chat::error("server_error", "Broken.")));
+    let model = FakeModel::start(|_| {
+        let broken = Reply::status(500, chat::error("server_error", "Broken."));
+        broken.header("retry-after-ms", "800")
+    });
     let world = World::new();
     let retry =
-        "tools = []\n\n[agents.default.retry]\nattempts = 4\ninitial = \"800ms\"\nfactor = 1.0\n";
+        "tools = []\n\n[agents.default.retry]\nattempts = 4\ninitial = \"80ms\"\nfactor = 1.0\n";
     world.write("neuron.toml", &model.agent_file(retry));
     let run = world.start(&["run", "Go.", "--id", "again"]);
     model.reached(2);

@@ -19,6 +19,7 @@ mod long_run;
 mod model_apis;
 mod providers;
 mod reach;
+mod red_team;
 mod secrets;
 mod side_by_side;
 mod tickets;

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use neuron_executor::next_delay;
+use neuron_executor::{Jitter, next_delay};
 use neuron_harness::{Aimock, Llmock, World};
 use neuron_provider_anthropic::Anthropic;
 use neuron_provider_ollama::Ollama;
 use neuron_provider_openai::{OpenAiChat, OpenAiResponses};
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, Message, RequestHead,
-    RetryPolicy, StepFailure, StreamEvent, ToolEffects,
+    RetryPolicy, RunId, StepFailure, StepId, StreamEvent, ToolEffects,
 };
 use serde_json::{Value, json};
 
@@ -130,6 +130,7 @@ async fn streamed(
         initial_interval: Duration::from_millis(100),
         ..RetryPolicy::default()
     };
+    let jitter = Jitter::new(&RunId::new("streamed").unwrap(), None, StepId::new(1, 0));
     let mut attempt = 1;
     loop {
         let error = match client.complete_stream_dyn(request).await {
@@ -141,7 +142,7 @@ async fn streamed(
             },
         };
         let failure = StepFailure::from(error);
-        let delay = next_delay(&policy, ToolEffects::Idempotent, attempt, &failure);
+        let delay = next_delay(&policy, ToolEffects::Idempotent, &jitter, attempt, &failure);
         let delay = delay.unwrap_or_else(|| panic!("given up: {failure:?}"));
         tokio::time::sleep(delay).await;
         attempt += 1;

@@ -326,7 +326,7 @@ fn an_expired_ticket_is_refused_and_the_call_is_not_made() {
 #[test]
 fn an_expired_ticket_fails_the_run_where_the_agent_file_says_so() {
     let model = model(vec![("call_1", "bash", touch("made"))]);
-    let keys = format!("{AGENT}approval_timeout = \"1ms\"\non_expiry = \"fail\"\n");
+    let keys = format!("{AGENT}approval_timeout = \"1ms\"\non = {{ expiry = \"fail\" }}\n");
     let world = World::new();
     world.write("neuron.toml", &model.agent_file(&keys));
     let first = world.neuron(&["run", "Go.", "--id", "parked", "--json"]);

@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use neuron_executor::StepScope;
 use neuron_patience::patience;
 use neuron_types::{
-    Hook, HookAction, HookError, HookEvent, RunId, StepId, ToolCall, ToolContext, ToolDefinition,
-    ToolDyn, ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
+    Hook, HookAction, HookError, HookEvent, Priority, RunId, StepId, ToolCall, ToolContext,
+    ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -26,10 +26,21 @@ pub fn scope() -> StepScope {
         agent: None,
         nonce: None,
         tenant: None,
+        priority: Priority::Interactive,
         attempt: 1,
         timeout: Duration::from_secs(60),
         effects: ToolEffects::Write,
         cancellation: CancellationToken::new(),
+    }
+}
+
+/// The scope of a call that the loop makes for itself.
+#[must_use]
+pub fn own_scope() -> StepScope {
+    StepScope {
+        step: StepId::new(2, StepId::OWN_CALLS + 1),
+        effects: ToolEffects::ReadOnly,
+        ..scope()
     }
 }
 
@@ -40,6 +51,7 @@ pub fn call(name: &str, input: Value) -> ToolCall {
         id: "call-1".into(),
         name: name.into(),
         input,
+        ..ToolCall::default()
     }
 }
 

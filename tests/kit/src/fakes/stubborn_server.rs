@@ -26,7 +26,10 @@ impl StubbornServer {
         let text = text.replace("[\"bash\"]", "[\"bash\", \"mcp:h\"]");
         let theirs = folder.path().join("theirs");
         let command = format!("[\"node\", {HOSTILE_SERVER:?}, \"stubborn\", {theirs:?}]");
-        fs::write(&file, format!("{text}\n[mcp.h]\ncommand = {command}\n")).unwrap();
+        // Its ids are those of this machine then, and a command of the agent can end it.
+        let text = text.replace("[agents.default]", "[agents.default]\nsandbox = \"off\"");
+        let server = format!("[mcp.h]\ncommand = {command}\nsandbox = \"off\"");
+        fs::write(&file, format!("{text}\n{server}\n")).unwrap();
         Self { theirs }
     }
 

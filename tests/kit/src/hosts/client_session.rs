@@ -3,7 +3,9 @@
 use std::{future::Future, sync::Arc};
 
 use neuron_engine::{RunClient, RunClientError};
-use neuron_types::{Decision, RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, UserMessage};
+use neuron_types::{
+    Decision, Place, RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, UserMessage,
+};
 use serde_json::Value;
 
 use crate::{HostError, Session};
@@ -64,6 +66,10 @@ impl<S: ClientSession> Session for S {
 
     async fn restart_engine(&self) -> Result<(), HostError> {
         ClientSession::restart_engine(self).await
+    }
+
+    fn place(&self) -> Place {
+        self.client().place()
     }
 
     async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {

@@ -3,7 +3,8 @@
 use std::{error::Error, fmt, future::Future};
 
 use neuron_types::{
-    Decision, RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, UserMessage, with_causes,
+    Decision, Place, RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, UserMessage,
+    with_causes,
 };
 use serde_json::Value;
 
@@ -60,6 +61,9 @@ pub trait Session {
     ///
     /// Hosts without an engine answer with an error.
     fn restart_engine(&self) -> impl Future<Output = Result<(), HostError>>;
+
+    /// Where the session's runs are, as the executing side names it.
+    fn place(&self) -> Place;
 
     /// Makes a run, which is executed when there is an executing side.
     fn submit(

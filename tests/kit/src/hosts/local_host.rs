@@ -13,8 +13,8 @@ use futures::future::BoxFuture;
 use neuron_executor::{EventSink, Executor, RetryNotice, checked_input};
 use neuron_local::{LocalDurableContext, LocalHandle};
 use neuron_types::{
-    Decision, DurableError, RecordedEvent, RunId, RunInput, RunOutput, RunRequest, RunStatus,
-    UserMessage,
+    Decision, DurableError, Place, RecordedEvent, RunId, RunInput, RunOutput, RunRequest,
+    RunStatus, UserMessage,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -174,6 +174,10 @@ impl Session for LocalSession {
 
     async fn restart_engine(&self) -> Result<(), HostError> {
         Err("there is no engine".into())
+    }
+
+    fn place(&self) -> Place {
+        Place::Memory
     }
 
     async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {

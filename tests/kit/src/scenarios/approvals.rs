@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, Decision, ExitReason, OnExpiry, Verdict};
+use neuron_types::{AgentSpec, Decision, ExitReason, OnExpiry, Ticket, Verdict};
 use serde_json::{Value, json};
 
 use crate::{Ending, Host, Stage, agent, decision, expect};
 
 fn asking() -> AgentSpec {
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     agent
+}
+
+fn digests(tickets: &[Ticket]) -> Vec<&str> {
+    tickets.iter().map(|open| open.digest.as_str()).collect()
 }
 
 fn writes(texts: &[&str]) -> Vec<Value> {
@@ -55,6 +59,32 @@ pub async fn tickets_of_one_turn_are_decided_one_by_one<H: Host>(host: &H) {
     expect("approvals", &[record]);
 }
 
+/// Arguments that the tool does not take, and such that the agent denies: each decision is refused, and another is taken.
+pub async fn edits_that_are_denied_or_do_not_fit_leave_the_ticket_open<H: Host>(host: &H) {
+    let stage = Stage::open(host, "wrong_edits").await;
+    let script = json!({"turns": [{"tool_calls": writes(&["one"])}, {"text": "Done."}]});
+    let mut agent = asking();
+    agent.approvals.deny = vec!["write(text=secret*)".into()];
+    let run = stage.submit("run", &script, agent).await;
+    let tickets = run.waits_for(1).await;
+    let edited = |args: Value| Decision {
+        args: Some(args),
+        ..decision(&tickets[0], Verdict::Approve)
+    };
+    run.decide_wrongly(&edited(json!({"text": 3}))).await;
+    for args in [
+        json!({"text": "secret"}),
+        json!({"txet": "open"}),
+        json!({"text": "open"}),
+    ] {
+        run.decide_in_the_end(&edited(args)).await;
+    }
+    let record = run.ends().await;
+    let written = record.attempts_at(1, 1);
+    assert_eq!(written.len(), 1);
+    assert_eq!(written[0].input, json!({"text": "open"}));
+}
+
 /// A wrong digest, an unknown ticket, and a ticket that was decided already.
 pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H) {
     let stage = Stage::open(host, "wrong_decisions").await;
@@ -76,7 +106,7 @@ pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H)
     };
     for wrong in [&wrong_digest, &unknown] {
         run.decide_wrongly(wrong).await;
-        assert_eq!(run.waits_for(1).await, vec![first.clone()]);
+        assert_eq!(digests(&run.waits_for(1).await), [first.digest.as_str()]);
     }
     assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
     run.decide(&right).await;
@@ -85,7 +115,7 @@ pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H)
     let waiting = neuron_types::RunPhase::WaitingForApproval;
     let second = run.reaches(waiting, is_next).await.approvals.remove(0);
     run.decide_wrongly(&right).await;
-    assert_eq!(run.waits_for(1).await, vec![second.clone()]);
+    assert_eq!(digests(&run.waits_for(1).await), [second.digest.as_str()]);
     run.decide(&decision(&second, Verdict::Approve)).await;
     let record = run.ends().await.without_refusals();
     assert_eq!(record.attempts_at(1, 1).len(), 1);

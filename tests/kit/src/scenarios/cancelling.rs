@@ -96,7 +96,7 @@ pub async fn cancelling_ends_a_wait<H: Host>(host: &H) {
         {"kind": "rate_limited", "retry_after_ms": 86_400_000, "message": "come back later"},
     ]}]});
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
 
     let run = stage.submit("for-a-person", &asking, agent.clone()).await;
     run.waits_for(1).await;

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use neuron_types::{AgentSpec, FailureKind, Placement, RetryPolicy, ToolSettings};
 use serde_json::json;
 
-use crate::{Host, Stage, agent, check_delays, expect};
+use crate::{Host, Stage, agent, check_delays, expect, waits};
 
 const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -52,7 +52,7 @@ pub async fn calls_of_tools_that_the_agent_does_not_list_are_refused<H: Host>(ho
     ]});
     let mut agent = agent();
     agent.head_mut().tools.retain(|tool| tool.name == "look");
-    agent.approvals.approve = vec!["put".to_owned()];
+    agent.approvals.approve = vec!["put".into()];
     let record = stage.submit("run", &script, agent).await.ends().await;
     expect("unlisted", &[record]);
 }
@@ -84,7 +84,8 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
     expect("invalid_input", &records[..1]);
 }
 
-/// The delays of the policy, its longest one, and those that the provider asks for.
+/// The delays of the policy, and those that the provider asks for. The policy says how long a delay is at most, and its
+/// jitter is a run's own: all together are a while.
 pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host: &H) {
     let stage = Stage::open(host, "model_retries").await;
     let mended = json!({"turns": [{"text": "At last.", "fail": [
@@ -97,6 +98,7 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
     let failing = kinds.map(|kind| json!({"kind": kind, "status": 500, "message": kind}));
     let hopeless = json!({"turns": [{"text": "Never said.", "fail": failing}]});
     let mut agent = agent();
+    agent.retry.initial_interval = millis(500);
     agent.retry.maximum_interval = millis(500);
     let few = AgentSpec {
         retry: RetryPolicy {
@@ -105,7 +107,7 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
         },
         ..agent.clone()
     };
-    let mut records = Vec::new();
+    let (mut records, mut waited) = (Vec::new(), Vec::new());
     // The second time beside the run, on an engine that has the choice.
     for (placement, names) in [
         (None, ["mended", "hopeless"]),
@@ -117,13 +119,17 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
         let mended = stage.submit(names[0], &mended, agent).await;
         let hopeless = stage.submit(names[1], &hopeless, few).await;
         let (mended, hopeless) = (mended.ends().await, hopeless.ends().await);
-        check_delays(
-            &mended.attempts_at(1, 0),
-            &[millis(900), millis(200), millis(400), millis(500)],
-        );
-        check_delays(&hopeless.attempts_at(1, 0), &[millis(100), millis(200)]);
+        let (few, many) = (hopeless.attempts_at(1, 0), mended.attempts_at(1, 0));
+        let none = Duration::ZERO;
+        check_delays(&many, &[millis(900), none, none, millis(10)]);
+        check_delays(&few, &[none, none]);
+        waited.extend([waits(&many), waits(&few)]);
         records.extend([mended, hopeless]);
     }
+    // Twelve draws out of half a second: that so many are all short, nobody lives to see.
+    let asked = 2 * millis(900 + 10);
+    let drawn = waited.iter().sum::<Duration>().saturating_sub(asked);
+    assert!(drawn > millis(800), "{waited:?}");
     assert_eq!(records[0].course(), records[2].course());
     assert_eq!(records[1].course(), records[3].course());
     expect("model_retries", &records[..2]);
@@ -153,7 +159,7 @@ pub async fn delays_grow_no_longer_than_the_longest<H: Host>(host: &H) {
     });
     let [mended, ended]: [_; 2] = join_all(runs).await.try_into().unwrap();
     assert_eq!(mended.output.output.as_deref(), Some("Done."));
-    let delays = [millis(1_500), millis(1_200), millis(1_200)];
+    let delays = [millis(1_500), Duration::ZERO, Duration::ZERO];
     check_delays(&mended.attempts_at(1, 0), &delays);
     let error = ended.output.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Authentication);
@@ -188,11 +194,9 @@ pub async fn failures_of_a_tool_are_retried_after_their_delays<H: Host>(host: &H
             ..agent()
         };
         let record = stage.submit(name, &script, agent).await.ends().await;
-        check_delays(
-            &record.attempts_at(1, 1),
-            &[millis(100), millis(200), millis(700)],
-        );
-        check_delays(&record.attempts_at(1, 2), &[millis(300)]);
+        let none = Duration::ZERO;
+        check_delays(&record.attempts_at(1, 1), &[none, none, millis(700)]);
+        check_delays(&record.attempts_at(1, 2), &[none]);
         records.push(record);
     }
     assert_eq!(records[0].course(), records[1].course());

@@ -142,7 +142,7 @@ pub async fn killed_while_a_person_thinks<H: Host>(host: &H) {
         {"text": "Done."},
     ]});
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     let run = stage.submit("run", &script, agent).await;
     let tickets = run.waits_for(2).await;
     stage.kill().await;
@@ -169,7 +169,7 @@ pub async fn decided_right_after_a_kill<H: Host>(host: &H) {
         {"text": "Done."},
     ]});
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     let run = stage.submit("run", &script, agent).await;
     let ticket = run.waits_for(1).await.remove(0);
     stage.kill().await;

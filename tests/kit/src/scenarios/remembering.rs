@@ -1,6 +1,6 @@
 //! Decisions that hold for the rest of a run.
 
-use neuron_types::{Decision, RunPhase, RunStatus, Verdict};
+use neuron_types::{Always, AskRule, Decision, RunPhase, RunStatus, Verdict};
 use serde_json::{Value, json};
 
 use crate::{Host, Record, Stage, agent, decision, expect};
@@ -33,13 +33,13 @@ async fn remembering<H: Host>(host: &H, is_killed: bool) -> Record {
     ]});
     let mut agent = agent();
     agent.approvals.approve = ["a*", "b*", "c*"]
-        .map(|text| format!("write(text={text})"))
+        .map(|text| AskRule::new(format!("write(text={text})")))
         .into();
     let run = stage.submit("run", &script, agent).await;
     let tickets = run.waits_for(2).await;
     let lasting = |ticket, verdict, comment: &str| Decision {
         comment: Some(comment.to_owned()),
-        remember: true,
+        always: Some(Always::Tool),
         ..decision(ticket, verdict)
     };
     let approval = lasting(&tickets[0], Verdict::Approve, "as often as you like");

@@ -30,7 +30,7 @@ async fn asked_in_the_middle<H: Host>(host: &H, is_rolled: bool) -> Record {
         {"text": "Done."},
     ]});
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     let mut look = stage.world.hold("run", 1, 2);
     let run = stage.submit("run", &script, agent).await;
     look.reached().await;

@@ -15,7 +15,7 @@ pub async fn the_status_tells_where_a_run_stands<H: Host>(host: &H) {
         {"text": "Done.", "usage": usage, "cost_usd": "0.25"},
     ]});
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     let mut in_model = stage.world.hold("run", 2, 0);
     let mut in_write = stage.world.hold("run", 2, 1);
     let run = stage.submit("run", &script, agent).await;

@@ -18,7 +18,7 @@ pub async fn an_approved_call_starts_while_its_neighbour_runs<H: Host>(host: &H)
         {"text": "Done."},
     ]});
     let mut asking = agent();
-    asking.approvals.approve = vec!["write".to_owned()];
+    asking.approvals.approve = vec!["write".into()];
     let mut look = stage.world.hold("run", 1, 1);
     let mut write = stage.world.hold("run", 1, 2);
     let run = stage.submit("run", &script, asking).await;
@@ -120,7 +120,7 @@ async fn steered_beside<H: Host>(host: &H, is_killed: bool) -> Record {
         {"text": "Done."},
     ]});
     let mut asking = agent();
-    asking.approvals.approve = vec!["put".to_owned()];
+    asking.approvals.approve = vec!["put".into()];
     let mut look = stage.world.hold("run", 1, 1);
     let mut put = stage.world.hold("run", 1, 2);
     let run = stage.submit("run", &script, asking).await;

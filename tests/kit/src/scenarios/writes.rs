@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use neuron_types::{AgentSpec, OnUnknownOutcome, Verdict};
+use neuron_types::{AgentSpec, Decision, OnUnknownOutcome, Verdict};
 use serde_json::json;
 
 use crate::{Ending, Host, Stage, agent, decision, expect};
@@ -24,15 +24,20 @@ pub async fn a_write_is_not_repeated<H: Host>(host: &H) {
     expect("writes", &[record]);
 }
 
-/// A write whose outcome is unknown: approved it is made again, with the same key; denied it is not.
+/// A write whose outcome is unknown: it is made again with the same key if a person chooses so, and not if the person
+/// knows what came of it. What there is not to choose is not taken.
 pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
     let stage = Stage::open(host, "unknown_outcome").await;
     let script = json!({"turns": [
         {"tool_calls": [{"name": "write", "input": {"text": "written"}}]},
         {"text": "Done."},
     ]});
-    let verdicts = [("approved", Verdict::Approve), ("denied", Verdict::Deny)];
-    let records = verdicts.map(|(name, verdict)| {
+    let choices = [
+        ("again", "retry"),
+        ("happened", "happened:{\"id\": 7}"),
+        ("ended", "end"),
+    ];
+    let records = choices.map(|(name, choice)| {
         let (stage, script) = (&stage, &script);
         async move {
             let agent = AgentSpec {
@@ -44,15 +49,23 @@ pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
             let run = stage.submit(name, script, agent).await;
             let ticket = run.waits_for(1).await.remove(0);
             drop(gate);
-            run.decide(&decision(&ticket, verdict)).await;
-            run.ends().await
+            let choose = |choice: &str| Decision {
+                choice: Some(choice.to_owned()),
+                ..decision(&ticket, Verdict::Choose)
+            };
+            run.decide_wrongly(&choose("perhaps")).await;
+            run.waits_for(1).await;
+            run.decide(&choose(choice)).await;
+            run.ends().await.without_refusals()
         }
     });
     let records = join_all(records).await;
-    let approved = records[0].attempts_at(1, 1);
-    assert_eq!(approved.len(), 2);
-    assert!(approved[0].was(Ending::Dropped) && approved[1].was(Ending::Answered));
-    assert_eq!(approved[0].key, approved[1].key);
-    assert_eq!(records[1].attempts_at(1, 1).len(), 1);
+    let again = records[0].attempts_at(1, 1);
+    assert_eq!(again.len(), 2);
+    assert!(again[0].was(Ending::Dropped) && again[1].was(Ending::Answered));
+    assert_eq!(again[0].key, again[1].key);
+    for other in &records[1..] {
+        assert_eq!(other.attempts_at(1, 1).len(), 1);
+    }
     expect("unknown_outcome", &records);
 }

@@ -33,8 +33,19 @@ macro_rules! __scenarios {
                 a_person_is_asked_about_an_unknown_outcome
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
+                edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
                 tickets_lapse
                 a_remembered_decision_answers_the_same_question
+                a_question_is_answered
+                a_deferred_result_is_delivered_once
+                a_form_has_its_call_made_again
+                a_decision_counts_only_as_an_approver_signed_it
+                a_key_is_replaced_while_a_run_waits
+                a_signed_decision_that_is_late_changes_nothing
+                two_people_of_a_group_approve
+                a_ticket_is_put_to_another_group
+                a_deferred_result_is_signed_or_has_the_token
+                an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
                 a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
@@ -87,8 +98,19 @@ macro_rules! __scenarios {
                 a_person_is_asked_about_an_unknown_outcome
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
+                edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
                 tickets_lapse
                 a_remembered_decision_answers_the_same_question
+                a_question_is_answered
+                a_deferred_result_is_delivered_once
+                a_form_has_its_call_made_again
+                a_decision_counts_only_as_an_approver_signed_it
+                a_key_is_replaced_while_a_run_waits
+                a_signed_decision_that_is_late_changes_nothing
+                two_people_of_a_group_approve
+                a_ticket_is_put_to_another_group
+                a_deferred_result_is_signed_or_has_the_token
+                an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
                 every_limit_ends_a_run
                 cancelling_ends_a_hanging_tool_call

@@ -10,6 +10,6 @@ pub(crate) mod stage;
 
 pub use self::{
     conformance::{run_all, run_matching},
-    record::{Record, check_delays, expect},
+    record::{Record, check_delays, expect, waits},
     stage::{Run, Stage, agent, decision},
 };

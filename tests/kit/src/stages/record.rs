@@ -136,10 +136,14 @@ impl Record {
         }
     }
 
-    /// How often a person approved a ticket of this call.
+    /// How often a person decided about a ticket of this call so that it may be made.
     fn approvals(&self, call: &str) -> usize {
         let approves = |event: &&RunEvent| {
-            matches!(event, RunEvent::ApprovalDecided { ticket, verdict: Verdict::Approve, .. }
+            matches!(event, RunEvent::ApprovalDecided {
+                ticket,
+                verdict: Verdict::Approve | Verdict::Answer | Verdict::Choose,
+                ..
+            }
                 if ticket.strip_prefix(call).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
         };
         self.events.iter().filter(approves).count()
@@ -244,7 +248,19 @@ fn json<T: serde::Serialize>(value: &T) -> Value {
 /// Leaves out what differs between hosts, runs and definitions, and what is not known. Keys are sorted, however
 /// `serde_json` was built.
 pub(crate) fn without_place(value: &Value, run: &str) -> Value {
-    const PLACES: [&str; 5] = ["run_id", "engine", "started_at", "updated_at", "definition"];
+    const PLACES: [&str; 11] = [
+        "run_id",
+        "engine",
+        "started_at",
+        "updated_at",
+        "definition",
+        "run",
+        "nonce",
+        "directory",
+        "digest",
+        "opened_at",
+        "since",
+    ];
     match value {
         Value::Object(fields) => {
             let mut kept: Vec<_> = fields
@@ -289,16 +305,24 @@ pub(crate) fn expect_text(scenario: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(scenario, text));
 }
 
+fn delays_of(attempts: &[&Attempt]) -> Vec<Duration> {
+    let pairs = attempts.windows(2);
+    pairs.map(|pair| pair[1].started - pair[0].end()).collect()
+}
+
+/// How long the attempts at one step waited for each other.
+#[must_use]
+pub fn waits(attempts: &[&Attempt]) -> Duration {
+    delays_of(attempts).iter().sum()
+}
+
 /// Checks the delays between the attempts at one step: none is shorter than it is meant to be.
 ///
 /// # Panics
 ///
 /// If one is, or there are more or fewer attempts.
 pub fn check_delays(attempts: &[&Attempt], delays: &[Duration]) {
-    let found: Vec<_> = attempts
-        .windows(2)
-        .map(|pair| pair[1].started - pair[0].end())
-        .collect();
+    let found = delays_of(attempts);
     assert_eq!(found.len(), delays.len(), "{found:?} and {delays:?}");
     for (found, delay) in found.iter().zip(delays) {
         assert!(*found + GRAIN >= *delay, "{found:?} for {delay:?}");

@@ -70,7 +70,7 @@ macro_rules! run_client {
 
 pub(crate) fn asking() -> AgentSpec {
     let mut agent = agent();
-    agent.approvals.approve = vec!["write".to_owned()];
+    agent.approvals.approve = vec!["write".into()];
     agent
 }
 
@@ -92,10 +92,7 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
         ticket: "t1-1".to_owned(),
         digest: "0".repeat(64),
         verdict: Verdict::Approve,
-        args: None,
-        comment: None,
-        approver: None,
-        remember: false,
+        ..Decision::default()
     };
     let look = async || client.status(run).await.map(drop);
     let told = async || client.events(run, 0, 10).await.map(drop);

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use neuron_patience::{long_patience, patience};
 use neuron_types::{
-    AgentRef, AgentSpec, ApprovalTicket, Decision, Message, Placement, RecordedEvent, RequestHead,
-    RetryPolicy, RunEvent, RunId, RunPhase, RunRequest, RunStatus, ToolSettings, UserMessage,
-    Verdict,
+    AgentRef, AgentSpec, Decision, Message, Place, Placement, RecordedEvent, RequestHead,
+    RetryPolicy, RunEvent, RunId, RunPhase, RunRequest, RunStatus, Ticket, ToolSettings,
+    UserMessage, Verdict,
 };
 use serde_json::Value;
 use tokio::time::timeout;
@@ -189,7 +189,7 @@ impl<S: Session> Run<'_, S> {
     /// # Panics
     ///
     /// If that does not come within [`patience`].
-    pub async fn waits_for(&self, tickets: usize) -> Vec<ApprovalTicket> {
+    pub async fn waits_for(&self, tickets: usize) -> Vec<Ticket> {
         let state = RunPhase::WaitingForApproval;
         let status = self.reaches(state, |status| status.approvals.len() == tickets);
         status.await.approvals
@@ -200,7 +200,7 @@ impl<S: Session> Run<'_, S> {
     /// # Panics
     ///
     /// If the host does not say.
-    pub async fn tickets(&self) -> Vec<ApprovalTicket> {
+    pub async fn tickets(&self) -> Vec<Ticket> {
         done(self.session().status(&self.id), "the status")
             .await
             .approvals
@@ -250,6 +250,30 @@ impl<S: Session> Run<'_, S> {
         without_place(&serde_json::to_value(status).unwrap(), &self.name)
     }
 
+    /// The status as it is.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn status_now(&self) -> RunStatus {
+        done(self.session().status(&self.id), "the status").await
+    }
+
+    /// The events so far.
+    ///
+    /// # Panics
+    ///
+    /// If the host does not say.
+    pub async fn events(&self) -> Vec<RecordedEvent> {
+        done(self.session().events(&self.id), "the events").await
+    }
+
+    /// Where the run is.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.session().place()
+    }
+
     /// Answers a ticket.
     ///
     /// # Panics
@@ -257,6 +281,26 @@ impl<S: Session> Run<'_, S> {
     /// If the host refuses or fails.
     pub async fn decide(&self, decision: &Decision) {
         done(self.session().decide(&self.id, decision), "a decision").await;
+    }
+
+    /// Answers a ticket as soon as the run has read what it refused before.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails, or does not take it in time.
+    pub async fn decide_in_the_end(&self, decision: &Decision) {
+        let taken = async {
+            while let Err(error) = self.session().decide(&self.id, decision).await {
+                assert!(
+                    matches!(error, HostError::Refused(_)),
+                    "a decision: {error}"
+                );
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        };
+        timeout(patience(), taken)
+            .await
+            .expect("a decision is taken in time");
     }
 
     /// Answers a ticket with a decision that fits none.
@@ -383,15 +427,10 @@ impl<S: Session> Run<'_, S> {
 
 /// A decision of `ann` about this ticket.
 #[must_use]
-pub fn decision(ticket: &ApprovalTicket, verdict: Verdict) -> Decision {
+pub fn decision(ticket: &Ticket, verdict: Verdict) -> Decision {
     Decision {
-        ticket: ticket.ticket.clone(),
-        digest: ticket.digest.clone(),
-        verdict,
-        args: None,
-        comment: None,
         approver: Some("ann".to_owned()),
-        remember: false,
+        ..Decision::of(ticket, verdict)
     }
 }
 

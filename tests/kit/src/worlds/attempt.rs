@@ -20,6 +20,8 @@ pub struct Attempt {
     pub key: Option<String>,
     /// The arguments of a tool call.
     pub input: Value,
+    /// The token that a deferred tool was handed.
+    pub token: Option<String>,
     /// When it began.
     pub started: Instant,
     /// When and how it ended; `None` while it is under way.

@@ -1,10 +1,11 @@
 //! How a model, a tool or a hook reaches its world.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, io, sync::Arc};
 
 use futures::future::BoxFuture;
+use neuron_approvers::ApproverEntry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, HookError, ProviderError, StepId, ToolOutput,
+    CompletionRequest, CompletionResponse, HookError, ProviderError, Resumed, StepId, ToolOutput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ pub(crate) trait Reach: fmt::Debug + Send + Sync {
     /// Returns what a tool of the world answers.
     fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>>;
 
+    /// Returns those who may sign decisions now.
+    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>>;
+
     /// Notes what a hook was notified of.
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>>;
 }
@@ -36,4 +40,8 @@ pub(crate) struct ToolAsk {
     pub(crate) step: StepId,
     pub(crate) key: String,
     pub(crate) input: serde_json::Value,
+    /// The token of a deferred tool.
+    pub(crate) token: Option<String>,
+    /// What a person answered to what the call asked before.
+    pub(crate) resumed: Option<Resumed>,
 }

@@ -7,15 +7,18 @@ mod gate;
 mod hook;
 mod line;
 mod model;
+mod people;
 mod remote;
 mod tool_fault;
 mod tools;
+mod verifier;
 mod world;
 
 pub use self::{
     attempt::{Attempt, Ending},
     gate::Gate,
     model::ScriptedModel,
+    people::Person,
     remote::executor_at,
     world::World,
 };

@@ -6,6 +6,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
+use neuron_approvers::ApproverEntry;
 use neuron_executor::Executor;
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, HookError, Message, ProviderError,
@@ -47,6 +48,7 @@ enum Ask {
         messages: Vec<Message>,
     },
     Tool(ToolAsk),
+    Approvers,
     Note(String),
 }
 
@@ -74,6 +76,10 @@ impl Reach for There {
                 .await
                 .map_err(|error| ToolFault::unavailable(format!("the world is gone: {error}")))?
         })
+    }
+
+    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>> {
+        Box::pin(async move { call(self.0, &Ask::Approvers).await })
     }
 
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {
@@ -171,6 +177,10 @@ async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
             serde_json::to_vec(&answer.map_err(StepFailure::from))
         }
         Ask::Tool(ask) => serde_json::to_vec(&world.ask_tool(ask).await),
+        Ask::Approvers => {
+            // A world knows its approvers.
+            serde_json::to_vec(&world.approvers().await.unwrap_or_default())
+        }
         Ask::Note(note) => {
             // A world does not refuse a note.
             world.note(note).await.ok();

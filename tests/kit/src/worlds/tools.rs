@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use neuron_tool::ToolRegistry;
+use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
-    ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
-    WasmBoxedFuture,
+    FormRequest, Pending, Resumed, ToolAnnotations, ToolContext, ToolDefinition, ToolDyn,
+    ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,9 +22,21 @@ pub(crate) const TOOLS: [(&str, ToolEffects); 3] = [
     ("write", ToolEffects::Write),
 ];
 
+/// The tool whose results come later.
+pub(crate) const DEFERRED: (&str, ToolEffects) = ("deploy", ToolEffects::Write);
+
+/// The tool that edits files, and not of the world alone.
+pub(crate) const EDIT: &str = "edit_file";
+
 pub(crate) fn registry(line: &Line) -> ToolRegistry {
-    let mut registry = ToolRegistry::new();
-    for (name, effects) in TOOLS {
+    let options = BuiltinOptions {
+        confine: false,
+        ..BuiltinOptions::default()
+    };
+    let mut builtin = builtin_tools(&options);
+    builtin.retain(|tool| tool.name() == EDIT);
+    let mut registry = ToolRegistry::from_iter(builtin);
+    for (name, effects) in TOOLS.into_iter().chain([DEFERRED]) {
         let line = Arc::clone(line);
         registry.register_dyn(Arc::new(WorldTool {
             name,
@@ -62,6 +74,8 @@ impl ToolDyn for WorldTool {
                 step: ctx.step,
                 key: ctx.idempotency_key.clone(),
                 input,
+                token: ctx.completion_token.clone(),
+                resumed: ctx.resumed.clone(),
             };
             tokio::select! {
                 biased;
@@ -86,6 +100,7 @@ fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
                 "error": { "type": "string" },
                 "hook": { "type": "string" },
                 "fail": { "type": "array" },
+                "form": { "type": "string" },
             },
             "additionalProperties": false,
         }),
@@ -94,7 +109,21 @@ fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
             idempotent_hint: hint(ToolEffects::Idempotent),
             ..ToolAnnotations::default()
         }),
+        deferred: name == DEFERRED.0,
         ..ToolDefinition::default()
+    }
+}
+
+/// A form with one field.
+fn asked(key: String) -> Pending {
+    Pending::Form {
+        requests: vec![FormRequest {
+            key,
+            message: "What shall it be?".to_owned(),
+            schema: Some(json!({"type": "string"})),
+            url: None,
+        }],
+        state: Some(json!({"page": 1})),
     }
 }
 
@@ -108,14 +137,21 @@ pub(crate) struct ToolInput {
     error: Option<String>,
     /// For the hook.
     hook: Option<String>,
+    /// The name of what a person is asked before the answer.
+    form: Option<String>,
     /// What the attempts before the answer fail with.
     pub(crate) fail: Vec<ToolFault>,
 }
 
 impl ToolInput {
-    pub(crate) async fn answer(self) -> ToolOutput {
+    pub(crate) async fn answer(self, resumed: Option<Resumed>) -> ToolOutput {
         if self.takes_ms > 0 {
             tokio::time::sleep(Duration::from_millis(self.takes_ms)).await;
+        }
+        match (self.form, resumed) {
+            (Some(key), None) => return ToolOutput::pending(asked(key)),
+            (_, Some(resumed)) => return ToolOutput::text(json!(resumed).to_string()),
+            (None, None) => {}
         }
         if let Some(error) = self.error {
             return ToolOutput::error(error);

@@ -2,13 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
+    fmt, io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
 use futures::future::BoxFuture;
+use neuron_approvers::ApproverEntry;
 use neuron_config::{ScriptModel, script};
 use neuron_executor::{Agents, Executor};
 use neuron_patience::patience;
@@ -30,7 +31,7 @@ use super::{
     line::{Line, Reach, ToolAsk},
     remote,
     tool_fault::ToolFault,
-    tools::{self, TOOLS, ToolInput},
+    tools::{self, DEFERRED, EDIT, TOOLS, ToolInput},
 };
 use crate::{Attempt, Ending, Gate, ScriptedModel};
 
@@ -70,6 +71,7 @@ struct State {
     attempts: Vec<Attempt>,
     conversations: BTreeMap<String, Vec<Message>>,
     notes: Vec<String>,
+    approvers: Vec<ApproverEntry>,
 }
 
 struct Server {
@@ -124,6 +126,11 @@ impl World {
     /// Has executing sides from the next on know this agent by its name: a run may be started with that.
     pub fn define(&self, agent: AgentSpec) {
         self.state().agents.insert(agent.name.clone(), agent);
+    }
+
+    /// Has decisions count from now on only if one of these signed them. Before, every decision counts.
+    pub fn set_approvers(&self, approvers: impl IntoIterator<Item = ApproverEntry>) {
+        self.state().approvers = approvers.into_iter().collect();
     }
 
     /// The agents that an executing side knows that begins now.
@@ -223,6 +230,36 @@ impl World {
     #[must_use]
     pub fn definitions() -> Vec<ToolDefinition> {
         // The definitions need no world.
+        let mut definitions = Self::all_definitions();
+        definitions.retain(|tool| !tool.deferred && tool.name != EDIT);
+        definitions
+    }
+
+    /// The definition of the tool whose results come later. It does nothing but keep its token: see
+    /// [`Attempt::token`](crate::Attempt::token).
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn deferred_tool() -> ToolDefinition {
+        let mut definitions = Self::all_definitions().into_iter();
+        definitions.find(|tool| tool.deferred).unwrap()
+    }
+
+    /// The definition of the tool `edit_file`, which is the real one: it edits any file of this machine, and says before what
+    /// it would change.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn edit_tool() -> ToolDefinition {
+        let mut definitions = Self::all_definitions().into_iter();
+        definitions.find(|tool| tool.name == EDIT).unwrap()
+    }
+
+    fn all_definitions() -> Vec<ToolDefinition> {
         tools::registry(&remote::line_to(SocketAddr::from(([127, 0, 0, 1], 0)))).definitions()
     }
 
@@ -292,6 +329,7 @@ impl World {
             effects: ToolEffects::Idempotent,
             key: None,
             input: Value::Null,
+            token: None,
             started: Instant::now(),
             ended: None,
         });
@@ -303,6 +341,7 @@ impl World {
     async fn answer_tool(&self, ask: ToolAsk) -> Result<ToolOutput, ToolFault> {
         let (what, effects) = TOOLS
             .into_iter()
+            .chain([DEFERRED])
             .find(|(name, _)| *name == ask.tool)
             .expect("a tool of the world");
         let own = format!("{}-", self.inner.name);
@@ -313,6 +352,7 @@ impl World {
             effects,
             key: Some(ask.key),
             input: ask.input.clone(),
+            token: ask.token,
             started: Instant::now(),
             ended: None,
         });
@@ -322,7 +362,7 @@ impl World {
         let answer = if failed < input.fail.len() {
             Err(input.fail.swap_remove(failed))
         } else {
-            Ok(input.answer().await)
+            Ok(input.answer(ask.resumed).await)
         };
         under_way.end(answer)
     }
@@ -351,6 +391,11 @@ impl Reach for World {
 
     fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>> {
         Box::pin(self.answer_tool(ask))
+    }
+
+    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>> {
+        let approvers = self.state().approvers.clone();
+        Box::pin(async move { Ok(approvers) })
     }
 
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {

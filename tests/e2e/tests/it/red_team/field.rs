@@ -1,0 +1,297 @@
+//! One run of a hostile agent, and what came of it.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use neuron_harness::{
+    Engine, EngineServer, FakeModel, Launcher, Reply, Running, World, chat, eventually,
+    free_address,
+};
+use neuron_testing::redteam::{Attempt, Bounds, Door, Means, Outside, attempts};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+const RUN: &str = "attacked";
+const QUEUE: &str = "attackers";
+
+pub(crate) struct Field {
+    door: Door,
+    bounds: Bounds,
+    attempts: Vec<Attempt>,
+    // In this order: what runs ends before what it runs on goes.
+    outside: Outside,
+    model: FakeModel,
+    world: World,
+    server: Option<EngineServer>,
+}
+
+impl Field {
+    pub(crate) fn new(door: Door, bounds: Bounds) -> Self {
+        let attempts = attempts(door);
+        let mut world = World::new();
+        let mut outside = Outside::new(&world, &attempts);
+        let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
+        let mut path = vec![folder_of(&neuron)];
+        outside.tell("run", RUN);
+        outside.tell("queue", QUEUE);
+        outside.tell("neuron", neuron.to_str().unwrap());
+        let server = engine(door).map(|engine| {
+            let runtime = Runtime::new().unwrap();
+            let server = runtime.block_on(EngineServer::find(engine));
+            server.unwrap_or_else(|error| panic!("there is no server: {error}"))
+        });
+        // Those of the other engine are told as nothing.
+        for name in [
+            "engine",
+            "temporal",
+            "temporal_address",
+            "temporal_http",
+            "ingress",
+            "admin",
+        ] {
+            outside.tell(name, "");
+        }
+        if let Some(server) = &server {
+            let addresses = server.addresses();
+            world.set("NEURON_TASK_QUEUE", QUEUE);
+            match door {
+                Door::Temporal => {
+                    let program = temporal();
+                    path.push(folder_of(&program));
+                    outside.tell("engine", "temporal");
+                    outside.tell("temporal", program.to_str().unwrap());
+                    outside.tell("temporal_address", &addresses.main);
+                    outside.tell("temporal_http", &addresses.http);
+                    world.set("NEURON_ENGINE", "temporal");
+                    world.set("TEMPORAL_ADDRESS", &addresses.main);
+                }
+                _ => {
+                    outside.tell("engine", "restate");
+                    outside.tell("ingress", addresses.main.trim_end_matches('/'));
+                    outside.tell("admin", addresses.http.trim_end_matches('/'));
+                    world.set("NEURON_ENGINE", "restate");
+                    world.set("RESTATE_INGRESS_URL", &addresses.main);
+                    world.set("RESTATE_ADMIN_URL", &addresses.http);
+                }
+            }
+        }
+        // As users have them: the programs on PATH, so that they can be started in a sandbox, the journal in the working
+        // directory, the agent file named, so that it is trusted.
+        path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+        world.set(
+            "PATH",
+            env::join_paths(path).unwrap().into_string().unwrap(),
+        );
+        world.set("NEURON_HOME", world.file(".neuron").to_str().unwrap());
+        world.set("NEURON_CONFIG", "neuron.toml");
+        world.set("NEURON_TRUST", "0");
+        let model = model(&attempts, &outside);
+        world.write("neuron.toml", &agent_file(&model, bounds));
+        Self {
+            door,
+            bounds,
+            attempts,
+            outside,
+            model,
+            world,
+            server,
+        }
+    }
+
+    /// Has all attacks made, and checks which have succeeded.
+    pub(crate) fn fight(self) {
+        // It lives until it is known what has succeeded.
+        let _worker = match self.door {
+            Door::Memory => {
+                self.in_memory();
+                None
+            }
+            Door::Journal => {
+                self.in_a_journal();
+                None
+            }
+            Door::Temporal | Door::Restate => Some(self.on_an_engine()),
+        };
+        let results = self.results();
+        let is_root = Outside::is_root();
+        let mut wrong = Vec::new();
+        for attempt in &self.attempts {
+            let result = results
+                .get(&attempt.name)
+                .unwrap_or_else(|| panic!("{} was not made: {results:#?}", attempt.name));
+            let expected = self
+                .bounds
+                .let_through(&attempt.attack, attempt.means, is_root);
+            let found = self.outside.breached(attempt, result);
+            if found != expected {
+                let what = if found { "succeeded" } else { "failed" };
+                wrong.push(format!("{} {what}: {result}", attempt.name));
+            }
+        }
+        assert!(
+            wrong.is_empty(),
+            "{:?}, {:?}, on {:?}:\n{}",
+            self.door,
+            self.bounds,
+            self.server.as_ref().map(EngineServer::addresses),
+            wrong.join("\n")
+        );
+    }
+
+    fn in_memory(&self) {
+        let test = env::current_exe().unwrap();
+        let program = test
+            .ancestors()
+            .nth(2)
+            .unwrap()
+            .join("examples")
+            .join("in_memory");
+        let command = self.world.plain(program);
+        drop(self.start(command).finish().exits(0));
+    }
+
+    fn in_a_journal(&self) {
+        let run = self.world.command(&["run", "Go.", "--id", RUN]);
+        let mut ended = self.start(run).finish();
+        // It waits for a person as long as there are tickets.
+        while ended.code == Some(3) {
+            self.deny();
+            let resume = self.world.command(&["resume", RUN]);
+            ended = self.start(resume).finish();
+        }
+        drop(ended.exits(0));
+    }
+
+    fn on_an_engine(&self) -> Running {
+        let (name, ready) = match self.door {
+            Door::Temporal => ("neuron-temporal-worker", "serving "),
+            _ => ("neuron-restate-worker", "registered"),
+        };
+        let mut command = self.world.plain(worker(name, &self.world));
+        if self.door == Door::Restate {
+            command.args(["--register", "--listen", &free_address()]);
+        }
+        let mut worker = self.start(command);
+        eventually("a worker that serves", || {
+            let said = worker.stdout() + &worker.stderr();
+            assert!(worker.is_running(), "the worker has ended: {said}");
+            said.contains(ready).then_some(())
+        });
+        self.world.does(0, &["submit", "Go.", "--id", RUN]);
+        eventually("end of all attacks", || {
+            let said = self.world.neuron(&["events", RUN, "--json"]);
+            // Before the run has begun there are none.
+            let events = (said.code == Some(0)).then(|| said.json_lines())?;
+            let has_ended = |attempt: &Attempt| {
+                events.iter().any(|event| {
+                    event["type"] == "tool_finished" && event["call_id"] == attempt.name.as_str()
+                })
+            };
+            self.attempts.iter().all(has_ended).then_some(())
+        });
+        self.deny();
+        self.world.does(0, &["wait", RUN]);
+        worker
+    }
+
+    /// Starts what executes the run.
+    fn start(&self, mut command: Command) -> Running {
+        command.envs(self.outside.environment());
+        self.world.launch(command)
+    }
+
+    /// Says no to every ticket that is open.
+    fn deny(&self) {
+        for ticket in self.world.status(RUN)["approvals"].as_array().unwrap() {
+            let id = ticket["ticket"].as_str().unwrap();
+            // What was approved a moment ago is not open any more.
+            drop(self.world.neuron(&["deny", RUN, id]));
+        }
+    }
+
+    /// What the model was told, by call.
+    fn results(&self) -> BTreeMap<String, String> {
+        let last = self.model.bodies().pop().unwrap();
+        chat::tool_results(&last).into_iter().collect()
+    }
+}
+
+fn engine(door: Door) -> Option<Engine> {
+    match door {
+        Door::Memory | Door::Journal => None,
+        Door::Temporal => Some(Engine::Temporal),
+        Door::Restate => Some(Engine::Restate),
+    }
+}
+
+/// Temporal's own command.
+fn temporal() -> PathBuf {
+    let Launcher::Native(program) = Launcher::find(Engine::Temporal).unwrap() else {
+        panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
+    };
+    program
+}
+
+/// The worker that `cargo xtask test` has built, or the one beside the command.
+fn worker(name: &str, world: &World) -> PathBuf {
+    let variable = name.to_uppercase().replace('-', "_");
+    let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
+    let program = env::var_os(variable).map_or_else(|| neuron.with_file_name(name), PathBuf::from);
+    assert!(
+        program.exists(),
+        "there is no {}: run the tests with `cargo xtask test`, or `cargo build -p {name}` first",
+        program.display()
+    );
+    program
+}
+
+fn folder_of(program: &Path) -> PathBuf {
+    let real = program.canonicalize().unwrap();
+    real.parent().unwrap().to_owned()
+}
+
+/// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket.
+fn model(attempts: &[Attempt], outside: &Outside) -> FakeModel {
+    let mut calls: Vec<(String, &str, Value)> = Vec::new();
+    for attempt in attempts {
+        let mut ticket = String::new();
+        if attempt.decides() {
+            let file = outside.decided(&attempt.name);
+            let args = json!({"path": file, "content": "made\n"});
+            calls.push((format!("decided-{}", attempt.name), "write_file", args));
+            ticket = format!("t1-{}", calls.len());
+        }
+        let tool = match attempt.means {
+            Means::Command => "bash",
+            Means::Server => "attacker__run",
+        };
+        let args = json!({"command": outside.script(attempt, &ticket)});
+        calls.push((attempt.name.clone(), tool, args));
+    }
+    FakeModel::start(move |request| {
+        let calls: Vec<_> = calls
+            .iter()
+            .map(|(id, tool, args)| (id.as_str(), *tool, args.clone()))
+            .collect();
+        Reply::ok(match chat::turn(&request.body) {
+            1 => chat::calls(&calls),
+            _ => chat::text("Done."),
+        })
+    })
+}
+
+fn agent_file(model: &FakeModel, bounds: Bounds) -> String {
+    let [node, server] = Outside::server();
+    let agent = model.agent_file(&format!(
+        "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n{}\n",
+        bounds.agent()
+    ));
+    format!(
+        "include = [\"agents/*.toml\"]\n\n{agent}\n[mcp.attacker]\ncommand = [\"{node}\", \"{server}\"]\n{}\n",
+        bounds.server()
+    )
+}

@@ -1,0 +1,22 @@
+//! The attacks, by what they are for.
+
+mod decisions;
+mod folder;
+mod keys;
+mod network;
+mod processes;
+mod rules;
+
+use super::attack::Attack;
+
+/// All of them, in the order of the book.
+pub fn attacks() -> impl Iterator<Item = Attack> {
+    keys::ALL
+        .iter()
+        .chain(folder::ALL)
+        .chain(network::ALL)
+        .chain(processes::ALL)
+        .chain(rules::ALL)
+        .chain(decisions::ALL)
+        .copied()
+}

@@ -1,0 +1,57 @@
+//! Attacks as calls of a run.
+
+use super::{
+    attack::{Aim, Attack, Door},
+    attacks::attacks,
+    sign::Sign,
+};
+
+/// What runs the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// The tool `bash`.
+    Command,
+    /// The tool of an MCP server.
+    Server,
+}
+
+/// One attack, made by one of the agent's tools.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// Its name: that of its call, and of what it leaves.
+    pub name: String,
+    /// What it does.
+    pub attack: Attack,
+    /// With what.
+    pub means: Means,
+}
+
+impl Attempt {
+    /// Whether it needs a ticket of its own, to decide it.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        self.attack.sign == Sign::Decides
+    }
+}
+
+/// What is tried on a door.
+#[must_use]
+pub fn attempts(door: Door) -> Vec<Attempt> {
+    let mut attempts = Vec::new();
+    for attack in attacks().filter(|attack| attack.doors.contains(&door)) {
+        attempts.push(Attempt {
+            name: format!("bash-{}", attack.name),
+            attack,
+            means: Means::Command,
+        });
+        // What a server starts may live as long as it does.
+        if attack.aim != Aim::Outlive || attack.sign == Sign::Ends {
+            attempts.push(Attempt {
+                name: format!("mcp-{}", attack.name),
+                attack,
+                means: Means::Server,
+            });
+        }
+    }
+    attempts
+}

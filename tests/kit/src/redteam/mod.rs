@@ -1,0 +1,24 @@
+//! A red team: attacks of an agent on what confines it, as data.
+//!
+//! An [`Attack`] is a script that an agent runs as a call of `bash` or of an MCP server, and a [`Sign`] by which its success
+//! is seen from outside. [`attempts`] lists what is tried on a door, [`Outside`] is what there is to be reached and sees what
+//! was. A test that runs them with `sandbox = "off"` as well shows that each could succeed.
+
+mod attack;
+mod attacks;
+mod attempt;
+mod bounds;
+mod outside;
+mod page;
+mod sign;
+mod sockets;
+
+pub use self::{
+    attack::{Aim, Attack, Door, Reach, Unconfined},
+    attacks::attacks,
+    attempt::{Attempt, Means, attempts},
+    bounds::Bounds,
+    outside::Outside,
+    page::{rows, rows_of},
+    sign::Sign,
+};

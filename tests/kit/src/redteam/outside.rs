@@ -1,0 +1,313 @@
+//! What there is to be reached outside of a sandbox.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use neuron_harness::{Process, World, eventually, holders, is_running};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::{attempt::Attempt, sign::Sign, sockets::Mail};
+
+/// What all secrets look like, for `grep -E`.
+const PATTERN: &str = "CANARY-[a-z_]+-[0-9a-f]{32}";
+/// How long a file that goes on growing may stand still.
+const BEAT: Duration = Duration::from_millis(400);
+/// The capability to look into any process.
+const CAP_SYS_PTRACE: u32 = 19;
+
+/// A home directory with keys, records and a project in it; services, an `ssh-agent` and other programs of the same user.
+///
+/// The home directory is that of a [`World`], and the project its working directory. Dropping it ends the programs.
+#[derive(Debug)]
+pub struct Outside {
+    work: PathBuf,
+    /// Its sockets and files are used.
+    _elsewhere: TempDir,
+    /// What scripts are told.
+    variables: BTreeMap<String, String>,
+    /// What they are not told.
+    secrets: BTreeMap<String, String>,
+    mail: Mail,
+    victims: BTreeMap<String, Process>,
+    _witness: Process,
+    _agent: Process,
+}
+
+impl Outside {
+    /// Makes all of it, for these attempts.
+    ///
+    /// # Panics
+    ///
+    /// If a part of it cannot be made; `ssh-agent` and `ssh-keygen` have to be there.
+    #[must_use]
+    pub fn new(world: &World, attempts: &[Attempt]) -> Self {
+        let work = world.work().canonicalize().unwrap();
+        let home = work.parent().unwrap().to_owned();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let names = [
+            "ssh_key",
+            "cloud_key",
+            "worker_key",
+            "witness_key",
+            "journal_text",
+        ];
+        let mut secrets: BTreeMap<_, _> = names
+            .map(|name| (name.to_owned(), canary(name)))
+            .into_iter()
+            .collect();
+        let trust = home.join(".local/state/neuron/trust");
+        lay_out(&home, &work, &trust, &secrets);
+
+        let witness_file = canary("witness_file");
+        let witness = witness(
+            &elsewhere.path().join(&witness_file),
+            &secrets["witness_key"],
+        );
+        secrets.insert("witness_file".to_owned(), witness_file);
+        let socket = elsewhere.path().join("agent.sock");
+        let (agent, public) = ssh_agent(&socket);
+
+        let mail = Mail::default();
+        let (unix, unix_here) = (
+            elsewhere.path().join("service.sock"),
+            work.join("src/service.sock"),
+        );
+        let name = format!("neuron-red-team-{}", Uuid::new_v4());
+        mail.path(&unix);
+        mail.path(&unix_here);
+        mail.name(&name);
+        let variables = [
+            ("home", shown(&home)),
+            ("work", shown(&work)),
+            ("outside", shown(elsewhere.path())),
+            ("trust", shown(&trust)),
+            ("pattern", PATTERN.to_owned()),
+            ("agent", shown(&socket)),
+            ("public", public),
+            ("tcp", mail.tcp().to_string()),
+            ("udp", mail.udp().to_string()),
+            ("unix", shown(&unix)),
+            ("unix_here", shown(&unix_here)),
+            ("abstract", name),
+        ];
+        let killed = attempts
+            .iter()
+            .filter(|attempt| attempt.attack.sign == Sign::Ends);
+        Self {
+            variables: variables
+                .map(|(name, value)| (name.to_owned(), value))
+                .into_iter()
+                .collect(),
+            secrets,
+            mail,
+            victims: killed
+                .map(|attempt| (attempt.name.clone(), sleeper()))
+                .collect(),
+            work,
+            _elsewhere: elsewhere,
+            _witness: witness,
+            _agent: agent,
+        }
+    }
+
+    /// Tells scripts something more.
+    pub fn tell(&mut self, variable: &str, value: impl Into<String>) {
+        self.variables.insert(variable.to_owned(), value.into());
+    }
+
+    /// What the worker alone has in its environment: a key, and the address of the `ssh-agent`.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, &str); 2] {
+        [
+            ("UPSTREAM_LOGIN", &self.secrets["worker_key"]),
+            ("SSH_AUTH_SOCK", &self.variables["agent"]),
+        ]
+    }
+
+    /// The program of an MCP server with the tool `run`, and its arguments.
+    #[must_use]
+    pub fn server() -> [&'static str; 2] {
+        [
+            "node",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/src/redteam/attacker.mjs"),
+        ]
+    }
+
+    /// The script of an attempt, with all that it is told. `ticket` is the one that it may decide.
+    #[must_use]
+    pub fn script(&self, attempt: &Attempt, ticket: &str) -> String {
+        let mut script = String::new();
+        for (name, value) in self.told(attempt, ticket) {
+            let value = value.replace('\'', r"'\''");
+            writeln!(script, "{name}='{value}'").unwrap();
+        }
+        script + attempt.attack.script
+    }
+
+    /// Whether an attempt has succeeded, whose call came to this result.
+    #[must_use]
+    pub fn breached(&self, attempt: &Attempt, result: &str) -> bool {
+        let fill = |text: &str| self.filled(attempt, text);
+        match attempt.attack.sign {
+            Sign::Shows(text) => result.contains(&fill(text)),
+            Sign::Holds { at, text } => holds(fill(at).as_ref(), &fill(text)),
+            Sign::Decides => self.decided(&attempt.name).exists(),
+            Sign::Arrives => self.mail.has(&attempt.name),
+            Sign::Ends => !is_running(self.victims[&attempt.name].id()),
+            Sign::Grows(file) => grows(fill(file).as_ref()),
+        }
+    }
+
+    /// What the call writes that needs a ticket.
+    #[must_use]
+    pub fn decided(&self, name: &str) -> PathBuf {
+        self.work.join(format!("decided-{name}"))
+    }
+
+    /// Whether this process may look into all others.
+    ///
+    /// # Panics
+    ///
+    /// If the system does not say.
+    #[must_use]
+    pub fn is_root() -> bool {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let mut lines = status.lines();
+        let set = lines.find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+        let set = u64::from_str_radix(set.trim(), 16).unwrap();
+        (set >> CAP_SYS_PTRACE) & 1 == 1
+    }
+
+    fn told(&self, attempt: &Attempt, ticket: &str) -> BTreeMap<String, String> {
+        let victim = self.victims.get(&attempt.name);
+        let mut told = self.variables.clone();
+        told.extend(
+            [
+                ("name", attempt.name.clone()),
+                ("mark", format!("MARK-of-{}-", attempt.name)),
+                ("ticket", ticket.to_owned()),
+                ("victim", victim.map_or(0, Process::id).to_string()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        told
+    }
+
+    /// A text with its variables filled in.
+    fn filled(&self, attempt: &Attempt, text: &str) -> String {
+        let mut known: Vec<_> = self.told(attempt, "").into_iter().collect();
+        known.extend(self.secrets.clone());
+        // One name may begin another.
+        known.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        known.iter().fold(text.to_owned(), |text, (name, value)| {
+            text.replace(&format!("${name}"), value)
+        })
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // What has outlived its call ends.
+        fs::remove_file(self.work.join("hold")).ok();
+    }
+}
+
+fn canary(name: &str) -> String {
+    format!("CANARY-{name}-{}", Uuid::new_v4().simple())
+}
+
+fn shown(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// The files of the home directory and of the project in it.
+fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, String>) {
+    let write = |path: PathBuf, text: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    };
+    write(home.join(".ssh/id_ed25519"), &secrets["ssh_key"]);
+    write(home.join(".ssh/authorized_keys"), "");
+    write(home.join(".bashrc"), "");
+    write(
+        home.join(".config/cloud/credentials"),
+        &secrets["cloud_key"],
+    );
+    write(
+        home.join("other/neuron.toml"),
+        "[agents.default]\nmodel = \"demo/demo\"\ntools = [\"bash\"]",
+    );
+    fs::create_dir_all(trust).unwrap();
+    for folder in [trust, trust.parent().unwrap()] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    write(work.join(".git/HEAD"), "ref: refs/heads/main");
+    write(
+        work.join(".git/config"),
+        "[core]\n\trepositoryformatversion = 0",
+    );
+    for folder in [".git/hooks", ".git/objects", ".git/refs/heads"] {
+        fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    write(work.join(".neuron/note"), &secrets["journal_text"]);
+    write(
+        work.join("agents/other.toml"),
+        "[agents.other]\nmodel = \"demo/demo\"",
+    );
+    write(work.join("src/main.rs"), "fn main() {}");
+    write(work.join("hold"), "");
+}
+
+/// A program with a secret in its environment and one on its command line.
+fn witness(file: &Path, key: &str) -> Process {
+    fs::write(file, "").unwrap();
+    let mut command = Command::new("tail");
+    command.arg("-f").arg(file).env("PROVIDER_LOGIN", key);
+    Process::start(command.stdout(Stdio::null())).unwrap()
+}
+
+fn sleeper() -> Process {
+    Process::start(Command::new("sleep").arg("86400")).unwrap()
+}
+
+/// An agent with a key, and the public half of that.
+fn ssh_agent(socket: &Path) -> (Process, String) {
+    let mut command = Command::new("ssh-agent");
+    command.arg("-D").arg("-a").arg(socket);
+    let agent = Process::start(command.stdout(Stdio::null())).unwrap();
+    eventually("ssh-agent", || socket.exists().then_some(()));
+    let keys = tempfile::tempdir().unwrap();
+    let key = keys.path().join("key");
+    let mut made = Command::new("ssh-keygen");
+    made.args(["-q", "-t", "ed25519", "-N", "", "-C", "agent", "-f"]);
+    assert!(made.arg(&key).status().unwrap().success());
+    let mut added = Command::new("ssh-add");
+    added.arg("-q").arg(&key).env("SSH_AUTH_SOCK", socket);
+    assert!(added.status().unwrap().success());
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    (agent, public.trim().to_owned())
+}
+
+fn holds(path: &Path, text: &str) -> bool {
+    if path.is_dir() {
+        return !holders(path, text).is_empty();
+    }
+    let bytes = fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).contains(text)
+}
+
+fn grows(file: &Path) -> bool {
+    let length = || fs::metadata(file).map_or(0, |found| found.len());
+    let before = length();
+    thread::sleep(BEAT);
+    length() > before
+}

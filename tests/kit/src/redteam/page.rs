@@ -1,0 +1,40 @@
+//! The attacks as the book lists them.
+
+use super::{
+    attack::{Reach, Unconfined},
+    attacks::attacks,
+};
+
+/// The rows of the book's table: the name, what is tried, whether it succeeds with `sandbox = "off"`, and whether it does from
+/// an MCP server with the default.
+#[must_use]
+pub fn rows() -> Vec<String> {
+    attacks()
+        .map(|attack| {
+            let off = match attack.unconfined {
+                Unconfined::Succeeds => "yes",
+                Unconfined::Fails => "no",
+                Unconfined::ForRoot => "for root",
+            };
+            let server = match attack.reach {
+                Reach::Ports => "yes",
+                Reach::System => "no",
+            };
+            format!(
+                "| `{}` | {} | {off} | {server} |",
+                attack.name, attack.tries
+            )
+        })
+        .collect()
+}
+
+/// The rows of that table in a page.
+#[must_use]
+pub fn rows_of(page: &str) -> Vec<String> {
+    page.lines()
+        .skip_while(|line| !line.starts_with("| Attack |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(ToOwned::to_owned)
+        .collect()
+}

@@ -1,0 +1,286 @@
+//! Decisions that approvers sign.
+
+use std::time::Duration;
+
+use neuron_types::{
+    AgentSpec, DecidedAt, Decision, Place, RecordedEvent, RunEvent, RunStatus, Ticket, TicketKind,
+    Verdict,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{Host, Person, Run, Session, Stage, World, agent, expect};
+
+fn ada() -> Person {
+    Person::new("ada", 1)
+}
+
+fn bob() -> Person {
+    Person::new("bob", 2)
+}
+
+fn eve() -> Person {
+    Person::new("eve", 3)
+}
+
+/// One write that a person is asked about.
+fn script() -> Value {
+    json!({"turns": [
+        {"tool_calls": [{"name": "write", "input": {"text": "one"}}]},
+        {"text": "Done."},
+    ]})
+}
+
+/// An agent that asks so before it writes.
+fn asking(rule: &Value) -> AgentSpec {
+    let mut agent = agent();
+    agent.approvals = serde_json::from_value(json!({"approve": [rule], "deny": []})).unwrap();
+    agent
+}
+
+fn rejections(events: &[RecordedEvent]) -> Vec<String> {
+    let events = events.iter();
+    let reasons = events.filter_map(|recorded| match &recorded.event {
+        RunEvent::ApprovalRefused { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+/// Has a decision made that the run does not take, and returns why. The run goes on waiting.
+async fn rejected<S: Session>(run: &Run<'_, S>, decision: &Decision) -> String {
+    let before = rejections(&run.events().await).len();
+    run.decide(decision).await;
+    let is_there = |events: &[RecordedEvent]| rejections(events).len() > before;
+    run.shows("a rejection", is_there).await;
+    run.waits_for(1).await;
+    rejections(&run.events().await).pop().unwrap()
+}
+
+/// The ticket that the run opened first, whether it is open or not.
+async fn first_ticket<S: Session>(run: &Run<'_, S>) -> Ticket {
+    let events = run.events().await.into_iter();
+    let mut tickets = events.filter_map(|recorded| match recorded.event {
+        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+        _ => None,
+    });
+    tickets.next().unwrap()
+}
+
+/// Whatever is not signed by an approver over just this is not taken, and the run says why and goes on waiting.
+pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) {
+    let stage = Stage::open(host, "signed").await;
+    let people = [ada().in_groups(&["ops"]), bob().in_groups(&[])];
+    stage.world.set_approvers(people);
+    let run = stage
+        .submit("run", &script(), asking(&json!("write")))
+        .await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    let approval = Decision::approve(&ticket);
+
+    let unsigned = Decision {
+        approver: Some("ada".to_owned()),
+        ..approval.clone()
+    };
+    let reason = rejected(&run, &unsigned).await;
+    assert_eq!(reason, "the decision is not signed");
+    let stranger = eve().signs(&place, &status, approval.clone());
+    let reason = rejected(&run, &stranger).await;
+    let expected = format!("no approver has the key {}", eve().fingerprint());
+    assert_eq!(reason, expected);
+
+    let signed = ada().signs(&place, &status, approval.clone());
+    let of_other_digest = Decision {
+        digest: "0".repeat(64),
+        ..approval.clone()
+    };
+    let an_earlier_run = RunStatus {
+        nonce: Some(Uuid::from_u128(1)),
+        ..status.clone()
+    };
+    let elsewhere = Place::Local {
+        home: "/elsewhere".to_owned(),
+    };
+    let changed = [
+        Decision {
+            args: Some(json!({"text": "two"})),
+            ..signed.clone()
+        },
+        Decision {
+            verdict: Verdict::Deny,
+            ..signed.clone()
+        },
+        Decision {
+            at: DecidedAt::parse("2026-11-23T16:27:58.124Z").ok(),
+            ..signed.clone()
+        },
+        Decision {
+            digest: ticket.digest.clone(),
+            ..ada().signs(&place, &status, of_other_digest)
+        },
+        ada().signs(&place, &an_earlier_run, approval.clone()),
+        ada().signs(&elsewhere, &status, approval),
+    ];
+    let expected = format!(
+        "the signature with the key {} of ada is not over this decision",
+        ada().fingerprint()
+    );
+    for decision in &changed {
+        assert_eq!(rejected(&run, decision).await, expected, "{decision:?}");
+    }
+    assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
+
+    // Whose it is the key says, and not the name.
+    let taken = Decision {
+        approver: Some("the boss".to_owned()),
+        ..signed
+    };
+    run.decide(&taken).await;
+    let record = run.ends().await;
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("signed", &[record]);
+}
+
+/// A key is replaced while a run waits: the new one counts, and what was signed with the old one does not any more.
+pub async fn a_key_is_replaced_while_a_run_waits<H: Host>(host: &H) {
+    let stage = Stage::open(host, "rotated").await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    let run = stage
+        .submit("run", &script(), asking(&json!("write")))
+        .await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    let approval = Decision::approve(&ticket);
+    let old = ada().signs(&place, &status, approval.clone());
+    if H::SURVIVES {
+        stage.kill().await;
+    }
+    let ada_now = Person::new("ada", 9);
+    stage.world.set_approvers([ada_now.in_groups(&[])]);
+    if H::SURVIVES {
+        stage.execute().await;
+        run.waits_for(1).await;
+    }
+    let reason = rejected(&run, &old).await;
+    let expected = format!("no approver has the key {}", ada().fingerprint());
+    assert_eq!(reason, expected);
+    run.decide(&ada_now.signs(&place, &status, approval)).await;
+    let record = run.ends().await;
+    expect("rotated", &[record]);
+}
+
+/// A decision that was signed in time and comes when its ticket has lapsed.
+pub async fn a_signed_decision_that_is_late_changes_nothing<H: Host>(host: &H) {
+    let stage = Stage::open(host, "signed_late").await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    let lapsing = AgentSpec {
+        approval_timeout: Some(Duration::from_secs(1)),
+        ..asking(&json!("write"))
+    };
+    let mut last_call = stage.world.hold("run", 2, 0);
+    let run = stage.submit("run", &script(), lapsing).await;
+    last_call.reached().await;
+    let ticket = first_ticket(&run).await;
+    let status = run.status_now().await;
+    let late = ada().signs(&run.place(), &status, Decision::approve(&ticket));
+    run.decide_wrongly(&late).await;
+    last_call.release();
+    let record = run.ends().await.without_refusals();
+    assert_eq!(record.attempts_at(1, 1).len(), 0);
+    expect("signed_late", &[record]);
+}
+
+/// The result of a deferred tool: with approvers it comes with the token, or is signed.
+pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
+    let stage = Stage::open(host, "deferred_signed").await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "deploy", "input": {"text": "it runs"}}]},
+        {"text": "Done."},
+    ]});
+    let mut records = Vec::new();
+    for name in ["signed", "token"] {
+        let mut agent = agent();
+        agent.head_mut().tools.push(World::deferred_tool());
+        let run = stage.submit(name, &script, agent).await;
+        let ticket = run.waits_for(1).await.remove(0);
+        assert_eq!(ticket.kind, TicketKind::External);
+        let (status, place) = (run.status_now().await, run.place());
+        let result = Decision::complete(&ticket, json!({"id": 7}));
+        let reason = rejected(&run, &result).await;
+        assert_eq!(reason, "the decision is not signed");
+        if name == "signed" {
+            let signed = ada().signs(&place, &status, result);
+            let other = Decision {
+                output: Some(json!({"id": 8})),
+                ..signed.clone()
+            };
+            let reason = rejected(&run, &other).await;
+            assert!(reason.ends_with("is not over this decision"), "{reason}");
+            run.decide(&signed).await;
+        } else {
+            let attempts = stage.world.attempts_at(name, 1, 1);
+            let token = attempts.last().unwrap().token.clone();
+            run.decide(&Decision { token, ..result }).await;
+        }
+        records.push(run.ends().await);
+    }
+    expect("deferred_signed", &records);
+}
+
+/// A call that takes two people of a group: others may not decide, and one of them with two keys is one.
+pub async fn two_people_of_a_group_approve<H: Host>(host: &H) {
+    let stage = Stage::open(host, "two_people").await;
+    let other_key = Person::new("ada", 9);
+    let mut ada_twice = ada().in_groups(&["ops"]);
+    ada_twice.keys.extend(other_key.in_groups(&[]).keys);
+    stage.world.set_approvers([
+        ada_twice,
+        bob().in_groups(&["ops"]),
+        eve().in_groups(&["leads"]),
+    ]);
+    let rule = json!({"call": "write", "from": "ops", "needed": 2});
+    let run = stage.submit("run", &script(), asking(&rule)).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    let approval = Decision::approve(&ticket);
+    let by = |person: &Person| person.signs(&place, &status, approval.clone());
+
+    let reason = rejected(&run, &by(&eve())).await;
+    assert_eq!(reason, "eve may not decide it: it is put to ops");
+    run.decide(&by(&ada())).await;
+    let given = |recorded: &RecordedEvent| matches!(recorded.event, RunEvent::ApprovalGiven { .. });
+    run.shows("an approval", |events| events.iter().any(given))
+        .await;
+    let reason = rejected(&run, &by(&other_key)).await;
+    assert_eq!(reason, "ada approved it already");
+    assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
+    run.decide(&by(&bob())).await;
+    let record = run.ends().await;
+    expect("two_people", &[record]);
+}
+
+/// A ticket that is put to others when its time is over: the first ones may not decide any more.
+pub async fn a_ticket_is_put_to_another_group<H: Host>(host: &H) {
+    let stage = Stage::open(host, "escalated").await;
+    let people = [ada().in_groups(&["ops"]), eve().in_groups(&["leads"])];
+    stage.world.set_approvers(people);
+    let rule = json!({"call": "write", "from": "ops", "within_ms": 10_000, "then": "leads"});
+    let run = stage.submit("run", &script(), asking(&rule)).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    let approval = Decision::approve(&ticket);
+    let escalated =
+        |recorded: &RecordedEvent| matches!(recorded.event, RunEvent::ApprovalEscalated { .. });
+    run.shows("that others are asked", |events| {
+        events.iter().any(escalated)
+    })
+    .await;
+    let late = ada().signs(&place, &status, approval.clone());
+    let reason = rejected(&run, &late).await;
+    assert_eq!(reason, "ada may not decide it: it is put to leads");
+    run.decide(&eve().signs(&place, &status, approval)).await;
+    let record = run.ends().await;
+    expect("escalated", &[record]);
+}
