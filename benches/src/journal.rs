@@ -7,8 +7,8 @@ use std::{
 
 use neuron_local::{Journal, JournaledContext};
 use neuron_types::{
-    ActivityOptions, ActivitySettings, DurableContext, RetryPolicy, RunEvent, RunId, StepId,
-    ToolCall, ToolEffects,
+    ActivityOptions, ActivitySettings, DurableContext, Priority, RetryPolicy, RunEvent, RunId,
+    StepId, ToolCall, ToolEffects,
 };
 use rusqlite::Connection;
 use serde_json::json;
@@ -53,12 +53,14 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
         id: format!("call-{step}"),
         name: "lookup".to_owned(),
         input: json!({"key": step}),
+        ..ToolCall::default()
     };
     let options = ActivityOptions {
         step: StepId::new(step, 1),
         agent: None,
         nonce: None,
         tenant: None,
+        priority: Priority::default(),
         effects: ToolEffects::ReadOnly,
         start_to_close_timeout: Duration::from_secs(60),
         retry_policy: RetryPolicy::default(),

@@ -11,18 +11,26 @@ mod model;
 mod plain_loop;
 mod process;
 mod report;
+mod sandbox;
 mod streams;
 mod tools;
 
 use failure::Failure;
 
+fn main() -> ExitCode {
+    // First: this program may have been started again as a sandbox's helper.
+    neuron_sandbox::dispatch();
+    measure()
+}
+
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
-async fn main() -> ExitCode {
+async fn measure() -> ExitCode {
     let what = env::args().nth(1);
     let result = match what.as_deref() {
         Some("local") => local().await,
         Some("providers") => streams::measure(),
         Some("tools") => tools::measure().await,
+        Some("sandbox") => sandbox::measure().await,
         Some("context") => context::measure().await,
         #[cfg(feature = "engines")]
         Some("temporal") => engines::temporal().await,
@@ -30,9 +38,10 @@ async fn main() -> ExitCode {
         Some("restate") => engines::restate().await,
         #[cfg(feature = "engines")]
         Some("serve") => engines::serve(env::args().skip(2)).await,
-        _ => {
-            Err("say what to measure: local, providers, tools, context, temporal or restate".into())
-        }
+        _ => Err(
+            "say what to measure: local, providers, tools, sandbox, context, temporal or restate"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

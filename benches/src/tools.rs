@@ -76,7 +76,7 @@ fn layered() -> Vec<(&'static str, ToolRegistry)> {
         tool_middleware_fn(|call, ctx, next| Box::pin(async move { next.run(call, ctx).await }));
     let rules = ApprovalRules {
         allow: vec!["bash(command=cargo check)".to_owned()],
-        approve: vec!["*".to_owned(), "!lookup".to_owned()],
+        approve: vec!["*".into(), "!lookup".into()],
         deny: vec!["write_file(path=*.lock)".to_owned()],
         ..ApprovalRules::default()
     };
@@ -110,6 +110,7 @@ async fn calls(registry: &ToolRegistry) -> Result<Duration, Failure> {
         id: "call-1".to_owned(),
         name: "lookup".to_owned(),
         input: json!({"key": 1}),
+        ..ToolCall::default()
     };
     let start = Instant::now();
     for _ in 0..CALLS {
