@@ -12,7 +12,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
 
 FROM debian:bookworm-slim AS runtime
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates \
+    && apt-get install --yes --no-install-recommends bubblewrap ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home neuron
 COPY --from=build /out/neuron /usr/local/bin/neuron

@@ -6,10 +6,11 @@ use crate::error::Error;
 use crate::{command, workspace};
 
 /// Builds the benchmarks in release mode and runs one: `cargo xtask bench local`, `providers`, `tools`,
-/// `context`, `temporal` or `restate`.
+/// `sandbox`, `context`, `temporal` or `restate`.
 ///
 /// A run prints one JSON line for each figure on standard output. `local` is the loop and the journal,
-/// `providers` the decoding of streams, `tools` the layers of middleware, and `context` compaction.
+/// `providers` the decoding of streams, `tools` the layers of middleware, `sandbox` what a
+/// sandbox adds to a command, and `context` compaction.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The benchmark and its own arguments, given on as they are.

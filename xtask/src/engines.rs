@@ -221,7 +221,7 @@ mod tests {
             .to_string();
 
         assert!(
-            message.contains("aimock, clients, mcp-servers, restate-server, temporal, typos"),
+            message.contains("aimock, clients, mcp-servers, restate-server, temporal, temporal-test-server, typos"),
             "{message}"
         );
     }
