@@ -153,11 +153,8 @@ impl RunStatus {
             return None;
         }
         let ticket = self.approvals.first()?;
-        Some(Blocked {
-            kind: ticket.kind.into(),
-            since: ticket.opened_at,
-            detail: format!("ticket {} is open: {}", ticket.ticket, ticket.subject()),
-        })
+        let detail = format!("ticket {} is open: {}", ticket.ticket, ticket.subject());
+        Some(Blocked::new(ticket.kind.into(), ticket.opened_at, detail))
     }
 
     fn apply_progress(&mut self, event: &RunEvent) {
@@ -265,6 +262,26 @@ pub struct Blocked {
     pub since: DateTime<Utc>,
     /// A sentence for people.
     pub detail: String,
+    /// Of a step that goes on failing: the number of the newest attempt, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Of a step that goes on failing: when the next attempt begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_at: Option<DateTime<Utc>>,
+}
+
+impl Blocked {
+    /// Something that holds a run up since `since`, with nothing known of attempts.
+    #[must_use]
+    pub const fn new(kind: BlockedKind, since: DateTime<Utc>, detail: String) -> Self {
+        Self {
+            kind,
+            since,
+            detail,
+            attempt: None,
+            next_at: None,
+        }
+    }
 }
 
 /// What can hold a run up.
@@ -274,6 +291,14 @@ pub struct Blocked {
 pub enum BlockedKind {
     /// No worker that was asked has the run's agent.
     NoWorker,
+    /// No process executes the local run.
+    NoProcess,
+    /// The engine cannot reach the worker that has the run.
+    WorkerUnreachable,
+    /// A step fails and is tried again.
+    StepFailing,
+    /// A chat waits for a message.
+    Input,
     /// A ticket of kind [`TicketKind::Call`] is open.
     Call,
     /// A ticket of kind [`TicketKind::Question`] is open.
@@ -294,7 +319,14 @@ impl BlockedKind {
     /// Returns whether it is a ticket that is open, which the status lists.
     #[must_use]
     pub const fn is_ticket(self) -> bool {
-        !matches!(self, Self::NoWorker)
+        !matches!(
+            self,
+            Self::NoWorker
+                | Self::NoProcess
+                | Self::WorkerUnreachable
+                | Self::StepFailing
+                | Self::Input
+        )
     }
 }
 

@@ -68,11 +68,8 @@ impl RunLedger {
         let before = self.status.blocked.take();
         let before = before.filter(|before| before.kind == BlockedKind::NoWorker);
         let is_news = before.as_ref().is_none_or(|before| before.detail != detail);
-        self.status.blocked = Some(Blocked {
-            kind: BlockedKind::NoWorker,
-            since: before.map_or(at, |before| before.since),
-            detail,
-        });
+        let since = before.map_or(at, |before| before.since);
+        self.status.blocked = Some(Blocked::new(BlockedKind::NoWorker, since, detail));
         is_news
     }
 

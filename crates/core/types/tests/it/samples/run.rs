@@ -114,10 +114,18 @@ pub(crate) fn statuses() -> Vec<RunStatus> {
             ..started.clone()
         },
         RunStatus {
+            blocked: Some(Blocked::new(
+                BlockedKind::NoWorker,
+                moment(1),
+                "no agent of this name here".into(),
+            )),
+            ..started.clone()
+        },
+        RunStatus {
             blocked: Some(Blocked {
-                kind: BlockedKind::NoWorker,
-                since: moment(1),
-                detail: "no agent of this name here".into(),
+                attempt: Some(7),
+                next_at: Some(moment(3)),
+                ..Blocked::new(BlockedKind::StepFailing, moment(2), "overloaded".into())
             }),
             ..started.clone()
         },

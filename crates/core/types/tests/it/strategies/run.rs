@@ -120,11 +120,7 @@ prop_compose! {
             labels,
             nonce,
             directory,
-            blocked: blocked.map(|(since, detail)| Blocked {
-                kind: BlockedKind::NoWorker,
-                since,
-                detail,
-            }),
+            blocked: blocked.map(|(since, detail)| Blocked::new(BlockedKind::NoWorker, since, detail)),
         }
     }
 }
