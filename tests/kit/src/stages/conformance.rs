@@ -2,7 +2,7 @@
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
-use futures::FutureExt as _;
+use futures::{FutureExt as _, future::LocalBoxFuture};
 
 use crate::{Host, scenarios};
 
@@ -202,18 +202,18 @@ macro_rules! __run {
         [$run:ident $host:ident]
         [$($memory:ident)*] [$($durable:ident)*] [$($engine:ident)*] [$($rolling:ident)*]
     ) => {
-        $( $run.scenario(stringify!($memory), scenarios::$memory($host)).await; )*
+        $( $run.scenario(stringify!($memory), || Box::pin(scenarios::$memory($host))).await; )*
         if H::SURVIVES {
-            $( $run.scenario(stringify!($durable), scenarios::$durable($host)).await; )*
+            $( $run.scenario(stringify!($durable), || Box::pin(scenarios::$durable($host))).await; )*
         }
         if H::HAS_ENGINE {
-            $( $run.scenario(stringify!($engine), scenarios::$engine($host)).await; )*
+            $( $run.scenario(stringify!($engine), || Box::pin(scenarios::$engine($host))).await; )*
         }
         if H::ROLLS_OVER {
             let host = &$host.rolling_over_after(1);
             $(
                 let name = concat!("rolled_over_after_every_step::", stringify!($rolling));
-                $run.scenario(name, scenarios::$rolling(host)).await;
+                $run.scenario(name, || Box::pin(scenarios::$rolling(host))).await;
             )*
         }
     };
@@ -250,12 +250,17 @@ struct All<'a> {
 }
 
 impl All<'_> {
-    async fn scenario(&mut self, name: &'static str, scenario: impl Future<Output = ()>) {
+    /// The scenario is made and kept apart from the others: all of them at once are too large for a stack.
+    async fn scenario<'h>(
+        &mut self,
+        name: &'static str,
+        scenario: impl FnOnce() -> LocalBoxFuture<'h, ()>,
+    ) {
         if !name.contains(self.part) {
             return;
         }
         let start = Instant::now();
-        let outcome = AssertUnwindSafe(scenario).catch_unwind().await;
+        let outcome = AssertUnwindSafe(scenario()).catch_unwind().await;
         let how = if outcome.is_ok() { "ok" } else { "FAILED" };
         println!("{how:>6} {:>7.2} s  {name}", start.elapsed().as_secs_f64());
         if outcome.is_err() {
