@@ -81,6 +81,34 @@ pub async fn a_deferred_result_is_delivered_once<H: Host>(host: &H) {
     expect("deferred", &[record]);
 }
 
+/// Nothing of a deferred call is held by the worker that made it.
+pub async fn a_deferred_result_comes_after_two_killed_workers<H: Host>(host: &H) {
+    let stage = Stage::open(host, "deferred_killed").await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "deploy", "input": {"text": "it runs"}}]},
+        {"text": "Done."},
+    ]});
+    let mut agent = agent();
+    agent.head_mut().tools.push(World::deferred_tool());
+    let run = stage.submit("run", &script, agent).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    for _ in 0..2 {
+        stage.kill().await;
+        stage.execute().await;
+        assert_eq!(run.waits_for(1).await.remove(0), ticket);
+    }
+    let attempts = stage.world.attempts_at("run", 1, 1);
+    run.decide(&Decision {
+        output: Some(json!({"id": 7})),
+        token: attempts.last().unwrap().token.clone(),
+        ..decision(&ticket, Verdict::Complete)
+    })
+    .await;
+    let record = run.ends().await;
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("deferred_killed", &[record]);
+}
+
 /// A tool that asks a person before it goes on: its call is made again with the answer.
 pub async fn a_form_has_its_call_made_again<H: Host>(host: &H) {
     let stage = Stage::open(host, "form").await;

@@ -75,6 +75,7 @@ macro_rules! __scenarios {
                 killed_in_model_calls_beside_the_run
                 decisions_are_refused_in_the_same_words
                 killed_while_a_person_thinks
+                a_deferred_result_comes_after_two_killed_workers
                 decided_right_after_a_kill
                 killed_again_and_again
                 killed_around_a_summary

@@ -26,3 +26,4 @@ mod replays;
 mod sinks;
 mod stage;
 mod ui;
+mod week;
