@@ -168,12 +168,10 @@ impl AgentMachine {
             .find(|open| open.verifying == Some(position))
             .ok_or(MachineError::UnknownCall { position })?;
         open.verifying = None;
-        let mut queued = std::mem::take(&mut open.queued).into_iter();
-        let decision = queued.next();
-        open.queued = queued.collect();
-        let Some(decision) = decision else {
+        if open.queued.is_empty() {
             return Ok(());
-        };
+        }
+        let decision = open.queued.remove(0);
         let ticket = decision.ticket.clone();
         let taken = match outcome {
             VerifyOutcome::Taken(verification) => self.take_decision(decision, &verification, now),
@@ -199,21 +197,20 @@ impl AgentMachine {
         check_who(open, &decision, verification)?;
         if decision.verdict == Verdict::Approve && open.ticket.needed > 1 {
             let given = given(open, &decision, verification, now)?;
-            let event = RunEvent::ApprovalGiven {
-                ticket: decision.ticket.clone(),
-                digest: decision.digest.clone(),
-                approver: given.name.clone(),
-                verified: given.verified,
-                key: given.key.clone(),
-                decided_at: decision.at.clone(),
-                comment: decision.comment.clone(),
-                args: given.args.clone(),
-                remaining: 0,
-            };
-            open.ticket.give(given);
-            let still = open.ticket.remaining();
-            if still > 0 {
-                self.emit(with_remaining(event, still));
+            open.ticket.give(given.clone());
+            let remaining = open.ticket.remaining();
+            if remaining > 0 {
+                self.emit(RunEvent::ApprovalGiven {
+                    ticket: decision.ticket,
+                    digest: decision.digest,
+                    approver: given.name,
+                    verified: given.verified,
+                    key: given.key,
+                    decided_at: decision.at,
+                    comment: decision.comment,
+                    args: given.args,
+                    remaining,
+                });
                 return Ok(());
             }
         }
@@ -280,31 +277,4 @@ fn given(
         at: now,
         args: changed,
     })
-}
-
-fn with_remaining(event: RunEvent, still: u32) -> RunEvent {
-    match event {
-        RunEvent::ApprovalGiven {
-            ticket,
-            digest,
-            approver,
-            verified,
-            key,
-            decided_at,
-            comment,
-            args,
-            ..
-        } => RunEvent::ApprovalGiven {
-            ticket,
-            digest,
-            approver,
-            verified,
-            key,
-            decided_at,
-            comment,
-            args,
-            remaining: still,
-        },
-        other => other,
-    }
 }
