@@ -162,12 +162,12 @@ mod tests {
     #[test]
     fn mounts_as_little_as_possible_and_pins_the_way_to_what_is_protected() {
         let plan = Plan {
-            read: ["/usr", "/usr/local/bin", "/work", "/home/u/.cargo"]
+            read: ["/usr", "/usr/local/bin", "/workspace", "/home/u/.cargo"]
                 .map(PathBuf::from)
                 .into(),
-            write: vec!["/work".into(), "/work/target".into()],
-            read_only: set(["/work/.git/config", "/work/a/b/neuron.toml"]),
-            hidden: set(["/home/u/.cargo/credentials", "/work/.neuron"]),
+            write: vec!["/workspace".into(), "/workspace/target".into()],
+            read_only: set(["/workspace/.git/config", "/workspace/a/b/neuron.toml"]),
+            hidden: set(["/home/u/.cargo/credentials", "/workspace/.neuron"]),
             links: vec![
                 ("/bin".into(), "/usr/bin".into()),
                 ("/usr/x".into(), "/usr/bin".into()),
@@ -185,13 +185,13 @@ mod tests {
             ("/home/u/.cargo/credentials", Mount::EmptyFile),
             ("/tmp", Mount::From("/var/tmp/own".into())),
             ("/usr", Mount::Read),
-            ("/work", Mount::Write),
-            ("/work/.git", Mount::Pin),
-            ("/work/.git/config", Mount::Read),
-            ("/work/.neuron", Mount::EmptyFile),
-            ("/work/a", Mount::Pin),
-            ("/work/a/b", Mount::Pin),
-            ("/work/a/b/neuron.toml", Mount::Read),
+            ("/workspace", Mount::Write),
+            ("/workspace/.git", Mount::Pin),
+            ("/workspace/.git/config", Mount::Read),
+            ("/workspace/.neuron", Mount::EmptyFile),
+            ("/workspace/a", Mount::Pin),
+            ("/workspace/a/b", Mount::Pin),
+            ("/workspace/a/b/neuron.toml", Mount::Read),
         ];
         assert_eq!(
             mounts,

@@ -32,9 +32,9 @@ pub(crate) const HERE: &str = ".\n";
 /// use neuron_sandbox::Protected;
 ///
 /// let protected = Protected::new().read_only("agents/team.toml").hidden("/srv/neuron");
-/// assert!(protected.refuses_write("/work".as_ref(), "/work/agents/team.toml".as_ref()));
-/// assert!(protected.refuses_write("/work".as_ref(), "/work/.git/hooks/pre-commit".as_ref()));
-/// assert!(protected.refuses_read("/work".as_ref(), "/work/.neuron/neuron.db".as_ref()));
+/// assert!(protected.refuses_write("/workspace".as_ref(), "/workspace/agents/team.toml".as_ref()));
+/// assert!(protected.refuses_write("/workspace".as_ref(), "/workspace/.git/hooks/pre-commit".as_ref()));
+/// assert!(protected.refuses_read("/workspace".as_ref(), "/workspace/.neuron/neuron.db".as_ref()));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protected {
