@@ -38,7 +38,7 @@ use crate::{
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let confinement = Confinement::builder(Sandbox::Workspace).build();
 /// confinement.check()?;
-/// let mut command = confinement.command("bash", "/work".as_ref())?;
+/// let mut command = confinement.command("bash", "/workspace".as_ref())?;
 /// command.args(["-c", "cargo test"]);
 /// let status = command.spawn()?.wait().await?;
 /// # Ok(())
@@ -155,7 +155,7 @@ impl Confinement {
 
     /// A command to be started in this directory. A relative program is looked for on PATH.
     ///
-    /// It gets no input, and its outputs are those of this process, unless it is told otherwise.
+    /// It gets no input, and its outputs are those of this process, unless others are set.
     ///
     /// # Errors
     ///

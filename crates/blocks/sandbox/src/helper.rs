@@ -83,7 +83,7 @@ pub(crate) fn program() -> Result<PathBuf, SandboxError> {
     }
 }
 
-/// What the helper is told.
+/// What the helper is to do.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     plan: Plan,

@@ -6,7 +6,7 @@ use neuron_types::{FailureKind, TokenUsage};
 
 use super::shared::Shared;
 
-/// A request that may start. What came of it is told to the limiter with [`answered`](Self::answered) or
+/// A request that may start. What came of it is reported to the limiter with [`answered`](Self::answered) or
 /// [`failed`](Self::failed); one that is dropped counts with the tokens that it was taken to use.
 #[derive(Debug)]
 #[must_use]

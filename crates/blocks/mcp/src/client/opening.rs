@@ -43,7 +43,7 @@ const RESUME_DELAYS: [Duration; 3] = [
 /// A connection that has begun.
 pub(crate) struct Begun {
     pub(crate) service: RunningService<RoleClient, Side>,
-    /// Where it is told why it ended.
+    /// Where whoever sees its end reports why.
     pub(crate) fault: Fault,
 }
 
@@ -170,7 +170,7 @@ async fn open_transport(
                 // A kept connection may turn out closed when a request is under way, and then it is not known
                 // whether the server got it.
                 .pool_max_idle_per_host(0)
-                // An address is where its operator put it. A session must not be told to others.
+                // An address is where its operator put it. A session must not reach others.
                 .redirect(reqwest::redirect::Policy::none())
                 .build()
                 .map_err(|error| Beginning::Start(io::Error::other(error)))?;

@@ -173,7 +173,7 @@ impl AgentMachine {
         }
     }
 
-    /// The model is told that the outcome of its call is not known.
+    /// The model reads that the outcome of its call is not known.
     pub(crate) fn leave_unknown(&mut self, index: usize, open: &OpenTicket) {
         let what = open.ticket.text.as_deref().unwrap_or("nobody knows");
         let output = ToolOutput::error(what);

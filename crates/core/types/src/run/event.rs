@@ -11,7 +11,7 @@ use crate::{
     Ticket, TicketKind, TokenUsage, Verdict,
 };
 
-/// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what tells the run from
+/// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
 /// any other: its nonce, its directory, and the digests and times of tickets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

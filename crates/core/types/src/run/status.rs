@@ -59,7 +59,7 @@ pub struct RunStatus {
     /// What holds it up.
     #[serde(default)]
     pub blocked: Option<Blocked>,
-    /// What tells the run from any other of its name, once it has begun.
+    /// What sets the run apart from any other of its name, once it has begun.
     #[serde(default)]
     pub nonce: Option<Uuid>,
     /// The directory that it works in, where it is known.

@@ -54,7 +54,7 @@ impl CallerRules {
 /// What either denies is denied. What the caller allows is made then, and what either asks about is asked about. What
 /// neither says anything of is made.
 ///
-/// It compares what calls do and not how they are spelled, where it is told [which tools](Self::with_tools) there are: see
+/// It compares what calls do and not how they are spelled, where it knows [which tools](Self::with_tools) there are: see
 /// [`CallPattern`](crate::CallPattern).
 #[derive(Debug, Clone)]
 pub struct RunPolicy {
@@ -88,7 +88,7 @@ impl RunPolicy {
         }
     }
 
-    /// Tells it what the arguments of these tools [are for](ToolDefinition::arguments). Default is no tools.
+    /// Sets what the arguments of these tools [are for](ToolDefinition::arguments). Default is no tools.
     #[must_use]
     pub fn with_tools<'a>(mut self, tools: impl IntoIterator<Item = &'a ToolDefinition>) -> Self {
         let tools = tools.into_iter().filter(|tool| !tool.arguments.is_empty());
@@ -100,7 +100,7 @@ impl RunPolicy {
         self
     }
 
-    /// Tells it the directory that paths start in, from the root. Default is that nobody knows: then a path that starts at
+    /// Sets the directory that paths start in, from the root. Default is that nobody knows: then a path that starts at
     /// the root or goes above the directory is allowed by no pattern of paths inside, and is restricted by those that fit an
     /// end of it.
     #[must_use]

@@ -112,7 +112,7 @@ impl ApprovalRules {
             }
             Some((_, with)) => {
                 let reason = format!(
-                    "the agent may not call {tool}{with}, and nobody can tell whether this is such a call"
+                    "the agent may not call {tool}{with}, and nobody knows whether this is such a call"
                 );
                 return Weighed::MaybeDenied(self.asking(reason, call));
             }
@@ -149,7 +149,7 @@ impl ApprovalRules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Weighed {
     Denied(String),
-    /// Nobody can tell whether it is denied: a person is asked, whatever allows it.
+    /// Nobody knows whether it is denied: a person is asked, whatever allows it.
     MaybeDenied(Asking),
     Allowed,
     Asked(Asking),
