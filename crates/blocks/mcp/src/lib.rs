@@ -4,6 +4,7 @@
 mod client;
 mod error;
 mod handler;
+mod notice;
 #[cfg(feature = "protocol")]
 mod server;
 mod spec;
@@ -21,6 +22,7 @@ pub use self::{
         PromptResult, ResourceContent, ResourceData,
     },
     client::servers::McpServers,
+    client::servers_builder::McpServersBuilder,
     client::tool::McpTool,
     server::mcp_server::McpServer,
     wire::definition::LeftOut,
@@ -31,5 +33,6 @@ pub use self::{
         ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpRoot,
         SamplingRequest,
     },
+    notice::{McpNotice, McpNotices},
     spec::{McpServerSpec, McpTransport},
 };

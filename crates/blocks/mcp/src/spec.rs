@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use neuron_sandbox::{Protected, Sandbox, SandboxRules};
 
-/// How long starting a server and each request to it may take, tool calls apart.
+/// How long a request may take, tool calls apart.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most bytes of one message of a server.
@@ -18,9 +18,14 @@ pub struct McpServerSpec {
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
-    /// How long starting it and each request may take. Tool calls have no limit of their own: they end with
-    /// the attempt that makes them. Default is 60 s.
+    /// How long each request may take. Tool calls have no limit of their own: they end with the attempt that makes them.
+    /// Default is 60 s.
     pub timeout: Duration,
+    /// How long starting it may take, until it answers the first question of the protocol. `None` is as long as
+    /// `timeout`, the default.
+    pub start_timeout: Option<Duration>,
+    /// Whether others are not to start without it: see `McpServers::start`. Default is true.
+    pub required: bool,
     /// The most bytes that one message of the server may have. A server that sends a larger one is stopped,
     /// and started again when it is next needed. Default is 16 MiB, which is also the most over HTTP.
     pub max_message_bytes: usize,
@@ -51,6 +56,8 @@ pub enum McpTransport {
         url: String,
         /// Sent as a bearer token.
         token: Option<String>,
+        /// Headers that every request has besides, by name.
+        headers: BTreeMap<String, String>,
     },
 }
 
@@ -79,6 +86,7 @@ impl McpServerSpec {
         let transport = McpTransport::Http {
             url: url.into(),
             token: None,
+            headers: BTreeMap::new(),
         };
         Self::new(name, transport)
     }
@@ -88,14 +96,46 @@ impl McpServerSpec {
             name: name.into(),
             transport,
             timeout: TIMEOUT,
+            start_timeout: None,
+            required: true,
             max_message_bytes: MAX_MESSAGE_BYTES,
         }
     }
 
-    /// Sets how long starting the server and each request may take. Default is 60 s.
+    /// Sets how long each request may take, and starting the server where
+    /// `start_timeout` is not set. Default is 60 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Sets how long starting the server may take. Default is as long as a request.
+    #[must_use]
+    pub fn start_timeout(mut self, timeout: Duration) -> Self {
+        self.start_timeout = Some(timeout);
+        self
+    }
+
+    /// Returns how long starting the server may take.
+    #[must_use]
+    pub fn longest_start(&self) -> Duration {
+        self.start_timeout.unwrap_or(self.timeout)
+    }
+
+    /// Sets whether other servers are not to start without it. Default is true.
+    #[must_use]
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// Adds a header to every request, or replaces it. The value is kept secret. Without effect on a program.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        if let McpTransport::Http { headers, .. } = &mut self.transport {
+            headers.insert(name.into(), value.into());
+        }
         self
     }
 

@@ -1,7 +1,10 @@
 //! One connection to a server, from the handshake to its end.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -12,7 +15,7 @@ use rmcp::{
         CancelledNotification, CancelledNotificationParam, ClientRequest, ProgressToken, RequestId,
         ServerPeerInfo, ServerResult,
     },
-    service::{PeerRequestOptions, RunningService},
+    service::{PeerRequestOptions, RunningService, ServiceError},
 };
 use tokio::time;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +42,8 @@ pub(crate) struct Connection {
     progress: Routes,
     questions: Questions,
     fault: Fault,
+    /// How many answers of any kind came.
+    answers: AtomicU64,
 }
 
 /// How a request is made.
@@ -79,6 +84,7 @@ impl Connection {
             progress,
             questions,
             fault,
+            answers: AtomicU64::new(0),
         })
     }
 
@@ -91,6 +97,11 @@ impl Connection {
     pub(crate) fn is_newer(&self) -> bool {
         let info = self.peer.peer_info();
         info.is_some_and(|info| !info.protocol_version.has_initialize())
+    }
+
+    /// How many answers came so far: results and errors alike.
+    pub(crate) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -109,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// Makes a request and waits for its answer. Dropping this tells the server that nobody waits any more.
+    /// Makes a request and waits for its answer. Dropping this notifies the server that nobody waits any more.
     pub(crate) async fn ask(
         &self,
         request: ClientRequest,
@@ -161,6 +172,9 @@ impl Connection {
         };
         waiting.id = None;
         drop(waiting);
+        if matches!(answer, Ok(_) | Err(ServiceError::McpError(_))) {
+            self.answers.fetch_add(1, Ordering::Relaxed);
+        }
         match answer {
             Ok(answer) => Ok(answer),
             Err(error) => {
@@ -171,7 +185,7 @@ impl Connection {
     }
 }
 
-/// A request whose answer is awaited. The server is told when it is not any more.
+/// A request whose answer is awaited. The server is notified when it is not any more.
 struct Waiting<'a> {
     connection: &'a Connection,
     /// `None` when it was answered.

@@ -11,7 +11,7 @@ use rmcp::model::{
     ClientRequest, PaginatedRequestParams, RequestNoParam, RequestOptionalParam, ServerResult,
 };
 use tokio::{sync::Mutex, time};
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::{
     McpClientHandler, McpError, McpServerSpec,
@@ -207,15 +207,63 @@ impl McpClient {
         }
     }
 
-    /// Gives up the connection that there is: the next request makes a new one.
-    pub(crate) async fn renew(&self) {
-        let mut slot = self.inner.slot.lock().await;
-        if let Slot::Open(connection) = &*slot {
-            let connection = Arc::clone(connection);
-            *slot = Slot::Lost;
-            drop(slot);
-            connection.close().await;
+    /// Looks after the server: one that is lost is started or reached again, and so is one that has nothing to do and does
+    /// not answer a ping in time.
+    ///
+    /// An answer of any kind is life, an error too. While a request is under way nothing is asked and nothing is given up:
+    /// a server may answer one thing at a time. One of 2026-07-28 has no ping and is sent none.
+    ///
+    /// # Errors
+    ///
+    /// The server is not there, and could not be started or reached again.
+    pub(crate) async fn look(&self) -> Result<(), McpError> {
+        if self.is_at_work().await {
+            return Ok(());
         }
+        let connection = self.connection().await?;
+        if connection.is_newer() {
+            return Ok(());
+        }
+        let answers = connection.answers();
+        let ping = ClientRequest::PingRequest(RequestNoParam::default());
+        let why = match connection.ask(ping, &self.briefly()).await {
+            Ok(_) => return Ok(()),
+            Err(
+                NoAnswer::Broken(error)
+                | NoAnswer::Unasked(error)
+                | NoAnswer::Final(error @ McpError::Timeout { .. }),
+            ) => error,
+            Err(NoAnswer::Final(_)) => return Ok(()),
+        };
+        if connection.answers() != answers || !self.give_up(connection).await {
+            return Ok(());
+        }
+        warn!(server = self.name(), %why, "an MCP server is not well");
+        self.connection().await.map(drop)
+    }
+
+    /// Whether somebody waits for an answer of the server.
+    async fn is_at_work(&self) -> bool {
+        let slot = self.inner.slot.lock().await;
+        // Whoever has made a request holds the connection until it is answered, besides the slot.
+        matches!(&*slot, Slot::Open(connection)
+            if !connection.is_closed() && Arc::strong_count(connection) > 1)
+    }
+
+    /// Closes the connection, unless somebody waits for an answer over it or it is given up already. Returns whether it
+    /// was closed. The next request makes a new one.
+    async fn give_up(&self, silent: Arc<Connection>) -> bool {
+        let mut slot = self.inner.slot.lock().await;
+        let is_current =
+            matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, &silent));
+        // The slot's and this one. Nobody gets another as long as the slot is locked.
+        if !is_current || Arc::strong_count(&silent) > 2 {
+            return false;
+        }
+        *slot = Slot::Lost;
+        drop(slot);
+        silent.close().await;
+        true
     }
 
     /// Who answers what the server asks.
@@ -251,11 +299,11 @@ impl McpClient {
                 Ok(answer) => return Ok(answer),
                 Err(NoAnswer::Final(error)) => return Err(error),
                 Err(NoAnswer::Broken(error)) => {
-                    self.forget(&connection).await;
+                    self.forget(connection).await;
                     return Err(error);
                 }
                 Err(NoAnswer::Unasked(error)) => {
-                    self.forget(&connection).await;
+                    self.forget(connection).await;
                     if renewed {
                         return Err(error);
                     }
@@ -301,12 +349,15 @@ impl McpClient {
         }
     }
 
-    /// Gives up a connection that is of no use, unless somebody did already.
-    async fn forget(&self, broken: &Arc<Connection>) {
+    /// Makes no further request over a connection that is of no use. Those that others make over it come to their own
+    /// ends: the last one closes it.
+    async fn forget(&self, broken: Arc<Connection>) {
         let mut slot = self.inner.slot.lock().await;
-        if matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, broken)) {
+        if matches!(&*slot, Slot::Open(connection) if Arc::ptr_eq(connection, &broken)) {
             *slot = Slot::Lost;
-            drop(slot);
+        }
+        drop(slot);
+        if broken.is_closed() || Arc::strong_count(&broken) == 1 {
             broken.close().await;
         }
     }

@@ -1,6 +1,7 @@
 //! How a connection begins: a program is started or an address is reached, and the protocol is begun.
 
 use std::{
+    collections::{BTreeMap, HashMap},
     env, io,
     path::{Path, PathBuf},
     sync::{
@@ -12,6 +13,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use neuron_sandbox::{ConfinedCommand, Confinement, Sandbox};
+use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     RoleClient,
     service::{ClientInitializeError, RunningService},
@@ -55,7 +57,7 @@ pub(crate) async fn begin(
     side: Side,
     older: &AtomicBool,
 ) -> Result<Begun, McpError> {
-    let end = time::Instant::now() + spec.timeout;
+    let end = time::Instant::now() + spec.longest_start();
     let first = attempt(spec, side.clone(), older, end).await;
     match first {
         Err(Failed {
@@ -102,7 +104,8 @@ async fn sort(spec: &McpServerSpec, begun: Result<Begun, Failed>) -> Result<Begu
         },
         Beginning::Handshake(error) => handshake_error(spec, &fault, &error).await,
         Beginning::Late => {
-            let reason = format!("no answer within {:?}", spec.timeout);
+            let most = spec.longest_start();
+            let reason = format!("no answer within {most:?}, which start_timeout sets");
             McpError::Initialization {
                 server: spec.name.clone(),
                 reason: fault.explain(&reason).await,
@@ -159,11 +162,16 @@ async fn open_transport(
             );
             Ok(begin_protocol(side, transport, older).await?)
         }
-        McpTransport::Http { url, token } => {
+        McpTransport::Http {
+            url,
+            token,
+            headers,
+        } => {
             let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                 .max_sse_event_size(spec.max_message_bytes);
             config.retry_config = Arc::new(Resume);
             config.auth_header = token.clone();
+            config.custom_headers = custom_headers(headers).map_err(Beginning::Start)?;
             let client = neuron_tls::client_builder()
                 .map_err(|error| Beginning::Start(io::Error::other(error)))?
                 .connect_timeout(spec.timeout)
@@ -178,6 +186,25 @@ async fn open_transport(
             Ok(begin_protocol(side, transport, older).await?)
         }
     }
+}
+
+/// The headers of every request. Errors name them and not their values.
+fn custom_headers(
+    headers: &BTreeMap<String, String>,
+) -> io::Result<HashMap<HeaderName, HeaderValue>> {
+    let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+    let header = |(name, value): (&String, &String)| -> io::Result<(HeaderName, HeaderValue)> {
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| invalid(format!("{name:?} is no name of a header")))?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| {
+            invalid(format!(
+                "the header {name} has characters that no header has"
+            ))
+        })?;
+        value.set_sensitive(true);
+        Ok((parsed, value))
+    };
+    headers.iter().map(header).collect()
 }
 
 fn command(name: &str, transport: &McpTransport) -> io::Result<ConfinedCommand> {

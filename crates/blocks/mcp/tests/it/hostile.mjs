@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { writeFileSync } from "node:fs";
 
 const mode = process.argv[2];
+let pings = 0;
 const object = { type: "object" };
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
@@ -97,6 +98,13 @@ const evil = (id) => {
       return;
     case "silent":
       return;
+    case "pingless":
+      setTimeout(() => send({ id, result: text("done") }), 3000);
+      return;
+    case "blocks":
+      // As a tool that computes: nothing else is read or answered meanwhile.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+      return send({ id, result: text("done") });
     default:
       return send({ id, error: { code: -32603, message: "\u001b[2Jbad" } });
   }
@@ -131,6 +139,8 @@ if (mode === "stillborn") {
           },
         });
       case "ping":
+        pings += 1;
+        if (mode === "pingless") return send({ id, error: { code: -32601, message: "no such method" } });
         return send({ id, result: {} });
       case "tools/list":
         if (mode === "endless-pages") {
@@ -141,7 +151,9 @@ if (mode === "stillborn") {
         if (mode === "same-page") return send({ id, result: { tools: tools(), nextCursor: "again" } });
         return send({ id, result: { tools: tools() } });
       case "tools/call":
-        return params.name === "evil" ? evil(id) : send({ id, result: text("fine") });
+        if (params.name === "evil") return evil(id);
+        if (mode === "pingless" || mode === "blocks") return send({ id, result: text(`${process.pid} ${pings}`) });
+        return send({ id, result: text("fine") });
       default:
         return send({ id, error: { code: -32601, message: "no" } });
     }

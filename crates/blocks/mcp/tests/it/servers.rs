@@ -1,8 +1,14 @@
 //! Servers of a process.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
-use neuron_mcp::{McpClientHandler, McpServerSpec, McpServers};
+use neuron_mcp::{McpClientHandler, McpError, McpServerSpec, McpServers};
+use neuron_patience::patience;
 use neuron_types::ToolContext;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -118,5 +124,126 @@ async fn one_that_hangs_is_ended_and_started_again_without_a_call() {
     look().await;
     let second = another(&file, &[first]).await;
     assert!(!is_running(first) && is_running(second));
+    servers.stop().await;
+}
+
+/// Servers that are looked at all the time, and have little time to answer a ping.
+async fn closely_watched(mode: &str) -> McpServers {
+    let spec = hostile(mode).timeout(Duration::from_secs(3));
+    let spec = spec.start_timeout(patience());
+    McpServers::builder()
+        .server(spec, Arc::new(()))
+        .health_interval(Duration::from_millis(50))
+        .start()
+        .await
+        .unwrap()
+}
+
+async fn called(servers: &McpServers, tool: &str) -> String {
+    let tool = servers.tool(tool).unwrap();
+    let called = tool.call_dyn(json!({}), &ToolContext::default()).await;
+    text(&called.unwrap())
+}
+
+/// The process that answers, and how often it was sent a ping.
+async fn process(servers: &McpServers) -> (String, u32) {
+    let said = called(servers, "hostile__fine").await;
+    let (process, pings) = said.split_once(' ').unwrap();
+    (process.to_owned(), pings.parse().unwrap())
+}
+
+#[tokio::test]
+async fn one_without_ping_lives_and_answers_a_call_that_is_longer_than_many_looks() {
+    let servers = closely_watched("pingless").await;
+    let (first, _) = process(&servers).await;
+    // It answers each ping with an error.
+    let start = Instant::now();
+    loop {
+        let (now, pings) = process(&servers).await;
+        assert_eq!(now, first);
+        if pings > 3 {
+            break;
+        }
+        assert!(start.elapsed() < patience(), "nobody looks at it");
+        time::sleep(Duration::from_millis(60)).await;
+    }
+    let (_, before) = process(&servers).await;
+    assert_eq!(called(&servers, "hostile__evil").await, "done");
+    let (now, after) = process(&servers).await;
+    assert_eq!(now, first);
+    assert!(
+        after - before < 30,
+        "it is left alone while it works: {before}, {after}"
+    );
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn one_that_answers_nothing_while_it_works_answers_its_call() {
+    let servers = closely_watched("blocks").await;
+    let (first, _) = process(&servers).await;
+    assert_eq!(called(&servers, "hostile__evil").await, "done");
+    assert_eq!(process(&servers).await.0, first);
+    servers.stop().await;
+}
+
+#[tokio::test]
+async fn one_that_is_not_required_and_says_nothing_is_left_out() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let mut mute = hostile("mute")
+        .start_timeout(Duration::from_secs(3))
+        .required(false);
+    mute.name = "mute".into();
+    let servers = McpServers::builder()
+        .server(mute, Arc::new(()))
+        .server(hostile("refuses"), Arc::new(()))
+        .notices(Arc::new({
+            let heard = Arc::clone(&heard);
+            move |notice: &neuron_mcp::McpNotice<'_>| {
+                let notice = notice.to_string();
+                if notice.contains("mute") {
+                    heard.lock().unwrap().push(notice);
+                }
+            }
+        }))
+        .start()
+        .await
+        .unwrap();
+    assert!(servers.names().eq(["hostile"]));
+    let failed = servers.failed("mute").unwrap();
+    assert!(
+        matches!(failed, McpError::Initialization { .. }),
+        "{failed:?}"
+    );
+    assert_eq!(called(&servers, "hostile__fine").await, "fine");
+    servers.stop().await;
+    let heard = heard.lock().unwrap();
+    let [waiting, left_out] = heard.as_slice() else {
+        panic!("{heard:?}");
+    };
+    assert_eq!(
+        waiting,
+        "waiting for the MCP server mute to start, for at most 3s"
+    );
+    assert!(
+        left_out.contains("no answer within 3s, which start_timeout sets")
+            && left_out.ends_with(": its tools are left out"),
+        "{left_out}"
+    );
+}
+
+#[tokio::test]
+async fn the_others_go_on_without_one_that_is_required_if_they_are_to() {
+    let mut stillborn = hostile("stillborn");
+    stillborn.name = "stillborn".into();
+    let servers = McpServers::builder()
+        .server(stillborn, Arc::new(()))
+        .server(hostile("refuses"), Arc::new(()))
+        .go_on_without(true)
+        .start()
+        .await
+        .unwrap();
+    assert!(servers.failed("stillborn").is_some());
+    assert_eq!(called(&servers, "hostile__fine").await, "fine");
     servers.stop().await;
 }
