@@ -154,10 +154,24 @@ impl OpenAgents {
         self.inner.servers.stop().await;
     }
 
+    /// Returns the agents that are to be open and are not, sorted by name, each with why: an MCP server that it needs did
+    /// not start. There are none but with [`OpenOptions::skipping_closed`](crate::OpenOptions::skipping_closed).
+    pub fn closed(&self) -> impl Iterator<Item = (&str, String)> {
+        let agents = self.inner.definitions.agents.iter();
+        agents.filter_map(|(name, agent)| {
+            let server = self.missing(agent)?;
+            Some((name.as_str(), self.inner.servers.why(server)?))
+        })
+    }
+
     /// A server of the agent that does not run.
     fn missing<'a>(&self, agent: &'a Agent) -> Option<&'a String> {
-        let mut servers = agent.mcp.iter();
-        servers.find(|server| !self.inner.servers.runs(server))
+        let Inner {
+            definitions,
+            servers,
+            ..
+        } = &*self.inner;
+        mcp::missing(&definitions.mcp, servers, agent)
     }
 }
 

@@ -31,12 +31,18 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
         })
     });
     let servers = file.mcp.iter().filter_map(|(name, settings)| {
-        Some(WantedKey {
+        let variables = settings
+            .token_env
+            .iter()
+            .chain(settings.headers_env.values());
+        let address = settings.url.clone()?;
+        Some(variables.cloned().map(move |variable| WantedKey {
             sender: format!("MCP server {name}"),
-            address: settings.url.clone()?,
-            variables: vec![settings.token_env.clone()?],
-        })
+            address: address.clone(),
+            variables: vec![variable],
+        }))
     });
+    let servers = servers.flatten();
     let commands = file.agents.iter().filter(|(_, agent)| {
         let mut tools = agent.spec.head.tools.iter();
         tools.any(|tool| tool.name == BASH) && is_free(&agent.spec.approvals, BASH)

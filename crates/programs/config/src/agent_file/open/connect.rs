@@ -113,7 +113,8 @@ fn other_tools(
 ) -> Result<Vec<Arc<dyn ToolDyn>>, AgentFileError> {
     let mut tools = Vec::new();
     for tool in &agent.head.tools {
-        if NAMED_TOOLS.contains(&tool.name.as_str()) {
+        let is_builtin = NAMED_TOOLS.contains(&tool.name.as_str());
+        if is_builtin || mcp::is_without(file, servers, &tool.name) {
             continue;
         }
         let found = mcp::tool(file, servers, agent, &tool.name)?;

@@ -1,6 +1,9 @@
 //! The MCP servers of the file: starting them, and the tools that they give to agents.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use neuron_mcp::{McpClientHandler, McpRoot, McpServerSpec, McpTransport};
 use neuron_types::{AgentSpec, AskRule, ToolDyn};
@@ -17,6 +20,7 @@ use crate::agent_file::{
         provider::provider_of,
     },
     tables::{
+        agents::Agent,
         mcp_names::{server_name, server_of},
         mcp_settings::{McpSettings, Sampling},
     },
@@ -38,9 +42,9 @@ pub(crate) async fn start(
     let specs: Vec<_> = specs
         .map(|name| one(file, name, options))
         .collect::<Result<_, _>>()?;
-    let servers = Servers::start(specs).await?;
+    let servers = Servers::start(specs, options).await?;
     for agent in file.agents.values_mut() {
-        if agent.mcp.iter().all(|name| servers.runs(name)) {
+        if missing(&file.mcp, &servers, agent).is_none() {
             let found = agent.mcp.iter().flat_map(|name| servers.definitions(name));
             let tools = &mut agent.spec.head_mut().tools;
             tools.extend(found);
@@ -187,14 +191,43 @@ fn spec(
                 environment.insert(variable.clone(), value_of(variable)?);
             }
         }
-        McpTransport::Http { token, .. } => {
+        McpTransport::Http { token, headers, .. } => {
             *token = settings.token_env.as_ref().map(value_of).transpose()?;
+            headers.clone_from(&settings.headers);
+            for (name, variable) in &settings.headers_env {
+                headers.insert(name.clone(), value_of(variable)?);
+            }
         }
     }
-    Ok(match settings.timeout {
-        Some(timeout) => spec.timeout(timeout),
-        None => spec,
-    })
+    if let Some(timeout) = settings.timeout {
+        spec = spec.timeout(timeout);
+    }
+    if let Some(timeout) = settings.start_timeout {
+        spec = spec.start_timeout(timeout);
+    }
+    Ok(spec.required(settings.required))
+}
+
+/// A server that keeps an agent from being open: it does not run, and the agent needs it, or nobody tried to start it.
+pub(crate) fn missing<'a>(
+    settings: &BTreeMap<String, McpSettings>,
+    servers: &Servers,
+    agent: &'a Agent,
+) -> Option<&'a String> {
+    let mut names = agent.mcp.iter();
+    names.find(|name| !servers.runs(name) && !is_left_out(settings, servers, name))
+}
+
+/// Whether a server did not start that agents do without.
+fn is_left_out(settings: &BTreeMap<String, McpSettings>, servers: &Servers, name: &str) -> bool {
+    let required = settings.get(name).is_none_or(|server| server.required);
+    !required && servers.failed(name)
+}
+
+/// Whether a tool is one of a server that did not start and that agents do without. Its calls are rejected.
+pub(crate) fn is_without(file: &Definitions, servers: Option<&Servers>, name: &str) -> bool {
+    let server = server_of(name);
+    server.is_some_and(|server| servers.is_some_and(|it| is_left_out(&file.mcp, it, server)))
 }
 
 /// A tool of an agent that is no built-in one.

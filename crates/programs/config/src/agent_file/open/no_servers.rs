@@ -5,7 +5,7 @@ use std::sync::Arc;
 use neuron_mcp::{McpClientHandler, McpServerSpec};
 use neuron_types::{ToolDefinition, ToolDyn};
 
-use crate::agent_file::error::AgentFileError;
+use crate::agent_file::{error::AgentFileError, open::options::OpenOptions};
 
 /// No servers.
 pub(crate) struct Servers;
@@ -20,6 +20,7 @@ impl Servers {
     )]
     pub(crate) async fn start(
         servers: Vec<(McpServerSpec, Arc<dyn McpClientHandler>)>,
+        _options: &OpenOptions,
     ) -> Result<Self, AgentFileError> {
         match servers.into_iter().next() {
             None => Ok(Self),
@@ -31,6 +32,14 @@ impl Servers {
 
     pub(crate) fn runs(&self, _server: &str) -> bool {
         false
+    }
+
+    pub(crate) fn failed(&self, _server: &str) -> bool {
+        false
+    }
+
+    pub(crate) fn why(&self, _server: &str) -> Option<String> {
+        None
     }
 
     pub(crate) fn definitions(&self, _server: &str) -> Vec<ToolDefinition> {

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use neuron_mcp::McpClientHandler;
+use neuron_mcp::{McpClientHandler, McpNotice, McpNotices};
 use neuron_sandbox::Protected;
 use neuron_types::AgentSpec;
 
@@ -26,6 +26,9 @@ pub struct OpenOptions {
     /// Of all that is opened with clones of this.
     pub(crate) limiters: Limiters,
     pub(crate) protected: Protected,
+    pub(crate) notices: Option<McpNotices>,
+    /// Whether agents stay closed whose servers do not start, and the others are opened.
+    pub(crate) skips_servers: bool,
 }
 
 /// What is to be opened.
@@ -49,6 +52,8 @@ impl OpenOptions {
             wanted: Wanted::All,
             limiters: Limiters::default(),
             protected: Protected::default(),
+            notices: None,
+            skips_servers: false,
         }
     }
 
@@ -62,6 +67,19 @@ impl OpenOptions {
     /// the person declines.
     pub fn person(mut self, person: Arc<dyn McpClientHandler>) -> Self {
         self.person = Some(person);
+        self
+    }
+
+    /// Sets who is notified of MCP servers that are slow to start, and of those that are left out. Default is the log.
+    pub fn mcp_notices(mut self, notify: impl Fn(&McpNotice<'_>) + Send + Sync + 'static) -> Self {
+        self.notices = Some(Arc::new(notify));
+        self
+    }
+
+    /// Opens the other agents where an MCP server does not start that some agents need, as a worker does: see
+    /// [`OpenAgents::closed`](crate::OpenAgents::closed). Default is that none is opened then.
+    pub fn skipping_closed(mut self) -> Self {
+        self.skips_servers = true;
         self
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use neuron_mcp::{McpClientHandler, McpServerSpec, McpServers};
 use neuron_types::{ToolDefinition, ToolDyn};
 
-use crate::agent_file::error::AgentFileError;
+use crate::agent_file::{error::AgentFileError, open::options::OpenOptions};
 
 /// The servers, which run until they are stopped.
 pub(crate) struct Servers(McpServers);
@@ -13,15 +13,33 @@ pub(crate) struct Servers(McpServers);
 impl Servers {
     pub(crate) async fn start(
         servers: Vec<(McpServerSpec, Arc<dyn McpClientHandler>)>,
+        options: &OpenOptions,
     ) -> Result<Self, AgentFileError> {
-        Ok(Self(McpServers::start(servers).await?))
+        let mut builder = McpServers::builder().go_on_without(options.skips_servers);
+        if let Some(notices) = &options.notices {
+            builder = builder.notices(Arc::clone(notices));
+        }
+        for (spec, handler) in servers {
+            builder = builder.server(spec, handler);
+        }
+        Ok(Self(builder.start().await?))
     }
 
     pub(crate) fn runs(&self, server: &str) -> bool {
         self.0.client(server).is_some()
     }
 
-    /// What the model is told about a server's tools.
+    /// Whether a server was to start, and did not.
+    pub(crate) fn failed(&self, server: &str) -> bool {
+        self.0.failed(server).is_some()
+    }
+
+    /// Returns why a server did not start.
+    pub(crate) fn why(&self, server: &str) -> Option<String> {
+        self.0.failed(server).map(ToString::to_string)
+    }
+
+    /// How the model sees a server's tools.
     pub(crate) fn definitions(&self, server: &str) -> Vec<ToolDefinition> {
         self.0.definitions(server)
     }

@@ -23,27 +23,51 @@ use crate::agent_file::{
 
 /// The longest name of a server: tools' names begin with it.
 const MAX_NAME: usize = 32;
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 14] = [
     "command",
     "url",
     "env",
     "token_env",
+    "headers",
+    "headers_env",
     "insecure",
     "timeout",
+    "start_timeout",
+    "required",
     "elicitation",
     "sampling",
     "sampling_max_tokens",
     "sandbox",
 ];
 
+/// The headers that the protocol or the connection sets.
+const RESERVED_HEADERS: [&str; 9] = [
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "transfer-encoding",
+];
+
 /// A server as the file names it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct McpSettings {
     pub(crate) command: Vec<String>,
     pub(crate) url: Option<String>,
     pub(crate) env: Vec<String>,
     pub(crate) token_env: Option<String>,
+    /// Headers of every request, by name.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Variables that hold such headers, by the header's name.
+    pub(crate) headers_env: BTreeMap<String, String>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) start_timeout: Option<Duration>,
+    /// Whether its agents need it to start.
+    pub(crate) required: bool,
     /// Whether it may ask the person.
     pub(crate) elicitation: bool,
     pub(crate) sampling: Sampling,
@@ -185,6 +209,8 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
     for (key, other) in [
         ("env", "url"),
         ("token_env", "command"),
+        ("headers", "command"),
+        ("headers_env", "command"),
         ("insecure", "command"),
         (sandbox::KEY, "url"),
     ] {
@@ -195,8 +221,34 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
     }
     let variables = table.texts("env");
     let token = table.text("token_env");
+    let headers = read_headers(table, "headers");
+    let secret_headers = read_headers(table, "headers_env");
+    for (name, value) in &headers {
+        if looks_like_a_key(value.value) {
+            let message = "holds what looks like a key: pass it in a variable, with headers_env";
+            table.problem("headers", value.offset, message);
+        } else if value.value.contains(char::is_control) {
+            let message = format!("gives {name} a value with control characters: remove them");
+            table.problem("headers", value.offset, &message);
+        }
+    }
+    for (name, value) in &secret_headers {
+        if headers.contains_key(name) {
+            let message = format!("has {name}, and so has headers: keep one of them");
+            table.problem("headers_env", value.offset, &message);
+        }
+    }
+    if token.is_some() {
+        for (key, headers) in [("headers", &headers), ("headers_env", &secret_headers)] {
+            if let Some(value) = headers.get("authorization") {
+                let message = "has Authorization, which token_env sends: keep one of them";
+                table.problem(key, value.offset, message);
+            }
+        }
+    }
     let is_insecure = table.boolean("insecure").unwrap_or_default();
-    if let (Some(url), Some(_), false) = (&url, &token, is_insecure)
+    let has_secret = token.is_some() || !secret_headers.is_empty();
+    if let (Some(url), true, false) = (&url, has_secret, is_insecure)
         && unencrypted_host(url.value).is_some()
     {
         table.problem("url", url.offset, UNENCRYPTED);
@@ -205,6 +257,7 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         .iter()
         .map(|text| ("env", text))
         .chain(token.iter().map(|text| ("token_env", text)))
+        .chain(secret_headers.values().map(|text| ("headers_env", text)))
     {
         if looks_like_a_key(text.value) || text.value.contains('=') || text.value.is_empty() {
             let message = "holds what is no name of a variable: write the name, not the value";
@@ -217,10 +270,50 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         url: url.as_ref().map(own),
         env: variables.iter().map(own).collect(),
         token_env: token.as_ref().map(own),
+        headers: owned(&headers),
+        headers_env: owned(&secret_headers),
         timeout: table.duration("timeout"),
+        start_timeout: table.duration("start_timeout"),
+        required: table.boolean("required").unwrap_or(true),
         elicitation: table.boolean("elicitation").unwrap_or_default(),
         sampling: read_sampling(table, known),
         sampling_max_tokens: table.count("sampling_max_tokens"),
         sandbox: sandbox::read(table),
     }
+}
+
+/// Headers by their names, which are the same in whatever case they are written.
+fn read_headers<'a>(table: &Table<'a>, key: &str) -> BTreeMap<String, Text<'a>> {
+    let Some(headers) = table.table(key) else {
+        return BTreeMap::new();
+    };
+    let mut read = BTreeMap::new();
+    for (name, value) in headers.texts_by_key() {
+        let own_name = name.to_ascii_lowercase();
+        if !is_token(name) {
+            let message = format!("has {name:?}, which is no name of a header");
+            table.problem(key, value.offset, &message);
+        } else if RESERVED_HEADERS.contains(&own_name.as_str()) {
+            let message = format!("has {name}, which the protocol sets: remove it");
+            table.problem(key, value.offset, &message);
+        }
+        read.insert(own_name, value);
+    }
+    read
+}
+
+/// Whether it is what RFC 9110 calls a token.
+fn is_token(name: &str) -> bool {
+    let is_mark = |c: char| "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || is_mark(c))
+}
+
+fn owned(headers: &BTreeMap<String, Text<'_>>) -> BTreeMap<String, String> {
+    let headers = headers.iter();
+    headers
+        .map(|(name, value)| (name.clone(), value.value.to_owned()))
+        .collect()
 }

@@ -1,5 +1,7 @@
 //! Agents with the tools of MCP servers.
 
+use std::sync::{Arc, Mutex};
+
 use neuron_config::{AgentFile, AgentFileError, OpenOptions};
 use neuron_harness::HOSTILE_SERVER;
 use neuron_types::{AskRule, ToolDefinition};
@@ -146,4 +148,88 @@ fn a_server_may_ask_one_model_that_is_plain_to_see() {
     );
     let nonsense = problems("sampling = 3");
     assert!(nonsense.contains("sampling in [mcp.h] is 3"), "{nonsense}");
+}
+
+#[tokio::test]
+async fn an_agent_does_without_a_server_that_is_not_required() {
+    let text = format!(
+        "[mcp.h]\ncommand = [\"node\", {HOSTILE_SERVER:?}, \"refuses\"]\n\n\
+         [mcp.gone]\ncommand = [\"no-such-program\"]\nrequired = false\n\n\
+         [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:h\", \"mcp:gone\"]\n\n\
+         [agents.plain]\nmodel = \"demo/demo\"\ntools = [\"mcp:gone\"]\n"
+    );
+    let file = AgentFile::parse(&text, "neuron.toml").unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let options = OpenOptions::new(".").agents(["default"]).mcp_notices({
+        let heard = Arc::clone(&heard);
+        move |notice| heard.lock().unwrap().push(notice.to_string())
+    });
+    let agents = file.open(options).await.unwrap();
+    assert!(agents.names().any(|name| name == "default"));
+    let mut agent = agents.agent("default").unwrap();
+    assert_eq!(names(&agent.head.tools), ["h__evil", "h__fine"]);
+    let heard = heard.lock().unwrap().join("\n");
+    assert!(
+        heard.contains("the MCP server gone cannot be reached")
+            && heard.contains("its tools are left out"),
+        "{heard}"
+    );
+    // A run may have begun while it was there.
+    agent.head_mut().tools[0].name = "gone__tool".into();
+    let executor = agents.executor(&agent).unwrap();
+    assert!(executor.tools().names().eq(["h__fine"]));
+    agents.stop().await;
+}
+
+#[tokio::test]
+async fn the_other_agents_are_opened_where_closed_ones_are_skipped() {
+    let text = "[mcp.gone]\ncommand = [\"no-such-program\"]\n\
+                [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:gone\"]\n\
+                [agents.plain]\nmodel = \"demo/demo\"";
+    let file = AgentFile::parse(text, "neuron.toml").unwrap();
+    let options = OpenOptions::new(".").skipping_closed();
+    let agents = file.open(options).await.unwrap();
+    assert!(agents.names().eq(["plain"]));
+    let closed: Vec<_> = agents.closed().collect();
+    let [("default", why)] = closed.as_slice() else {
+        panic!("{closed:?}");
+    };
+    assert!(why.contains("the MCP server gone"), "{why}");
+}
+
+#[test]
+fn headers_have_names_and_values_that_can_be_sent_once() {
+    let problems = |lines: &str| {
+        let text = format!(
+            "[mcp.h]\nurl = \"https://example.org/mcp\"\n{lines}\n\n\
+             [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:h\"]\n"
+        );
+        match AgentFile::parse(&text, "neuron.toml") {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let fine = "headers = { \"X-Team\" = \"a\" }\nheaders_env = { Authorization = \"LOGIN\" }\n\
+                start_timeout = \"5s\"\nrequired = false";
+    assert_eq!(problems(fine), "");
+    for (lines, what) in [
+        ("headers = { \"X Team\" = \"a\" }", "no name of a header"),
+        (
+            "headers = { \"Mcp-Session-Id\" = \"a\" }",
+            "which the protocol sets",
+        ),
+        ("headers = { \"X-A\" = \"a\\nb\" }", "control characters"),
+        ("headers_env = { X-A = \"A=b\" }", "no name of a variable"),
+        (
+            "headers = { x-a = \"a\" }\nheaders_env = { X-A = \"B\" }",
+            "so has headers",
+        ),
+        (
+            "token_env = \"T\"\nheaders_env = { Authorization = \"A\" }",
+            "which token_env sends",
+        ),
+    ] {
+        let found = problems(lines);
+        assert!(found.contains(what), "{lines}: {found}");
+    }
 }
