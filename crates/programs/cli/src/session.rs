@@ -147,7 +147,8 @@ impl Session {
     ///
     /// [`CliError::WorkingDirectory`].
     pub(crate) fn open_options(&self) -> Result<OpenOptions, CliError> {
-        Ok(OpenOptions::new(self.directory()?))
+        let options = OpenOptions::new(self.directory()?);
+        Ok(options.mcp_notices(|notice| note(&notice.to_string())))
     }
 
     /// The journal, which is made if it is missing.

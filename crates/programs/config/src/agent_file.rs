@@ -210,15 +210,17 @@ impl AgentFile {
         Ok(&self.definitions.agent(name)?.spec)
     }
 
-    /// Finds out whether runs of an agent have what they need here: keys, scripts, providers. No MCP server is started
-    /// and nothing is sent.
+    /// Finds out whether runs of an agent have what they need here: keys, scripts, providers, the programs of MCP servers and
+    /// the variables that they get. No MCP server is started and nothing is sent.
     ///
     /// # Errors
     ///
-    /// What [`OpenAgents::executor`] would fail with, and [`AgentFileError::UnknownAgent`].
+    /// What [`OpenAgents::executor`] would fail with, [`AgentFileError::McpProgram`], [`AgentFileError::McpVariable`] and
+    /// [`AgentFileError::UnknownAgent`].
     pub fn check(&self, agent: &str, options: &OpenOptions) -> Result<(), AgentFileError> {
-        let agent = self.definition(agent)?;
-        connect::executor(&self.definitions, None, agent, options).map(drop)
+        let definition = self.definition(agent)?;
+        connect::executor(&self.definitions, None, definition, options)?;
+        mcp::check(&self.definitions, agent, options)
     }
 
     /// Whether the demo model answers for this agent.

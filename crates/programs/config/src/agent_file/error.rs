@@ -137,6 +137,16 @@ pub enum AgentFileError {
         /// The variable.
         variable: String,
     },
+    /// There is no program of this name for an MCP server.
+    #[error(
+        "the MCP server {server} cannot be started: there is no program {program}: install it, or correct its command"
+    )]
+    McpProgram {
+        /// The server.
+        server: String,
+        /// The program.
+        program: String,
+    },
     /// An MCP server of the agent was not started, as the agent was not opened.
     #[error(
         "the agent {agent} uses the MCP server {server}, which was not started: open the agent too"

@@ -2,7 +2,6 @@
 
 use std::{env, net::SocketAddr};
 
-use neuron_config::OpenOptions;
 use neuron_mcp::{McpError, McpServer};
 use neuron_tool::builtin::PermissionChecker;
 use neuron_types::{AgentSpec, RequestHead, ToolContext};
@@ -27,7 +26,7 @@ pub(crate) async fn serve(session: &Session, http: Option<SocketAddr>) -> Result
 
     let cwd = env::current_dir().map_err(CliError::WorkingDirectory)?;
     let agent = session.global.agent();
-    let options = OpenOptions::new(&cwd).agents([agent]);
+    let options = session.open_options()?.agents([agent]);
     let agents = file.open(options).await?;
     let served = async {
         let agent = agents.agent(agent)?;

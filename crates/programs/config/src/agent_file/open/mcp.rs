@@ -130,6 +130,30 @@ pub(crate) fn one(
     }
 }
 
+/// Checks whether the servers that an agent needs have what they need here: the variables that they get, and the program.
+/// None is started.
+pub(crate) fn check(
+    file: &Definitions,
+    agent: &str,
+    options: &OpenOptions,
+) -> Result<(), AgentFileError> {
+    for name in &file.agent(agent)?.mcp {
+        let Some(settings) = file.mcp.get(name).filter(|server| server.required) else {
+            continue;
+        };
+        spec(file, name, settings, options)?;
+        if let Some(program) = settings.command.first()
+            && !programs::exists(program, &options.cwd)
+        {
+            return Err(AgentFileError::McpProgram {
+                server: name.clone(),
+                program: program.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// What a server is answered when it asks.
 fn answers(
     file: &Definitions,

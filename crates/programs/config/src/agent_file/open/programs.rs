@@ -1,6 +1,6 @@
 //! What the programs of MCP servers are made of, where it is in the working directory.
 
-use std::path::Path;
+use std::{env, ffi::OsStr, path::Path};
 
 use neuron_sandbox::Protected;
 
@@ -31,11 +31,40 @@ pub(crate) fn protecting<'a>(
     protected
 }
 
+/// Whether there is such a program: at its path, which starts in the working directory, or on `PATH`.
+pub(crate) fn exists(program: &str, cwd: &Path) -> bool {
+    if program.contains('/') {
+        return cwd.join(program).is_file();
+    }
+    is_on(env::var_os("PATH").as_deref(), program, cwd)
+}
+
+fn is_on(path: Option<&OsStr>, program: &str, cwd: &Path) -> bool {
+    let mut folders = path.into_iter().flat_map(env::split_paths);
+    folders.any(|folder| cwd.join(folder).join(program).is_file())
+}
+
 #[cfg(test)]
 mod tests {
     use std::{fs, os::unix::fs::symlink};
 
     use super::*;
+
+    #[test]
+    fn a_program_is_at_its_path_or_on_the_search_path() {
+        let temp = tempfile::tempdir().unwrap();
+        let cwd = temp.path();
+        fs::create_dir_all(cwd.join("tools")).unwrap();
+        fs::write(cwd.join("tools/server"), "").unwrap();
+        assert!(exists("tools/server", cwd));
+        assert!(exists("./tools/server", cwd));
+        assert!(!exists("tools/gone", cwd));
+        assert!(!exists("./tools", cwd));
+        let path = |text: &'static str| Some(OsStr::new(text));
+        assert!(is_on(path("/nowhere:tools"), "server", cwd));
+        assert!(!is_on(path("/nowhere:tools"), "gone", cwd));
+        assert!(!is_on(None, "server", cwd));
+    }
 
     #[test]
     fn files_that_a_command_line_names_are_not_changed() {

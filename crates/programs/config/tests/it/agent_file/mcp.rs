@@ -170,8 +170,7 @@ async fn an_agent_does_without_a_server_that_is_not_required() {
     assert_eq!(names(&agent.head.tools), ["h__evil", "h__fine"]);
     let heard = heard.lock().unwrap().join("\n");
     assert!(
-        heard.contains("the MCP server gone cannot be reached")
-            && heard.contains("its tools are left out"),
+        heard.contains("the MCP server gone") && heard.contains("its tools are left out"),
         "{heard}"
     );
     // A run may have begun while it was there.
@@ -232,4 +231,23 @@ fn headers_have_names_and_values_that_can_be_sent_once() {
         let found = problems(lines);
         assert!(found.contains(what), "{lines}: {found}");
     }
+}
+
+#[test]
+fn an_agent_is_not_ready_whose_server_has_no_program() {
+    let check = |lines: &str| {
+        let text = format!(
+            "[mcp.h]\n{lines}\n\n[agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:h\"]\n"
+        );
+        let file = AgentFile::parse(&text, "neuron.toml").unwrap();
+        file.check("default", &OpenOptions::new("."))
+    };
+    let gone = "command = [\"no-such-program\"]";
+    assert_eq!(
+        check(gone).unwrap_err().to_string(),
+        "the MCP server h cannot be started: there is no program no-such-program: install it, or correct its command"
+    );
+    assert!(check(&format!("{gone}\nrequired = false")).is_ok());
+    assert!(check("command = [\"sh\"]").is_ok());
+    assert!(check("url = \"https://example.org/mcp\"").is_ok());
 }
