@@ -100,6 +100,8 @@ struct Inner {
     cwd: PathBuf,
     environment: BTreeMap<String, String>,
     max_result_bytes: usize,
+    /// By the tool's name, where it is another.
+    max_result_bytes_of: BTreeMap<String, usize>,
     team: BTreeMap<String, Executor>,
     verifier: Option<Arc<dyn VerifyDecision>>,
     deferred: Deferred,
@@ -319,7 +321,11 @@ impl Executor {
             }
             Err(cut) => return Err(cut.into_failure(&what())),
         };
-        bound(&mut output, self.inner.max_result_bytes);
+        let own_bound = self.inner.max_result_bytes_of.get(&call.name);
+        bound(
+            &mut output,
+            *own_bound.unwrap_or(&self.inner.max_result_bytes),
+        );
         if let Some(token) = &context.completion_token
             && !output.is_error
             && output.pending.is_none()

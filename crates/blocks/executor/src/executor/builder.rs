@@ -26,6 +26,8 @@ pub struct ExecutorBuilder {
     cwd: Option<PathBuf>,
     environment: BTreeMap<String, String>,
     max_result_bytes: Option<usize>,
+    /// By the tool's name.
+    max_result_bytes_of: BTreeMap<String, usize>,
     team: BTreeMap<String, Executor>,
     verifier: Option<Arc<dyn VerifyDecision>>,
 }
@@ -55,6 +57,7 @@ impl ExecutorBuilder {
             cwd: Some(inner.cwd.clone()),
             environment: inner.environment.clone(),
             max_result_bytes: Some(inner.max_result_bytes),
+            max_result_bytes_of: inner.max_result_bytes_of.clone(),
             team: inner.team.clone(),
             verifier: inner.verifier.clone(),
         }
@@ -148,6 +151,13 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Sets how many bytes of text of the results of one tool reach the model, whatever
+    /// [`max_result_bytes`](Self::max_result_bytes) says of the rest.
+    pub fn max_result_bytes_of(mut self, tool: impl Into<String>, bytes: usize) -> Self {
+        self.max_result_bytes_of.insert(tool.into(), bytes);
+        self
+    }
+
     /// Adds the executor of an agent that takes turns in the runs of a workflow: it makes the steps that
     /// [say so](crate::StepScope::agent). One of the same name is replaced.
     pub fn member(mut self, agent: impl Into<String>, executor: Executor) -> Self {
@@ -191,6 +201,7 @@ impl ExecutorBuilder {
                 cwd: self.cwd.unwrap_or_else(|| ToolContext::default().cwd),
                 environment: self.environment,
                 max_result_bytes: self.max_result_bytes.unwrap_or(MAX_RESULT_BYTES),
+                max_result_bytes_of: self.max_result_bytes_of,
                 team: self.team,
                 verifier: self.verifier,
                 deferred,

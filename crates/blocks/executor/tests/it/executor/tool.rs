@@ -283,21 +283,28 @@ async fn does_not_let_a_tool_cancel_the_run() {
 async fn cuts_a_result_that_is_too_large() {
     let mut tools = ToolRegistry::new();
     tools.register_dyn(Arc::new(TestTool::echo()));
-    let executor = Executor::builder()
-        .tools(tools)
-        .max_result_bytes(10)
-        .build();
-    let output = executor
-        .call_tool(&scope(), &call("echo", json!({"text": "0123456789abc"})))
-        .await
-        .unwrap();
-    assert_eq!(
-        serde_json::to_value(&output.content).unwrap(),
-        json!([
-            {"text": "0123456789"},
-            {"text": "[the result was cut: 10 of 13 bytes are shown]"},
-        ])
-    );
+    let builder = || Executor::builder().tools(tools.clone());
+    for executor in [
+        builder().max_result_bytes(10).build(),
+        builder().max_result_bytes_of("echo", 10).build(),
+        builder()
+            .max_result_bytes(1)
+            .max_result_bytes_of("echo", 10)
+            .max_result_bytes_of("other", 1)
+            .build(),
+    ] {
+        let output = executor
+            .call_tool(&scope(), &call("echo", json!({"text": "0123456789abc"})))
+            .await
+            .unwrap();
+        assert_eq!(
+            serde_json::to_value(&output.content).unwrap(),
+            json!([
+                {"text": "0123456789"},
+                {"text": "[the result was cut: 10 of 13 bytes are shown]"},
+            ])
+        );
+    }
 }
 
 #[tokio::test]

@@ -44,13 +44,19 @@ pub(crate) fn executor(
     }
     let mut prices = file.prices.clone();
     let mut registry = tools::registry(&names, &builtin);
-    registry.extend(other_tools(file, servers, agent)?);
+    let others = other_tools(file, servers, agent)?;
+    // Those of this process cut their results themselves, where it does the least harm.
+    let bounded: Vec<String> = others.iter().map(|tool| tool.name().to_owned()).collect();
+    registry.extend(others);
     for (tool, limits) in &workplace.limits {
         limits.add_to(&mut registry, tool, agent.timeout_of(tool));
     }
     let mut builder = Executor::builder().tools(registry).cwd(&options.cwd);
     if let Some(bytes) = workplace.tool_output_bytes {
         builder = builder.max_result_bytes(bytes);
+    }
+    for tool in bounded {
+        builder = builder.max_result_bytes_of(tool, builtin.max_output_bytes);
     }
     // Those of this file, whatever file the definition is from.
     if !file.approvers.is_empty() {
