@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use neuron_types::{AgentSpec, FailureKind, RunInput, RunRequest, StepFailure};
 
+use crate::AwaitedAgent;
+
 /// The definitions of the agents that a worker has, by name: what runs that are started by name are resolved with.
 /// Cheap to clone.
 ///
@@ -17,7 +19,11 @@ use neuron_types::{AgentSpec, FailureKind, RunInput, RunRequest, StepFailure};
 /// # Ok::<(), neuron_executor::UnknownAgent>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Agents(Arc<BTreeMap<String, AgentSpec>>);
+pub struct Agents {
+    known: Arc<BTreeMap<String, AgentSpec>>,
+    /// Known from some time on.
+    awaited: Arc<BTreeMap<String, AwaitedAgent>>,
+}
 
 impl Agents {
     /// Returns the definition of the agent with this name.
@@ -26,15 +32,26 @@ impl Agents {
     ///
     /// [`UnknownAgent`].
     pub fn get(&self, name: &str) -> Result<&AgentSpec, UnknownAgent> {
-        self.0.get(name).ok_or_else(|| UnknownAgent {
+        let awaited = || self.awaited.get(name)?.definition();
+        let found = self.known.get(name).or_else(awaited);
+        found.ok_or_else(|| UnknownAgent {
             name: name.to_owned(),
-            known: self.0.keys().cloned().collect(),
+            known: self.known.keys().cloned().collect(),
         })
     }
 
-    /// Returns the definitions, in the order of their names.
+    /// Adds agents that are known as soon as they are served.
+    #[must_use]
+    pub fn awaiting(mut self, agents: impl IntoIterator<Item = AwaitedAgent>) -> Self {
+        let mut awaited = BTreeMap::clone(&self.awaited);
+        awaited.extend(agents.into_iter().map(|it| (it.name().to_owned(), it)));
+        self.awaited = Arc::new(awaited);
+        self
+    }
+
+    /// Returns the definitions, in the order of their names, without those of [awaited](Self::awaiting) agents.
     pub fn definitions(&self) -> impl Iterator<Item = &AgentSpec> {
-        self.0.values()
+        self.known.values()
     }
 
     /// Returns what a run of this request starts with. The prompt is not [checked](crate::input_mismatch) here.
@@ -51,7 +68,10 @@ impl Agents {
 impl FromIterator<AgentSpec> for Agents {
     fn from_iter<I: IntoIterator<Item = AgentSpec>>(agents: I) -> Self {
         let named = agents.into_iter().map(|agent| (agent.name.clone(), agent));
-        Self(Arc::new(named.collect()))
+        Self {
+            known: Arc::new(named.collect()),
+            awaited: Arc::default(),
+        }
     }
 }
 

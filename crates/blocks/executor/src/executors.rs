@@ -1,10 +1,14 @@
 //! Which executor acts for which agent.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use neuron_types::{FailureKind, Place, StepFailure};
 
-use crate::{Agents, EventSink, Executor};
+use crate::{Agents, AwaitedAgent, EventSink, Executor};
 
 /// The executors of a worker: one for every agent, or one for each of those that it serves. Cheap to clone.
 ///
@@ -14,8 +18,51 @@ use crate::{Agents, EventSink, Executor};
 #[derive(Debug, Clone)]
 pub struct Executors {
     by_agent: Arc<BTreeMap<String, Executor>>,
+    awaited: Awaited,
     /// That of all other agents.
     other: Option<Executor>,
+}
+
+/// Executors that are there from some time on, and what is done to each of them then.
+#[derive(Clone, Default)]
+struct Awaited {
+    agents: Arc<BTreeMap<String, (AwaitedAgent, OnceLock<Executor>)>>,
+    sink: Option<Arc<dyn EventSink>>,
+    place: Option<Place>,
+}
+
+impl Awaited {
+    /// The same agents, with nothing done to their executors yet.
+    fn afresh(mut self) -> Self {
+        let agents = self.agents.iter();
+        let agents = agents.map(|(name, (agent, _))| {
+            let fresh = (agent.clone(), OnceLock::new());
+            (name.clone(), fresh)
+        });
+        self.agents = Arc::new(agents.collect());
+        self
+    }
+
+    fn get(&self, name: &str) -> Option<&Executor> {
+        let (agent, changed) = self.agents.get(name)?;
+        let executor = agent.executor()?;
+        Some(changed.get_or_init(|| {
+            let mut executor = executor.clone();
+            if let Some(sink) = &self.sink {
+                executor = executor.with_sink(Arc::clone(sink));
+            }
+            match &self.place {
+                Some(place) => executor.with_place(place.clone()),
+                None => executor,
+            }
+        }))
+    }
+}
+
+impl fmt::Debug for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.agents.keys()).finish()
+    }
 }
 
 /// One executor for every agent.
@@ -23,6 +70,7 @@ impl From<Executor> for Executors {
     fn from(executor: Executor) -> Self {
         Self {
             by_agent: Arc::default(),
+            awaited: Awaited::default(),
             other: Some(executor),
         }
     }
@@ -33,14 +81,28 @@ impl Executors {
     pub fn by_agent(executors: impl IntoIterator<Item = (String, Executor)>) -> Self {
         Self {
             by_agent: Arc::new(executors.into_iter().collect()),
+            awaited: Awaited::default(),
             other: None,
         }
+    }
+
+    /// Adds agents whose steps are left to other workers until they are served. What an executor may do is then as it was
+    /// handed over, see [`Executor::granting`].
+    #[must_use]
+    pub fn awaiting(mut self, agents: impl IntoIterator<Item = AwaitedAgent>) -> Self {
+        let before = self.awaited.agents.values().map(|(agent, _)| agent.clone());
+        let all = before.chain(agents);
+        let all = all.map(|agent| (agent.name().to_owned(), (agent, OnceLock::new())));
+        self.awaited.agents = Arc::new(all.collect());
+        self
     }
 
     /// Sets who watches what they do, as [`Executor::with_sink`]. Default is nobody.
     #[must_use]
     pub fn with_sink(self, sink: &Arc<dyn EventSink>) -> Self {
-        self.each(|executor| executor.clone().with_sink(Arc::clone(sink)))
+        let mut all = self.each(|executor| executor.clone().with_sink(Arc::clone(sink)));
+        all.awaited.sink = Some(Arc::clone(sink));
+        all
     }
 
     fn each(&self, changed: impl Fn(&Executor) -> Executor) -> Self {
@@ -48,6 +110,7 @@ impl Executors {
         let by_agent = executors.map(|(name, executor)| (name.clone(), changed(executor)));
         Self {
             by_agent: Arc::new(by_agent.collect()),
+            awaited: self.awaited.clone().afresh(),
             other: self.other.as_ref().map(&changed),
         }
     }
@@ -55,7 +118,9 @@ impl Executors {
     /// Says to them where their runs are, as [`Executor::with_place`].
     #[must_use]
     pub fn with_place(self, place: &Place) -> Self {
-        self.each(|executor| executor.clone().with_place(place.clone()))
+        let mut all = self.each(|executor| executor.clone().with_place(place.clone()));
+        all.awaited.place = Some(place.clone());
+        all
     }
 
     /// Has the executors of these agents do what the agents may do, as [`Executor::granting`]. The workers of both
@@ -79,7 +144,9 @@ impl Executors {
     /// A failure of kind [`FailureKind::NoWorker`] if none does here, with the names of those agents that one acts for:
     /// another worker may have it.
     pub fn of(&self, agent: &str) -> Result<&Executor, StepFailure> {
-        let found = self.by_agent.get(agent).or(self.other.as_ref());
+        let awaited = || self.awaited.get(agent);
+        let found = self.by_agent.get(agent).or_else(awaited);
+        let found = found.or(self.other.as_ref());
         found.ok_or_else(|| {
             let known: Vec<&str> = self.by_agent.keys().map(String::as_str).collect();
             let known = match known.as_slice() {
@@ -94,6 +161,8 @@ impl Executors {
 
 #[cfg(test)]
 mod tests {
+    use neuron_types::AgentSpec;
+
     use super::*;
 
     #[test]
@@ -110,6 +179,14 @@ mod tests {
             failure.message,
             r#"this worker serves no agent "c": it serves a, b"#
         );
+        let awaited = AwaitedAgent::new("c");
+        let later = named.clone().awaiting([awaited.clone()]);
+        let agents = Agents::default().awaiting([awaited.clone()]);
+        let failure = later.of("c").unwrap_err();
+        assert!(failure.retryable, "{failure:?}");
+        assert!(agents.get("c").is_err());
+        awaited.serve(AgentSpec::default(), Executor::builder().build());
+        assert!(later.of("c").is_ok() && agents.get("c").is_ok());
         let failure = Executors::by_agent([]).of("c").unwrap_err();
         assert!(failure.message.ends_with("it serves none"));
     }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod attempts;
+mod awaited;
 mod events;
 mod executor;
 mod executors;
@@ -14,6 +15,7 @@ mod scope;
 
 pub use agents::{Agents, UnknownAgent};
 pub use attempts::{AttemptLog, Attempts, Effect};
+pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
 pub use events::sink::{EventSink, NoSink, RetryNotice};
 pub use events::token::{Delta, TokenDelta};

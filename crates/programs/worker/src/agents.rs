@@ -5,9 +5,9 @@ use std::env;
 use neuron_config::{
     AgentFile, AgentFileError, OpenAgents, OpenOptions, ProcessEnvironment, check_trust,
 };
-use neuron_executor::{Agents, Executors};
+use neuron_executor::{Agents, AwaitedAgent, Executors};
 
-use crate::{Settings, WorkerError};
+use crate::{Settings, WorkerError, waiting::Waiting};
 
 /// The agents of an agent file, each with what its calls are made with in the working directory. Clones
 /// share the MCP servers.
@@ -16,11 +16,14 @@ pub struct ServedAgents {
     open: OpenAgents,
     executors: Executors,
     definitions: Agents,
+    /// For those whose MCP servers did not start.
+    waiting: Waiting,
 }
 
 impl ServedAgents {
     /// All agents of the file; without a file the one that neuron comes with. Starts the MCP servers that they
-    /// use, once for all their runs: see [`ServedAgents::stop`].
+    /// use, once for all their runs: see [`ServedAgents::stop`]. Agents with a server that does not start are served as soon
+    /// as it does, and until then their runs are left to other workers.
     ///
     /// # Errors
     ///
@@ -30,14 +33,18 @@ impl ServedAgents {
         let file = AgentFile::find(settings.config.as_deref(), &ProcessEnvironment)?;
         check_trust(&file, &ProcessEnvironment)?;
         let cwd = env::current_dir().map_err(WorkerError::WorkingDirectory)?;
-        let open = file.open(OpenOptions::new(cwd)).await?;
+        let options = OpenOptions::new(cwd);
+        let skipping = options.clone().skipping_closed();
+        let open = file.clone().open(skipping).await?;
         match executors(&open) {
             Ok((executors, definitions)) => {
                 log_sandboxes(&open);
+                let awaited = awaited(&open);
                 Ok(Self {
                     open,
-                    executors,
-                    definitions,
+                    executors: executors.awaiting(awaited.clone()),
+                    definitions: definitions.awaiting(awaited.clone()),
+                    waiting: Waiting::begin(&file, &options, awaited),
                 })
             }
             Err(error) => {
@@ -49,10 +56,11 @@ impl ServedAgents {
 
     /// Stops the MCP servers. Those that were started here have ended when this returns.
     pub async fn stop(&self) {
+        self.waiting.stop().await;
         self.open.stop().await;
     }
 
-    /// Returns the names of the agents, sorted.
+    /// Returns the names of the agents that are served from the start, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.open.names().collect()
@@ -70,6 +78,15 @@ impl ServedAgents {
     pub fn definitions(&self) -> Agents {
         self.definitions.clone()
     }
+}
+
+/// Those whose MCP servers did not start.
+fn awaited(open: &OpenAgents) -> Vec<AwaitedAgent> {
+    let closed = open.closed().map(|(agent, why)| {
+        tracing::error!(agent, "an agent is not served yet: {why}");
+        AwaitedAgent::new(agent)
+    });
+    closed.collect()
 }
 
 /// Says in one line what holds the agents' commands.

@@ -7,6 +7,7 @@ mod interruption;
 mod logging;
 mod program;
 mod settings;
+mod waiting;
 
 pub use agents::ServedAgents;
 pub use error::WorkerError;

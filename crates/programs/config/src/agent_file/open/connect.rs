@@ -72,7 +72,7 @@ pub(crate) fn executor(
     }
     for (name, settings) in &file.providers {
         let is_own = own.contains(name.as_str());
-        if !is_own && options.wanted != Wanted::All {
+        if !is_own && !options.every_provider && options.wanted != Wanted::All {
             continue;
         }
         let base_url = base_url(settings, environment);

@@ -29,6 +29,7 @@ pub struct OpenOptions {
     pub(crate) notices: Option<McpNotices>,
     /// Whether agents stay closed whose servers do not start, and the others are opened.
     pub(crate) skips_servers: bool,
+    pub(crate) every_provider: bool,
 }
 
 /// What is to be opened.
@@ -54,6 +55,7 @@ impl OpenOptions {
             protected: Protected::default(),
             notices: None,
             skips_servers: false,
+            every_provider: false,
         }
     }
 
@@ -80,6 +82,13 @@ impl OpenOptions {
     /// [`OpenAgents::closed`](crate::OpenAgents::closed). Default is that none is opened then.
     pub fn skipping_closed(mut self) -> Self {
         self.skips_servers = true;
+        self
+    }
+
+    /// Has executors have every provider of the file that can be used here, where not all agents are opened too: a run of an
+    /// agent may have begun with another model. Default is the agent's own alone.
+    pub fn every_provider(mut self) -> Self {
+        self.every_provider = true;
         self
     }
 
