@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use neuron_config::{AgentFile, AgentFileError, OpenOptions};
 use neuron_harness::HOSTILE_SERVER;
+use neuron_mcp::McpNotice;
 use neuron_types::{AskRule, ToolDefinition};
 
 fn file() -> AgentFile {
@@ -162,7 +163,7 @@ async fn an_agent_does_without_a_server_that_is_not_required() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let options = OpenOptions::new(".").agents(["default"]).mcp_notices({
         let heard = Arc::clone(&heard);
-        move |notice| heard.lock().unwrap().push(notice.to_string())
+        move |notice: &McpNotice<'_>| heard.lock().unwrap().push(notice.to_string())
     });
     let agents = file.open(options).await.unwrap();
     assert!(agents.names().any(|name| name == "default"));
