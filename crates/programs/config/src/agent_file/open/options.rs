@@ -130,6 +130,8 @@ impl fmt::Debug for OpenOptions {
             .field("cwd", &self.cwd)
             .field("person", &self.person.is_some())
             .field("wanted", &self.wanted)
+            .field("skips_servers", &self.skips_servers)
+            .field("notices", &self.notices.is_some())
             .finish_non_exhaustive()
     }
 }
