@@ -10,8 +10,7 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent,
-    PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects,
+    AgentSpec, DynProvider, FailureKind, HookEvent, PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects,
     ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
@@ -31,8 +30,11 @@ mod answer_form;
 mod attempt;
 mod builder;
 mod deferred;
+mod failed_models;
+mod fitted;
 mod grants;
 mod hooks;
+mod model;
 mod place;
 mod preview;
 mod reporter;
@@ -46,7 +48,8 @@ pub use builder::ExecutorBuilder;
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
 ///
 /// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
-/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter).
+/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter) or several
+/// models can answer; it is copied where models of several providers did.
 ///
 /// # What a tool call comes to
 ///
@@ -194,107 +197,6 @@ impl Executor {
     #[must_use]
     pub fn tools(&self) -> &ToolRegistry {
         &self.inner.tools
-    }
-
-    /// Calls the model: one attempt.
-    ///
-    /// The answer's `mismatch` says whether it is of the form that the request asks for. Its `cost_usd` is filled in from the prices, unless the provider did. If a
-    /// [sink](Self::with_sink) watches, the model is asked for a stream, and the sink is told its pieces; what
-    /// is answered is the same.
-    ///
-    /// # Errors
-    ///
-    /// The provider's error; `timeout` or `cancelled` where the scope ended it; `terminated` where a hook
-    /// did; `no_worker` where no such provider is registered, and `invalid_request` where the request names none.
-    pub async fn call_model(
-        &self,
-        scope: &StepScope,
-        request: &CompletionRequest,
-    ) -> Result<CompletionResponse, StepFailure> {
-        let executor = self.of_step(scope.agent.as_deref())?;
-        let tenant = scope.tenant.as_deref();
-        let (name, provider, limiter) = executor.provider(request.provider.as_deref(), tenant)?;
-        let span = info_span!(
-            "llm_call",
-            run_id = %scope.run_id,
-            turn = scope.step.turn,
-            attempt = scope.attempt,
-            model = request.model,
-            input_tokens = Empty,
-            output_tokens = Empty,
-            gen_ai.operation.name = "chat",
-            gen_ai.provider.name = name,
-            gen_ai.request.model = request.model,
-            gen_ai.response.model = Empty,
-            gen_ai.usage.input_tokens = Empty,
-            gen_ai.usage.output_tokens = Empty,
-            error.r#type = Empty,
-        );
-        let result = executor
-            .model_attempt(scope, (name, provider, limiter), request)
-            .instrument(span.clone())
-            .await;
-        match &result {
-            Ok(response) => {
-                span.record("input_tokens", response.usage.input_tokens);
-                span.record("output_tokens", response.usage.output_tokens);
-                span.record("gen_ai.response.model", &response.model);
-                span.record("gen_ai.usage.input_tokens", response.usage.input_tokens);
-                span.record("gen_ai.usage.output_tokens", response.usage.output_tokens);
-            }
-            Err(failure) => record_failure(&span, failure),
-        }
-        result
-    }
-
-    async fn model_attempt(
-        &self,
-        scope: &StepScope,
-        (name, provider, limiter): (&str, &dyn DynProvider, Option<&RateLimiter>),
-        request: &CompletionRequest,
-    ) -> Result<CompletionResponse, StepFailure> {
-        let what = "the model call";
-        let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
-        let mut attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
-        self.notify(&attempt, &HookEvent::PreLlmCall { request })
-            .await?;
-        let admission = match limiter {
-            Some(limiter) => Some(turn::await_turn(limiter, &mut attempt, scope, request).await?),
-            None => None,
-        };
-        let answer = attempt
-            .part(async {
-                match self.watcher(scope) {
-                    Some(sink) => tokens::watched(sink, scope, provider, request).await,
-                    None => provider.complete_dyn(request).await,
-                }
-            })
-            .await
-            .map_err(|cut| cut.into_failure(what))?
-            .map_err(StepFailure::from);
-        if let Some(admission) = admission {
-            match &answer {
-                Ok(response) => admission.answered(&response.usage),
-                Err(failure) => admission.failed(failure.kind, failure.retry_after),
-            }
-        }
-        let mut response = answer?;
-        if response.cost_usd.is_none() {
-            response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
-        }
-        let form = request.response_format.as_ref();
-        response.mismatch = form.and_then(|form| answer_form::mismatch(form, &response));
-        let event = HookEvent::PostLlmCall {
-            response: &response,
-        };
-        self.notify_after(&attempt, &event).await?;
-        Ok(response)
-    }
-
-    /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.
-    fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
-        let sink = self.sink.as_deref()?;
-        (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
     }
 
     /// The provider of this name, with what keeps its requests within their rate: the tenant's own, where there is one.

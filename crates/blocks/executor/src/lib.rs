@@ -25,8 +25,9 @@ pub use limiter::{
     admission::Admission,
     rate_limiter::{RateLimiter, RateLimiterBuilder},
     turned_away::TurnedAway,
-    wait::longest_wait,
+    wait::{longest_attempt, longest_wait},
 };
+pub(crate) use limiter::wait::longest_answer;
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
