@@ -10,8 +10,9 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, DynProvider, FailureKind, HookEvent, PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects,
-    ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
+    AgentSpec, DynProvider, FailureKind, HookEvent, PREVIEW_CALL, Place, RunEvent, RunId,
+    StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput, VERIFY_CALL,
+    VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};

@@ -21,13 +21,13 @@ pub use executor::{Executor, ExecutorBuilder, Needed};
 pub use executors::Executors;
 pub use input_form::{checked_input, input_mismatch};
 pub use jitter::Jitter;
+pub(crate) use limiter::wait::longest_answer;
 pub use limiter::{
     admission::Admission,
     rate_limiter::{RateLimiter, RateLimiterBuilder},
     turned_away::TurnedAway,
     wait::{longest_attempt, longest_wait},
 };
-pub(crate) use limiter::wait::longest_answer;
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;

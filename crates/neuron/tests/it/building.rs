@@ -94,6 +94,9 @@ fn further_models_are_listed_in_order() {
     let head = &agent.spec().head;
     assert_eq!(head.provider.as_deref(), Some("own"));
     assert_eq!(head.fallback_models, ["ollama/llama", "own-3/script"]);
-    let error = Agent::builder("a").model(model()).fallback("claude").build();
+    let error = Agent::builder("a")
+        .model(model())
+        .fallback("claude")
+        .build();
     assert!(matches!(error, Err(AgentError::ModelName { .. })));
 }

@@ -102,7 +102,10 @@ impl<'a> Attempt<'a> {
             let longest = longest_answer(self.timeout);
             format!("the model's answer was not whole within {longest:?}")
         } else {
-            format!("nothing more came of the model's answer within {:?}", self.timeout)
+            format!(
+                "nothing more came of the model's answer within {:?}",
+                self.timeout
+            )
         }
     }
 

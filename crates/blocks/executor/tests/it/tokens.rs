@@ -185,7 +185,10 @@ async fn a_timeout_bounds_the_silence_of_a_model_and_not_its_answer() {
     assert!(asked(5).await.is_ok());
     let failure = asked(20).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Timeout);
-    assert_eq!(failure.message, "the model's answer was not whole within 360s");
+    assert_eq!(
+        failure.message,
+        "the model's answer was not whole within 360s"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,8 +222,5 @@ async fn the_answer_of_the_next_model_supersedes_what_came_of_the_one_before() {
     scope.step.position = 0;
     let answer = executor.call_model(&scope, &request).await.unwrap();
     assert_eq!(answer.message.answered_by(), Some("n/large"));
-    assert_eq!(
-        reader.told(),
-        ["2.1.0 Hi", "2.1.0 Hello ", "2.1.1 there"]
-    );
+    assert_eq!(reader.told(), ["2.1.0 Hi", "2.1.0 Hello ", "2.1.1 there"]);
 }

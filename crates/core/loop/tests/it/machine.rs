@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
-    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Lineage,
-    Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags,
-    StepFailure, StepId, StopReason, ToolEffects, UserMessage,
+    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ExitReason, FailureKind,
+    Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput,
+    RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 use uuid::Uuid;

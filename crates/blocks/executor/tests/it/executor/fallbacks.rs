@@ -42,7 +42,9 @@ fn listed(others: &[&str]) -> CompletionRequest {
 }
 
 fn two(first: impl Provider + 'static, second: impl Provider + 'static) -> ExecutorBuilder {
-    Executor::builder().provider("a", first).provider("b", second)
+    Executor::builder()
+        .provider("a", first)
+        .provider("b", second)
 }
 
 #[tokio::test]
@@ -106,15 +108,16 @@ async fn a_model_that_takes_the_request_for_invalid_is_passed_over() {
 
 #[tokio::test]
 async fn where_all_fail_the_door_comes_back_as_soon_as_one_may_answer() {
-    let executor = two(failing("rate_limited", 60_000), failing("overloaded", 5_000)).build();
+    let executor = two(
+        failing("rate_limited", 60_000),
+        failing("overloaded", 5_000),
+    )
+    .build();
     let failure = executor.call_model(&scope(), &listed(&["b/n"])).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Overloaded);
     assert_eq!(failure.retry_after, Some(Duration::from_secs(5)));
-    assert_eq!(
-        failure.message,
-        "b/n: as told; a/m: rate_limited: as told"
-    );
+    assert_eq!(failure.message, "b/n: as told; a/m: rate_limited: as told");
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,7 +225,10 @@ struct Picky;
 
 impl Provider for Picky {
     async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
-        Err(ProviderError::new(FailureKind::InvalidRequest, "what is this"))
+        Err(ProviderError::new(
+            FailureKind::InvalidRequest,
+            "what is this",
+        ))
     }
 }
 

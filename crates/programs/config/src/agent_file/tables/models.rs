@@ -49,11 +49,7 @@ pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Optio
 
 /// Reads a key that names a model, or several in the order in which they are asked. Empty if it is absent, or if one of
 /// them cannot be read.
-pub(crate) fn read_list<'a>(
-    table: &Table<'a>,
-    key: &str,
-    known: &Known<'_>,
-) -> Vec<ModelName<'a>> {
+pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Vec<ModelName<'a>> {
     if table.is_empty_list(key) {
         let message = "is an empty list: name a model, as in \"openai/gpt-6.1-terra\"";
         table.problem(key, table.offset_of(key), message);
@@ -65,10 +61,15 @@ pub(crate) fn read_list<'a>(
             table.problem(key, text.offset, "names the same model twice");
         }
     }
-    let models = texts.into_iter().map(|text| read_name(table, key, text, known));
+    let models = texts
+        .into_iter()
+        .map(|text| read_name(table, key, text, known));
     // All are read, so that every problem is noted.
     let models: Vec<_> = models.collect();
-    models.into_iter().collect::<Option<_>>().unwrap_or_default()
+    models
+        .into_iter()
+        .collect::<Option<_>>()
+        .unwrap_or_default()
 }
 
 fn read_name<'a>(

@@ -42,7 +42,8 @@ fn every_model_of_a_list_needs_a_price() {
     );
 }
 
-const LIMITED: &str = "[agents.a]\nmodel = \"openai/gpt-6.1-terra\"\nlimits = { cost_usd = \"5.00\" }\n";
+const LIMITED: &str =
+    "[agents.a]\nmodel = \"openai/gpt-6.1-terra\"\nlimits = { cost_usd = \"5.00\" }\n";
 
 /// Why an executor of the agent is not made, if it is not.
 fn refused(
@@ -82,5 +83,8 @@ fn terms_that_no_list_is_about_are_refused_with_a_limit() {
     let priority = format!("{LIMITED}extra = {{ service_tier = \"priority\" }}\n");
     let error = refused(&priority, &[("OPENAI_API_KEY", "k")]).unwrap();
     let said = error.to_string();
-    assert!(said.contains("not known on the terms that the agent asks for"), "{said}");
+    assert!(
+        said.contains("not known on the terms that the agent asks for"),
+        "{said}"
+    );
 }

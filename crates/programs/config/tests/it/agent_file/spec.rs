@@ -285,9 +285,15 @@ fn a_model_can_be_a_list_of_which_the_first_is_asked_first() {
     let listed = definition(text, "listed").head;
     assert_eq!(listed.provider.as_deref(), Some("demo"));
     assert_eq!(listed.model, "demo");
-    assert_eq!(listed.fallback_models, ["openai/gpt-6.1-terra", "ollama/qwen/3"]);
+    assert_eq!(
+        listed.fallback_models,
+        ["openai/gpt-6.1-terra", "ollama/qwen/3"]
+    );
     let models: Vec<_> = listed.models().collect();
-    assert_eq!(models, ["demo/demo", "openai/gpt-6.1-terra", "ollama/qwen/3"]);
+    assert_eq!(
+        models,
+        ["demo/demo", "openai/gpt-6.1-terra", "ollama/qwen/3"]
+    );
     assert!(definition(text, "own").head.fallback_models.is_empty());
 }
 
@@ -300,8 +306,14 @@ fn every_model_of_a_list_is_checked() {
     for (list, said) in [
         ("[]", "is an empty list"),
         ("[\"demo/demo\", \"gpt\"]", "names no provider"),
-        ("[\"demo/demo\", \"nobody/m\"]", "unknown provider \"nobody\""),
-        ("[\"demo/demo\", \"demo/demo\"]", "names the same model twice"),
+        (
+            "[\"demo/demo\", \"nobody/m\"]",
+            "unknown provider \"nobody\"",
+        ),
+        (
+            "[\"demo/demo\", \"demo/demo\"]",
+            "names the same model twice",
+        ),
     ] {
         let problem = problem(list);
         assert!(problem.contains(said), "{list}: {problem}");
