@@ -31,6 +31,8 @@ mod answer_form;
 mod attempt;
 mod builder;
 mod deferred;
+mod failed_models;
+mod fitted;
 mod grants;
 mod hooks;
 mod model_call;
@@ -47,7 +49,8 @@ pub use builder::ExecutorBuilder;
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
 ///
 /// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
-/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter).
+/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter) or several
+/// models can answer; it is copied where models of several providers did.
 ///
 /// # What a tool call comes to
 ///

@@ -23,11 +23,12 @@ pub use executor::{Executor, ExecutorBuilder, Needed};
 pub use executors::Executors;
 pub use input_form::{checked_input, input_mismatch};
 pub use jitter::Jitter;
+pub(crate) use limiter::wait::longest_answer;
 pub use limiter::{
     admission::Admission,
     rate_limiter::{RateLimiter, RateLimiterBuilder},
     turned_away::TurnedAway,
-    wait::longest_wait,
+    wait::{longest_attempt, longest_wait},
 };
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};

@@ -24,6 +24,7 @@ use super::{Agent, AgentError, AgentTool, Model, Parts};
 pub struct AgentBuilder<I: ?Sized = str, O = String> {
     spec: AgentSpec,
     model: Option<Model>,
+    fallbacks: Vec<Model>,
     tools: ToolRegistry,
     sandbox: Option<Sandbox>,
     executor: ExecutorBuilder,
@@ -74,6 +75,7 @@ impl AgentBuilder {
         Self {
             spec,
             model: None,
+            fallbacks: Vec::new(),
             tools: ToolRegistry::new(),
             sandbox: None,
             executor: Executor::builder(),
@@ -89,6 +91,7 @@ impl AgentBuilder {
         Self {
             spec,
             model: None,
+            fallbacks: Vec::new(),
             tools: executor.tools().clone(),
             sandbox: None,
             executor: executor.to_builder(),
@@ -100,9 +103,21 @@ impl AgentBuilder {
 }
 
 impl<I: ?Sized, O> AgentBuilder<I, O> {
-    /// Sets the model: `"anthropic/claude-sonnet-5-5"`, or [one of a provider of one's own](Model::of).
+    /// Sets the model: `"anthropic/claude-sonnet-5-5"`, or [one of a provider of one's own](Model::of). It stands for those
+    /// that an agent file lists; [`fallback`](Self::fallback) adds others.
     pub fn model(mut self, model: impl Into<Model>) -> Self {
         self.model = Some(model.into());
+        self.spec.head_mut().fallback_models.clear();
+        self
+    }
+
+    /// Adds a model that is asked, in the same attempt, where those before it cannot answer: where their provider is
+    /// overloaded or not to be reached, their key or quota is used up, or the model is gone. Default is none.
+    ///
+    /// A provider that is not the first's is not sent what only the first reads: see
+    /// [`RequestHead::fallback_models`](neuron_types::RequestHead::fallback_models).
+    pub fn fallback(mut self, model: impl Into<Model>) -> Self {
+        self.fallbacks.push(model.into());
         self
     }
 
@@ -286,6 +301,7 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         AgentBuilder {
             spec: self.spec,
             model: self.model,
+            fallbacks: self.fallbacks,
             tools: self.tools,
             sandbox: self.sandbox,
             executor: self.executor,
@@ -317,6 +333,13 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
                 return Err(AgentError::NoModel { agent: name });
             }
             None => {}
+        }
+        for (fallback, number) in self.fallbacks.into_iter().zip(2..) {
+            let model = fallback.resolve(&name)?.numbered(number);
+            let head = self.spec.head_mut();
+            head.fallback_models
+                .push(format!("{}/{}", model.provider_name, model.model));
+            executor = executor.shared_provider(model.provider_name, model.provider);
         }
         if let (Some(limiter), Some(provider)) = (self.limiter, &self.spec.head.provider) {
             executor = executor.limiter(provider.as_str(), limiter);

@@ -34,6 +34,16 @@ pub(crate) struct ResolvedModel {
     pub(crate) model: String,
 }
 
+impl ResolvedModel {
+    /// The same as the model of this number in a list: a provider that was given as a value has a name of its own.
+    pub(crate) fn numbered(mut self, number: usize) -> Self {
+        if self.provider_name == OWN {
+            self.provider_name = format!("{OWN}-{number}");
+        }
+        self
+    }
+}
+
 impl Model {
     /// Returns this provider's model of this name.
     #[must_use]

@@ -82,3 +82,21 @@ fn a_tool_says_how_its_calls_are_made() {
     assert_eq!(options.start_to_close_timeout, Duration::from_secs(30));
     assert_eq!(options.activity.task_queue.as_deref(), Some("pci"));
 }
+
+#[test]
+fn further_models_are_listed_in_order() {
+    let agent = Agent::builder("a")
+        .model(model())
+        .fallback("ollama/llama")
+        .fallback(model())
+        .build()
+        .unwrap();
+    let head = &agent.spec().head;
+    assert_eq!(head.provider.as_deref(), Some("own"));
+    assert_eq!(head.fallback_models, ["ollama/llama", "own-3/script"]);
+    let error = Agent::builder("a")
+        .model(model())
+        .fallback("claude")
+        .build();
+    assert!(matches!(error, Err(AgentError::ModelName { .. })));
+}

@@ -49,6 +49,7 @@ macro_rules! __scenarios {
                 queued_messages_are_taken_up_between_turns
                 a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
+                the_next_model_of_the_list_answers
                 cancelling_ends_a_hanging_model_call
                 cancelling_ends_a_hanging_tool_call
                 cancelling_ends_a_wait
@@ -114,6 +115,7 @@ macro_rules! __scenarios {
                 an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
                 every_limit_ends_a_run
+                the_next_model_of_the_list_answers
                 cancelling_ends_a_hanging_tool_call
                 cancelling_ends_a_wait
                 cancelling_leaves_every_call_in_flight

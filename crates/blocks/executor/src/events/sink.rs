@@ -28,8 +28,7 @@ pub trait EventSink: Send + Sync {
     /// An attempt failed and another follows.
     fn retry(&self, notice: &RetryNotice);
 
-    /// Whether the sink is told answers while they come. Default is no: then models are asked for their answers
-    /// in one piece. Must always answer the same.
+    /// Whether the sink is told answers while they come. Default is no. Must always answer the same.
     fn wants_tokens(&self) -> bool {
         false
     }

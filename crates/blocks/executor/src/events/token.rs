@@ -6,9 +6,9 @@ use neuron_types::{ContentBlock, RunId, StreamEvent};
 ///
 /// # Order
 ///
-/// `seq` counts the pieces of one attempt from 0, without gaps. A piece with `seq` 0 supersedes all that came
-/// of this turn before: the attempt before failed, or the process that made it is gone, and the answer begins
-/// anew. Attempts have rising numbers in one process; after a crash a number may come again.
+/// `seq` counts the pieces of one model's answer in one attempt from 0, without gaps. A piece with `seq` 0 supersedes all
+/// that came of this turn before: the attempt before failed, or the model of the list before, or the process that made it
+/// is gone, and the answer begins anew. Attempts have rising numbers in one process; after a crash a number may come again.
 ///
 /// # What it is worth
 ///

@@ -7,7 +7,7 @@ use neuron_types::{FailureKind, StepFailure};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::StepScope;
+use crate::{StepScope, longest_answer};
 
 /// How long a tool that is cut short has to end by itself. Longer than `bash` gives its command.
 const NOTICE: Duration = Duration::from_secs(3);
@@ -43,6 +43,8 @@ pub(crate) fn no_result(what: &str, limit: Duration) -> String {
 pub(crate) struct Attempt<'a> {
     timeout: Duration,
     deadline: Option<Instant>,
+    /// When it ends at the latest, however often it shows that it goes on.
+    latest: Option<Instant>,
     cancellation: &'a CancellationToken,
 }
 
@@ -50,10 +52,12 @@ impl<'a> Attempt<'a> {
     /// Begins an attempt that may take as long as its scope says, and no longer than `longest`.
     pub(crate) fn start(scope: &'a StepScope, longest: Duration) -> Self {
         let timeout = scope.timeout.min(longest);
+        let now = Instant::now();
         Self {
             timeout,
             // A timeout beyond the clock's range is none.
-            deadline: Instant::now().checked_add(timeout),
+            deadline: now.checked_add(timeout),
+            latest: now.checked_add(longest_answer(timeout)),
             cancellation: &scope.cancellation,
         }
     }
@@ -76,9 +80,33 @@ impl<'a> Attempt<'a> {
             () = self.cancellation.cancelled() => Err(Cut::Cancelled),
             result = waiting => Ok(result),
         };
-        let deadline = self.deadline;
-        self.deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
+        let waited = since.elapsed();
+        let later = |at: Option<Instant>| at.and_then(|at| at.checked_add(waited));
+        self.deadline = later(self.deadline);
+        self.latest = later(self.latest);
         result
+    }
+
+    /// Notes that a part shows that it goes on: the attempt has its time anew.
+    pub(crate) fn goes_on(&mut self) {
+        let anew = Instant::now().checked_add(self.timeout);
+        self.deadline = match (anew, self.latest) {
+            (Some(anew), Some(latest)) => Some(anew.min(latest)),
+            (anew, latest) => anew.or(latest),
+        };
+    }
+
+    /// Says why an answer that had begun was cut off.
+    pub(crate) fn cut_off(&self) -> String {
+        if self.deadline == self.latest {
+            let longest = longest_answer(self.timeout);
+            format!("the model's answer was not whole within {longest:?}")
+        } else {
+            format!(
+                "nothing more came of the model's answer within {:?}",
+                self.timeout
+            )
+        }
     }
 
     /// How long it may take.

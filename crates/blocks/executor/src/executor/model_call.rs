@@ -1,34 +1,134 @@
-//! Model calls: which provider makes them, who watches, and what an attempt comes to.
+//! Calling a model: one attempt goes through the agent's list of models once.
 
 use std::time::Duration;
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent, StepFailure,
+    CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, HookEvent,
+    StepFailure,
 };
-use tracing::{Instrument, field::Empty, info_span};
+use tracing::{Instrument, field::Empty, info, info_span, warn};
 
-use super::{Executor, answer_form, attempt::Attempt, list, record_failure, tokens, turn};
+use super::{
+    Executor, answer_form,
+    attempt::Attempt,
+    failed_models::FailedModels,
+    fitted::{Listed, fitted, holds_foreign},
+    list, record_failure, tokens, turn,
+};
 use crate::{EventSink, RateLimiter, StepScope};
 
 impl Executor {
     /// Calls the model: one attempt.
     ///
-    /// The answer's `mismatch` says whether it is of the form that the request asks for. Its `cost_usd` is filled in from the prices, unless the provider did. If a
-    /// [sink](Self::with_sink) watches, the model is asked for a stream, and the sink is told its pieces; what
-    /// is answered is the same.
+    /// The answer's `mismatch` says whether it is of the form that the request asks for. Its `cost_usd` is filled in from
+    /// the prices of the model that answered, unless the provider did. The model is asked for a stream. If a
+    /// [sink](Self::with_sink) watches, it is shown the pieces. The attempt may take as long as its scope says
+    /// [without a piece](crate::longest_attempt).
+    ///
+    /// # Several models
+    ///
+    /// Where the request has [further models](neuron_types::RequestHead::fallback_models), each is asked once, in their
+    /// order, for as long as the one before [failed so that another may help](FailureKind::another_model_may_help); a
+    /// further model that takes the request for an invalid one is passed over too. Each has the attempt's time for itself.
+    /// A model whose provider is not here is left out, but for the first. The answer ends with a block that
+    /// [names the model](ContentBlock::AnsweredBy).
+    ///
+    /// A model whose requests are [paced](super::ExecutorBuilder::limiter) is waited for 10 s at most while another follows
+    /// it, and no longer than one before it asked to be left alone: neither its own rate nor a pause that its server asked
+    /// for keeps the others from being asked.
     ///
     /// # Errors
     ///
     /// The provider's error; `timeout` or `cancelled` where the scope ended it; `terminated` where a hook
-    /// did; `no_worker` where no such provider is registered, and `invalid_request` where the request names none.
+    /// did; `no_worker` where no such provider is registered, and `invalid_request` where the request names none. Where
+    /// several models failed, that of the one that can be tried again the soonest, else that of the first.
     pub async fn call_model(
         &self,
         scope: &StepScope,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
+        if request.fallback_models.is_empty() {
+            return executor.ask(scope, request, Duration::MAX).await;
+        }
+        executor.ask_in_order(scope, request).await
+    }
+
+    async fn ask_in_order(
+        &self,
+        scope: &StepScope,
+        request: &CompletionRequest,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let models = self.models(scope, request)?;
+        let Some(own) = models.first().copied() else {
+            return Err(none_asked());
+        };
+        let mut models = models.into_iter().peekable();
+        let mut failed = FailedModels::default();
+        let mut is_first = true;
+        while let Some(model) = models.next() {
+            let longest = failed.longest_turn(models.peek().is_none());
+            let sent = fitted(request, own, model);
+            let failure = match self.ask(scope, &sent, longest).await {
+                Ok(mut response) => {
+                    let content = &mut response.message.content;
+                    if !content.is_empty() {
+                        let model = model.name();
+                        content.push(ContentBlock::AnsweredBy { model });
+                    }
+                    return Ok(response);
+                }
+                Err(failure) => failure,
+            };
+            if ends_the_call(failure.kind) {
+                return Err(failure);
+            }
+            // What is not the first model's own request may be wrong for the model alone.
+            let is_adapted = !is_first || holds_foreign(request, model.provider);
+            let is_misfit = is_adapted && failure.kind == FailureKind::InvalidRequest;
+            let goes_on = is_misfit || failure.kind.another_model_may_help();
+            info!(model = model.name(), %failure, goes_on, "a model of the list failed");
+            failed.add(model, failure);
+            if !goes_on {
+                break;
+            }
+            is_first = false;
+        }
+        Err(failed.into_failure().unwrap_or_else(none_asked))
+    }
+
+    /// The models of the list that can be asked here, in order.
+    fn models<'a>(
+        &'a self,
+        scope: &StepScope,
+        request: &'a CompletionRequest,
+    ) -> Result<Vec<Listed<'a>>, StepFailure> {
         let tenant = scope.tenant.as_deref();
-        let (name, provider, limiter) = executor.provider(request.provider.as_deref(), tenant)?;
+        let (provider, ..) = self.provider(request.provider.as_deref(), tenant)?;
+        let mut models = vec![Listed {
+            provider,
+            model: &request.model,
+        }];
+        for name in &request.fallback_models {
+            match Listed::parse(name) {
+                Some(model) if self.provider(Some(model.provider), tenant).is_ok() => {
+                    models.push(model);
+                }
+                _ => warn!(model = name, "a model of the list has no provider here"),
+            }
+        }
+        Ok(models)
+    }
+
+    /// Asks one model. Its request waits for its turn for `longest_turn` at most.
+    async fn ask(
+        &self,
+        scope: &StepScope,
+        request: &CompletionRequest,
+        longest_turn: Duration,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let tenant = scope.tenant.as_deref();
+        let (name, ..) = self.provider(request.provider.as_deref(), tenant)?;
         let span = info_span!(
             "llm_call",
             run_id = %scope.run_id,
@@ -45,8 +145,8 @@ impl Executor {
             gen_ai.usage.output_tokens = Empty,
             error.r#type = Empty,
         );
-        let result = executor
-            .model_attempt(scope, (name, provider, limiter), request)
+        let result = self
+            .model_attempt(scope, request, longest_turn)
             .instrument(span.clone())
             .await;
         match &result {
@@ -65,28 +165,24 @@ impl Executor {
     async fn model_attempt(
         &self,
         scope: &StepScope,
-        (name, provider, limiter): (&str, &dyn DynProvider, Option<&RateLimiter>),
         request: &CompletionRequest,
+        longest_turn: Duration,
     ) -> Result<CompletionResponse, StepFailure> {
-        let what = "the model call";
+        let tenant = scope.tenant.as_deref();
+        let (name, provider, limiter) = self.provider(request.provider.as_deref(), tenant)?;
         let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
         let mut attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
         self.notify(&attempt, &HookEvent::PreLlmCall { request })
             .await?;
         let admission = match limiter {
-            Some(limiter) => Some(turn::await_turn(limiter, &mut attempt, scope, request).await?),
+            Some(limiter) => {
+                let turn = turn::await_turn(limiter, &mut attempt, scope, request, longest_turn);
+                Some(turn.await?)
+            }
             None => None,
         };
-        let answer = attempt
-            .part(async {
-                match self.watcher(scope) {
-                    Some(sink) => tokens::watched(sink, scope, provider, request).await,
-                    None => provider.complete_dyn(request).await,
-                }
-            })
-            .await
-            .map_err(|cut| cut.into_failure(what))?
-            .map_err(StepFailure::from);
+        let sink = self.watcher(scope);
+        let answer = tokens::answer(sink, scope, &mut attempt, provider, request).await;
         if let Some(admission) = admission {
             match &answer {
                 Ok(response) => admission.answered(&response.usage),
@@ -152,4 +248,16 @@ impl Executor {
                 StepFailure::new(kind, format!("{what}: this executor has {known}"))
             })
     }
+}
+
+fn none_asked() -> StepFailure {
+    StepFailure::new(FailureKind::Internal, "no model of the list was asked")
+}
+
+/// Whether a failure is of the step and not of a model.
+const fn ends_the_call(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Cancelled | FailureKind::Terminated | FailureKind::Guardrail
+    )
 }

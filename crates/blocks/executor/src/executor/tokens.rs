@@ -1,32 +1,46 @@
-//! Asking a model while somebody watches the answer come.
+//! Asking a model for its answer, piece by piece.
 
 use futures::StreamExt as _;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DynProvider, FailureKind, ProviderError, StreamEvent,
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, StepFailure, StreamEvent,
 };
 
+use super::attempt::{Attempt, Cut};
 use crate::{Delta, EventSink, StepScope, TokenDelta};
 
-/// Asks for the answer as a stream and tells the sink its pieces.
+const WHAT: &str = "the model call";
+
+/// Asks for the answer as a stream, so that a long one is not taken for none, and shows the sink its pieces.
 ///
 /// The answer is the stream's last event, which is what the provider would have answered in one piece. A stream
 /// that is dropped closes its connection.
-pub(crate) async fn watched(
-    sink: &dyn EventSink,
+pub(crate) async fn answer(
+    sink: Option<&dyn EventSink>,
     scope: &StepScope,
+    attempt: &mut Attempt<'_>,
     provider: &dyn DynProvider,
     request: &CompletionRequest,
-) -> Result<CompletionResponse, ProviderError> {
-    let mut emitter = Emitter {
+) -> Result<CompletionResponse, StepFailure> {
+    let mut emitter = sink.map(|sink| Emitter {
         sink,
         scope,
         next: 0,
-    };
-    let mut events = provider.complete_stream_dyn(request).await?.receiver;
-    while let Some(event) = events.next().await {
+    });
+    let stream = attempt.part(provider.complete_stream_dyn(request)).await;
+    let stream = stream.map_err(|cut| cut.into_failure(WHAT))?;
+    let mut events = stream.map_err(StepFailure::from)?.receiver;
+    let mut has_begun = false;
+    loop {
+        let event = attempt.part(events.next()).await;
+        let event = event.map_err(|cut| match cut {
+            Cut::Timeout(_) if has_begun => {
+                StepFailure::new(FailureKind::Timeout, attempt.cut_off())
+            }
+            cut => cut.into_failure(WHAT),
+        })?;
         match event {
-            StreamEvent::MessageComplete(answer) => {
-                if emitter.next == 0 {
+            Some(StreamEvent::MessageComplete(answer)) => {
+                if let Some(emitter) = emitter.as_mut().filter(|emitter| emitter.next == 0) {
                     let blocks = &answer.message.content;
                     blocks
                         .iter()
@@ -35,18 +49,24 @@ pub(crate) async fn watched(
                 }
                 return Ok(*answer);
             }
-            StreamEvent::Error(error) => return Err(error),
-            event => {
-                if let Some(delta) = Delta::of_event(event) {
+            Some(StreamEvent::Error(error)) => return Err(error.into()),
+            Some(event) => {
+                has_begun = true;
+                attempt.goes_on();
+                if let Some(emitter) = &mut emitter
+                    && let Some(delta) = Delta::of_event(event)
+                {
                     emitter.emit(delta);
                 }
             }
+            None => {
+                return Err(StepFailure::new(
+                    FailureKind::Network,
+                    "the provider's stream ended before its answer was whole: try again",
+                ));
+            }
         }
     }
-    Err(ProviderError::new(
-        FailureKind::Network,
-        "the provider's stream ended before its answer was whole: try again",
-    ))
 }
 
 struct Emitter<'a> {

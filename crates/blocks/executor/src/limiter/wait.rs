@@ -10,3 +10,21 @@ use std::time::Duration;
 pub fn longest_wait(timeout: Duration) -> Duration {
     timeout / 2
 }
+
+/// An answer that keeps coming may take so many times as long as one of which nothing comes.
+const ANSWERING: u32 = 6;
+
+/// Returns how long an answer may take in all that is never silent for as long as this timeout: six times as long.
+pub(crate) fn longest_answer(timeout: Duration) -> Duration {
+    timeout.saturating_mul(ANSWERING)
+}
+
+/// Returns how long one attempt of a model call takes at most where so many models are asked in turn: each has the
+/// [wait](longest_wait) for its turn, and six times the timeout, which bounds the silence of a model and not its answer.
+/// An engine that has a clock of its own allows this much.
+#[must_use]
+pub fn longest_attempt(timeout: Duration, models: usize) -> Duration {
+    let models = u32::try_from(models.max(1)).unwrap_or(u32::MAX);
+    let one = longest_wait(timeout).saturating_add(longest_answer(timeout));
+    one.saturating_mul(models)
+}

@@ -90,9 +90,11 @@ const HAIKU_5_5: Row = row(&["claude-haiku-5-5"], 100, 500, 10, 125);
 const HAIKU_5_5_LONG_PROMPT: u64 = 100_000;
 
 impl PriceList {
-    /// The price of a model, by the vendor's name of it.
+    /// The price of a model, by the vendor's name of it. A name with a date, `claude-opus-4-5-20251101` or
+    /// `gpt-6.1-terra-2026-10-01`, has the price of the name without it.
     #[must_use]
     pub fn price(self, model: &str) -> Option<ModelPrice> {
+        let model = undated(model);
         let rows = match self {
             Self::OpenAi => OPENAI,
             Self::Anthropic => ANTHROPIC,
@@ -128,6 +130,23 @@ impl Row {
             cache_write: Some(price(self.cache_write, prompt)),
             long_prompt: None,
         }
+    }
+}
+
+/// The name of a model without the date at its end.
+fn undated(model: &str) -> &str {
+    let is_number = |part: &str, digits: usize| {
+        part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let (name, last) = model.rsplit_once('-').unwrap_or((model, ""));
+    if is_number(last, 8) {
+        return name;
+    }
+    let mut parts = model.rsplitn(4, '-');
+    let [day, month, year] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    match parts.next() {
+        Some(name) if is_number(day, 2) && is_number(month, 2) && is_number(year, 4) => name,
+        _ => model,
     }
 }
 

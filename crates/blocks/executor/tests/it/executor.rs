@@ -1,3 +1,4 @@
+mod fallbacks;
 mod grants;
 mod hooks;
 mod model;

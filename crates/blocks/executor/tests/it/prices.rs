@@ -161,3 +161,37 @@ fn a_price_that_was_set_outranks_the_list_whatever_the_terms() {
     assert_eq!(prices.cost("openai", &request, &million(1)), dollars("0.1"));
     assert_eq!(prices.cost("openai", &request, &million(2)), dollars("2"));
 }
+
+#[test]
+fn a_name_with_a_date_has_the_price_of_the_name_without_it() {
+    for (list, dated, undated) in [
+        (
+            PriceList::Anthropic,
+            "claude-opus-4-5-20251101",
+            "claude-opus-4-5",
+        ),
+        (
+            PriceList::Anthropic,
+            "claude-haiku-5-5-20261021",
+            "claude-haiku-5-5",
+        ),
+        (
+            PriceList::OpenAi,
+            "gpt-6.1-terra-2026-10-01",
+            "gpt-6.1-terra",
+        ),
+    ] {
+        let price = list.price(dated);
+        assert!(price.is_some(), "{dated}");
+        assert_eq!(price, list.price(undated), "{dated}");
+    }
+    for other in [
+        "claude-opus-4-5-2025110",
+        "gpt-6.1-terra-2026-10",
+        "20251101",
+        "2026-10-01",
+    ] {
+        assert_eq!(PriceList::Anthropic.price(other), None, "{other}");
+        assert_eq!(PriceList::OpenAi.price(other), None, "{other}");
+    }
+}

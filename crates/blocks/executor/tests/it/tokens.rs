@@ -1,12 +1,13 @@
 //! Answers that are told while they come.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use futures::{StreamExt as _, stream};
 use neuron_config::ScriptModel;
 use neuron_executor::{Executor, NoSink};
 use neuron_types::{
-    CompletionRequest, CompletionResponse, FailureKind, Message, RequestHead, StepFailure, StepId,
-    StreamEvent, TokenUsage,
+    CompletionRequest, CompletionResponse, FailureKind, Message, Provider, ProviderError,
+    RequestHead, StepFailure, StepId, StreamEvent, StreamHandle, TokenUsage,
 };
 
 use neuron_testing::{
@@ -65,8 +66,8 @@ async fn stamps_each_piece_and_answers_what_the_stream_ends_with() {
 }
 
 #[tokio::test]
-async fn asks_for_one_piece_where_nobody_wants_tokens() {
-    let model = Streaming::default();
+async fn asks_for_a_stream_where_nobody_wants_tokens_too() {
+    let model = Streaming::new([Says::All(&["in ", "two"]), Says::All(&["in ", "two"])]);
     for executor in [
         model.executor(),
         model.executor().with_sink(Arc::new(NoSink)),
@@ -74,8 +75,9 @@ async fn asks_for_one_piece_where_nobody_wants_tokens() {
         let mut scope = scope();
         scope.step.position = 0;
         let answer = executor.call_model(&scope, &request()).await.unwrap();
-        assert_eq!(answer.message.text(), "in one piece");
+        assert_eq!(answer.message.text(), "in two");
     }
+    assert_eq!(model.streams(), 0);
 }
 
 #[tokio::test]
@@ -146,10 +148,79 @@ async fn a_cancellation_drops_the_stream() {
     assert_eq!(model.streams(), 0);
 }
 
+/// A model that says something every so often, so many times, and then is done.
+struct Slow {
+    every: Duration,
+    pieces: usize,
+}
+
+impl Provider for Slow {
+    async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
+        unreachable!("it is asked for a stream")
+    }
+
+    async fn complete_stream(&self, _: &CompletionRequest) -> Result<StreamHandle, ProviderError> {
+        let every = self.every;
+        let pieces = stream::iter(0..self.pieces).then(move |_| async move {
+            tokio::time::sleep(every).await;
+            StreamEvent::TextDelta("x".into())
+        });
+        let whole = StreamEvent::MessageComplete(Box::new(answer("x")));
+        Ok(StreamHandle {
+            receiver: pieces.chain(stream::iter([whole])).boxed(),
+        })
+    }
+}
+
 #[tokio::test(start_paused = true)]
-async fn the_timeout_of_the_attempt_counts_for_the_whole_stream() {
+async fn a_timeout_bounds_the_silence_of_a_model_and_not_its_answer() {
+    // The timeout is 60 s.
+    let every = Duration::from_secs(50);
+    let asked = |pieces| async move {
+        let executor = Executor::builder()
+            .provider("m", Slow { every, pieces })
+            .build();
+        executor.call_model(&scope(), &request()).await
+    };
+    assert!(asked(5).await.is_ok());
+    let failure = asked(20).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert_eq!(
+        failure.message,
+        "the model's answer was not whole within 360s"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_falls_silent_times_out() {
     let model = Streaming::new([Says::Hangs(&["Hi"])]);
     let (result, _) = watched(model.executor()).await;
-    assert_eq!(result.unwrap_err().kind, FailureKind::Timeout);
+    let failure = result.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert_eq!(
+        failure.message,
+        "nothing more came of the model's answer within 60s"
+    );
     assert_eq!(model.streams(), 0);
+}
+
+#[tokio::test]
+async fn the_answer_of_the_next_model_supersedes_what_came_of_the_one_before() {
+    let first = Streaming::new([Says::Fails(&["Hi"], FailureKind::Network)]);
+    let second = Streaming::new([Says::All(&["Hello ", "there"])]);
+    let executor = Executor::builder()
+        .provider("m", first)
+        .provider("n", second)
+        .build();
+    let reader = Arc::new(Reader::default());
+    let executor = executor.with_sink(reader.clone());
+    let request = request().with_head(|head| {
+        head.provider = Some("m".into());
+        head.fallback_models = vec!["n/large".into()];
+    });
+    let mut scope = scope();
+    scope.step.position = 0;
+    let answer = executor.call_model(&scope, &request).await.unwrap();
+    assert_eq!(answer.message.answered_by(), Some("n/large"));
+    assert_eq!(reader.told(), ["2.1.0 Hi", "2.1.0 Hello ", "2.1.1 there"]);
 }

@@ -62,11 +62,13 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
         mut request: CompletionRequest,
     ) -> Result<CompletionResponse, DurableError> {
         let agent = self.machine.agent();
-        if request.model.is_empty() {
-            request.head_mut().model.clone_from(&agent.head.model);
-        }
         if request.provider.is_none() {
             request.head_mut().provider.clone_from(&agent.head.provider);
+        }
+        if request.model.is_empty() {
+            let head = request.head_mut();
+            head.model.clone_from(&agent.head.model);
+            head.fallback_models.clone_from(&agent.head.fallback_models);
         }
         let options = ActivityOptions {
             step: self.next_step(),

@@ -24,6 +24,7 @@ impl AgentMachine {
             text: text.clone(),
             usage: response.usage.clone(),
             cost_usd: response.cost_usd,
+            model: response.message.answered_by().map(ToOwned::to_owned),
         };
         self.emit(event);
         match response.stop_reason {

@@ -46,7 +46,10 @@ impl AgentMachine {
     /// Goes on to the next model call, unless a limit is met.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
         match self.met_limit(now) {
-            Some(limit) => self.end(limit, None),
+            Some(limit) => {
+                let error = (limit == ExitReason::MaxCost).then(|| self.unknown_cost());
+                self.end(limit, error.flatten());
+            }
             None => self.state.stage = Stage::ReviewContext,
         }
     }
@@ -65,8 +68,7 @@ impl AgentMachine {
             Some(ExitReason::MaxTokens)
         } else if limits
             .cost_usd
-            .zip(state.cost_usd)
-            .is_some_and(|(most, cost)| cost >= most)
+            .is_some_and(|most| state.cost_usd.is_none_or(|cost| cost >= most))
         {
             Some(ExitReason::MaxCost)
         } else if self.is_out_of_time(now) {
@@ -74,6 +76,26 @@ impl AgentMachine {
         } else {
             None
         }
+    }
+
+    /// Why a limit of the cost is met that may not be: nobody knows. `None` if the cost is known.
+    fn unknown_cost(&self) -> Option<RunError> {
+        let state = &self.state;
+        let most = state.agent.limits.cost_usd?;
+        if state.cost_usd.is_some() {
+            return None;
+        }
+        let models: Vec<_> = state.agent.head.models().collect();
+        let message = format!(
+            "what the run costs is not known, so its limit of {most} US dollars cannot be kept: a model call of it ({}) \
+             has no price here, asked for terms that its price is not about, or reported no tokens; set the prices of its \
+             models where they are called",
+            models.join(", ")
+        );
+        Some(RunError {
+            kind: FailureKind::Internal,
+            message,
+        })
     }
 
     pub(crate) fn is_out_of_time(&self, now: DateTime<Utc>) -> bool {

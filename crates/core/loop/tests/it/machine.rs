@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
-    AgentSpec, CallState, ContentBlock, ContentItem, ExitReason, FailureKind, Limits, Lineage,
-    Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput, RunPhase, RunTags,
-    StepFailure, StepId, StopReason, ToolEffects, UserMessage,
+    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ExitReason, FailureKind,
+    Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput,
+    RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -174,6 +174,45 @@ fn each_limit_ends_the_run_before_the_next_turn() {
         let output = machine.output(&"r".parse().unwrap(), "local");
         assert_eq!(output.state, RunPhase::LimitReached);
     }
+}
+
+#[test]
+fn a_limit_of_a_cost_that_nobody_knows_ends_the_run() {
+    let limits = Limits {
+        cost_usd: Some("5.00".parse().unwrap()),
+        ..Limits::default()
+    };
+    let unknown = CompletionResponse {
+        cost_usd: None,
+        ..one_call("look")
+    };
+    let mut machine = answered(AgentSpec { limits, ..agent() }, unknown);
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    make(&mut machine, vec![Ok(tool_text("x"))], 3);
+    machine.feed(Observation::Messages(vec![]), at(3)).unwrap();
+    assert_eq!(exit(&machine), ExitReason::MaxCost);
+    let error = machine.output(&"r".parse().unwrap(), "local").error;
+    let message = error.unwrap().message;
+    assert!(
+        message.starts_with("what the run costs is not known, so its limit of 5.00 US dollars"),
+        "{message}"
+    );
+    assert!(message.contains("(test/m)"), "{message}");
+}
+
+#[test]
+fn the_event_of_an_answer_names_the_model_where_the_agent_has_several() {
+    let mut response = says("Done.");
+    response.message.content.push(ContentBlock::AnsweredBy {
+        model: "other/n".into(),
+    });
+    let mut machine = answered(agent(), response);
+    let events = machine.take_events();
+    let named = events.iter().find_map(|event| match event {
+        RunEvent::ModelResponded { model, text, .. } => Some((model.as_deref(), text.as_deref())),
+        _ => None,
+    });
+    assert_eq!(named, Some((Some("other/n"), Some("Done."))));
 }
 
 #[test]

@@ -50,6 +50,7 @@ impl AgentSpec {
             let head = agent.head_mut();
             head.provider = Some(provider.to_owned());
             name.clone_into(&mut head.model);
+            head.fallback_models.clear();
         }
         if let Some(text) = instructions {
             self.check_may(CallerSetting::Instructions)?;

@@ -39,7 +39,7 @@ pub struct Overrides {
     /// Patterns of calls that nobody is asked about. What the agent denies stays denied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Another model, as `provider/model`.
+    /// Another model, as `provider/model`. It stands for the agent's whole list: nothing is fallen back to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Other instructions.

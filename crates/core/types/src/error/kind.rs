@@ -71,6 +71,29 @@ impl FailureKind {
         )
     }
 
+    /// Whether another model may answer where one failed so: the next of an agent's
+    /// [list](crate::RequestHead::fallback_models) is asked then, in the same attempt.
+    ///
+    /// So it is where the provider, its key or the model is not to be had. It is not where the request or the answer is at
+    /// fault, where a filter, a guardrail, a hook or a person ended the call, and where the conversation is too long: it is
+    /// made smaller first.
+    #[must_use]
+    pub const fn another_model_may_help(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::Timeout
+                | Self::Network
+                | Self::Unavailable
+                | Self::ModelLoading
+                | Self::Authentication
+                | Self::Permission
+                | Self::ModelNotFound
+                | Self::Quota
+        )
+    }
+
     /// Returns the kind as it stands in journals, in JSON and in Temporal's failure type.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

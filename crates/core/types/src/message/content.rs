@@ -64,6 +64,12 @@ pub enum ContentBlock {
         /// The summary.
         content: String,
     },
+    /// Says which model gave this answer, where the agent [has several](crate::RequestHead::fallback_models): the last block
+    /// of the message, added by the executor. No provider is sent it.
+    AnsweredBy {
+        /// The model, as `provider/model`.
+        model: String,
+    },
     /// A provider-native block that has no variant here: kept as it came, replayed unchanged.
     Other(Value),
 }
@@ -172,6 +178,15 @@ impl Message {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Which model gave this answer, as `provider/model`: known where the agent has several.
+    #[must_use]
+    pub fn answered_by(&self) -> Option<&str> {
+        self.content.iter().rev().find_map(|block| match block {
+            ContentBlock::AnsweredBy { model } => Some(model.as_str()),
+            _ => None,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is asked of a model.
 
-use std::{ops::Deref, sync::Arc};
+use std::{borrow::Cow, iter, ops::Deref, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,6 +86,12 @@ pub struct RequestHead {
     pub provider: Option<String>,
     /// The model's name as its provider knows it.
     pub model: String,
+    /// The models that are asked where the one before cannot answer, in this order, each as `provider/model`. Read by the
+    /// executor; a provider ignores it. What the models of another provider than [`provider`](Self::provider) are not sent:
+    /// [`thinking`](Self::thinking), [`context_management`](Self::context_management) and [`extra`](Self::extra), which are
+    /// that provider's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallback_models: Vec<String>,
     /// The instructions at the head of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<SystemPrompt>,
@@ -135,6 +141,17 @@ impl RequestHead {
             model: model.into(),
             ..Self::default()
         }
+    }
+
+    /// The models in the order in which they are asked, each as `provider/model`; the first as it is where it names no
+    /// provider.
+    pub fn models(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let first = match &self.provider {
+            Some(provider) => Cow::Owned(format!("{provider}/{}", self.model)),
+            None => Cow::Borrowed(self.model.as_str()),
+        };
+        let others = self.fallback_models.iter();
+        iter::once(first).chain(others.map(|name| Cow::Borrowed(name.as_str())))
     }
 }
 

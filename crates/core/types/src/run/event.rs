@@ -68,6 +68,9 @@ pub enum RunEvent {
         usage: TokenUsage,
         /// What this call cost.
         cost_usd: Option<Decimal>,
+        /// The model that answered, as `provider/model`, where the agent has several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for. It is asked once more.
     AnswerRejected {

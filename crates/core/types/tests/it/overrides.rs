@@ -154,7 +154,13 @@ fn what_the_agent_lists_may_be_set() {
         instructions: Some("Be brief.".into()),
         ..Overrides::default()
     };
+    let mut open = open;
+    open.head_mut().fallback_models = vec!["openai/gpt-6.1-terra".into()];
     let set = open.narrowed(&overrides).unwrap();
+    assert!(
+        set.head.fallback_models.is_empty(),
+        "one model stands for the list"
+    );
     assert_eq!(set.limits.turns, Some(100));
     assert_eq!(set.head.provider.as_deref(), Some("local"));
     assert_eq!(set.head.model, "qwen/32b");

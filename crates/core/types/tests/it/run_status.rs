@@ -54,6 +54,7 @@ fn responded(turn: u32, text: Option<&str>, cost_usd: Option<Decimal>) -> RunEve
             ..TokenUsage::default()
         },
         cost_usd,
+        model: None,
     }
 }
 

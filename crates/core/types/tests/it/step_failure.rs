@@ -37,6 +37,30 @@ fn only_what_passes_by_itself_is_retryable() {
 }
 
 #[test]
+fn another_model_is_asked_where_the_provider_its_key_or_the_model_is_not_to_be_had() {
+    let mended: Vec<&str> = FAILURE_KINDS
+        .into_iter()
+        .filter(|kind| kind.another_model_may_help())
+        .map(FailureKind::as_str)
+        .collect();
+    assert_eq!(
+        mended,
+        [
+            "rate_limited",
+            "overloaded",
+            "timeout",
+            "network",
+            "unavailable",
+            "model_loading",
+            "authentication",
+            "permission",
+            "model_not_found",
+            "quota"
+        ]
+    );
+}
+
+#[test]
 fn a_kind_reads_the_same_in_journals_and_messages() {
     for kind in FAILURE_KINDS {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());

@@ -18,6 +18,7 @@ fn responded(turn: u32, text: Option<&str>) -> RunEvent {
         text: text.map(ToOwned::to_owned),
         usage: TokenUsage::default(),
         cost_usd: None,
+        model: None,
     }
 }
 

@@ -233,6 +233,7 @@ mod tests {
             stop_reason: neuron_types::StopReason::EndTurn,
             usage: neuron_types::TokenUsage::default(),
             cost_usd: None,
+            model: None,
         };
         let ended = |output: Option<&str>| RunEvent::RunEnded {
             exit_reason: neuron_types::ExitReason::Complete,

@@ -234,6 +234,7 @@ impl Recording {
                 text: Some(answer.message.text()).filter(|text| !text.is_empty()),
                 usage: answer.usage.clone(),
                 cost_usd: answer.cost_usd,
+                model: answer.message.answered_by().map(ToOwned::to_owned),
             };
             self.record(responded, at);
         }

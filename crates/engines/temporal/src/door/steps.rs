@@ -179,7 +179,7 @@ impl<W> Steps<W> {
             terms: self.terms(&options),
             delta: last,
         };
-        let options = activity_options::with_turn(options);
+        let options = activity_options::with_turns(options, request.models().count());
         let response = if place.is_beside() {
             self.model_beside(step, &request, &options, &place, &token)
                 .await?

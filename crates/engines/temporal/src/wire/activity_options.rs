@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_executor::longest_wait;
+use neuron_executor::longest_attempt;
 use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, RetryPolicy, ToolEffects,
 };
@@ -50,11 +50,12 @@ pub(crate) fn is_model_local(options: &ActivityOptions) -> bool {
     options.activity.placement == Some(Placement::Local)
 }
 
-/// The same for a model call whose clock does not run while it waits for its turn in the worker, where Temporal's does.
-pub(crate) fn with_turn(options: ActivityOptions) -> ActivityOptions {
+/// The same for a model call that may ask so many models. The worker's clock does not run while a request waits for its
+/// turn, and starts anew with each piece of an answer and with each model, where Temporal's goes on.
+pub(crate) fn with_turns(options: ActivityOptions, models: usize) -> ActivityOptions {
     let timeout = options.start_to_close_timeout;
     ActivityOptions {
-        start_to_close_timeout: timeout.saturating_add(longest_wait(timeout)),
+        start_to_close_timeout: longest_attempt(timeout, models),
         ..options
     }
 }
@@ -273,10 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn a_model_call_may_wait_for_its_turn_beside_its_own_time() {
+    fn a_model_call_has_time_for_its_turn_its_pieces_and_its_models() {
         let options = options(ToolEffects::Idempotent, RetryPolicy::default());
-        let longer = with_turn(options.clone());
-        assert_eq!(longer.start_to_close_timeout, Duration::from_millis(7_500));
+        let longer = with_turns(options.clone(), 1);
+        assert_eq!(longer.start_to_close_timeout, Duration::from_millis(32_500));
+        let longest = with_turns(options.clone(), 2);
+        assert_eq!(longest.start_to_close_timeout, Duration::from_secs(65));
         assert_eq!(options.start_to_close_timeout, Duration::from_secs(5));
     }
 

@@ -14,6 +14,9 @@ struct AgentLine<'a> {
     name: &'a str,
     /// `provider/model`.
     model: String,
+    /// The models that are asked where the one before cannot answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fallback_models: Vec<&'a str>,
     /// Those of MCP servers as `mcp:SERVER`.
     tools: Vec<Cow<'a, str>>,
     /// Tools that a person is asked about.
@@ -62,6 +65,7 @@ fn check<'a>(file: &AgentFile, agent: &'a AgentSpec, options: &OpenOptions) -> A
     AgentLine {
         name: &agent.name,
         model: format!("{provider}/{}", head.model),
+        fallback_models: head.fallback_models.iter().map(String::as_str).collect(),
         tools: tools.chain(servers).collect(),
         ask: &agent.approvals.approve,
         deny: &agent.approvals.deny,
@@ -77,6 +81,9 @@ fn text(agent: &AgentLine<'_>) -> String {
         format!("  model    {}", shown::line(&agent.model)),
         format!("  tools    {}", list(&agent.tools)),
     ];
+    if !agent.fallback_models.is_empty() {
+        lines.insert(2, format!("  then     {}", list(&agent.fallback_models)));
+    }
     if !agent.ask.is_empty() {
         let calls: Vec<&str> = agent.ask.iter().map(|rule| rule.call.as_str()).collect();
         lines.push(format!("  ask      {}", list(&calls)));

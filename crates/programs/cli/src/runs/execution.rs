@@ -145,11 +145,10 @@ async fn attend(
 
 /// Says which run it is that is shown from here on.
 fn introduce(run_id: &RunId, agent: &AgentSpec) {
-    let provider = agent.head.provider.as_deref().unwrap_or_default();
+    let models: Vec<_> = agent.head.models().collect();
     note(&format!(
-        "run {run_id}: agent {}, model {}/{}",
+        "run {run_id}: agent {}, model {}",
         shown::line(&agent.name),
-        shown::line(provider),
-        shown::line(&agent.head.model)
+        shown::line(&models.join(", then "))
     ));
 }

@@ -84,7 +84,14 @@ fn summary(output: &RunOutput) -> String {
         RunPhase::Completed => format!("run {run_id} completed: {spent}"),
         RunPhase::LimitReached => {
             let limit = limit(output.exit_reason);
-            format!("error: run {run_id} ended at {limit} ({spent})")
+            match &output.error {
+                // It is not known whether the limit was met.
+                Some(error) => {
+                    let why = shown::line(&error.message);
+                    format!("error: run {run_id} ended at its limit of cost: {why} ({spent})")
+                }
+                None => format!("error: run {run_id} ended at {limit} ({spent})"),
+            }
         }
         RunPhase::Cancelled => {
             // Without a reason the message says no more than the state.

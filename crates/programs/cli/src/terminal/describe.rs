@@ -83,14 +83,16 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             stop_reason,
             text,
             usage,
+            model,
             ..
         } => {
+            let model = model.as_deref().map_or("model".into(), shown::line);
             let said = text
                 .as_ref()
                 .map(|text| format!(": {}", shown::short_line(text, SHORT)))
                 .unwrap_or_default();
             format!(
-                "model answered ({}, {}){said}",
+                "{model} answered ({}, {}){said}",
                 stop(stop_reason),
                 tokens(usage)
             )

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    ContentItem, FailureKind, ImageSource, Ticket, Transcript, TranscriptEntry, TranscriptItem,
-    Verdict,
+    ContentBlock, ContentItem, FailureKind, ImageSource, Ticket, Transcript, TranscriptEntry,
+    TranscriptItem, Verdict,
 };
 use serde_json::Value;
 
@@ -99,6 +99,9 @@ impl<'a> Page<'a> {
                 ));
             }
             TranscriptItem::Text { text } => self.block(2, &prose(text)),
+            TranscriptItem::Block {
+                block: ContentBlock::AnsweredBy { model },
+            } => self.line(&format!("answered by {}", shown::line(model))),
             TranscriptItem::Block { block } => {
                 let json = serde_json::to_string(block).unwrap_or_default();
                 self.line(&shown::short_line(&json, MOST_CHARS));

@@ -93,7 +93,7 @@ fn ctrl_c_in_an_answer_closes_the_connection_and_leaves_the_run_resumable() {
 }
 
 #[test]
-fn nothing_is_streamed_to_programs() {
+fn answers_are_shown_to_programs_when_they_are_whole() {
     let answer = || vec![Part::Text("Hello "), Part::Text("world."), Part::End];
     let server = ModelServer::start([answer(), answer()]);
     let home = server.home();
@@ -102,5 +102,5 @@ fn nothing_is_streamed_to_programs() {
         .prints("Hello world.\n");
     let json = ends_with(in_terminal(home.command(&["run", "--json", "hi"])), 0);
     assert_eq!(json.matches("Hello world.").count(), 1, "{json:?}");
-    assert_eq!(server.streamed(), [false, false]);
+    assert_eq!(server.streamed(), [true, true]);
 }

@@ -104,6 +104,18 @@ pub enum AgentFileError {
         /// The machine.
         host: String,
     },
+    /// The agent has a cost limit, and what one of its models costs is not known here.
+    #[error(
+        "the agent {agent} cannot be used here: its limit cost_usd cannot be kept, because the price of {model} is not known{why}: add [prices.\"{model}\"] to the agent file"
+    )]
+    UnknownPrice {
+        /// The agent.
+        agent: String,
+        /// The model, as `provider/model`.
+        model: String,
+        /// What makes it unknown, to be read behind the rest; empty if the model has no price anywhere.
+        why: String,
+    },
     /// The agent's commands cannot be confined here.
     #[error("the agent {agent} cannot be used here: {source}")]
     Sandbox {

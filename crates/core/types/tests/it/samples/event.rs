@@ -30,6 +30,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             text: Some("I will look.".into()),
             usage: response::usage(),
             cost_usd: Some(price()),
+            model: Some("openai/gpt-6.1-terra".into()),
         },
         RunEvent::ModelResponded {
             turn: 1,
@@ -37,6 +38,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             text: None,
             usage: response::usage(),
             cost_usd: None,
+            model: None,
         },
         RunEvent::AnswerRejected {
             turn: 2,

@@ -87,6 +87,9 @@ pub(crate) fn content_blocks() -> Vec<ContentBlock> {
         ContentBlock::Compaction {
             content: "So far: nothing.".into(),
         },
+        ContentBlock::AnsweredBy {
+            model: "openai/gpt-6.1-terra".into(),
+        },
         ContentBlock::Other(json!({"id": "ws_1", "type": "web_search_call"})),
     ];
     blocks.extend(tool_results().into_iter().map(ContentBlock::ToolResult));

@@ -94,6 +94,7 @@ pub(crate) fn full() -> CompletionRequest {
         RequestHead {
             provider: Some("openai".into()),
             model: "gpt-6.1-terra".into(),
+            fallback_models: vec!["anthropic/claude-sonnet-5-5".into()],
             system: Some(SystemPrompt::Text("You are a careful assistant.".into())),
             tools: tool::definitions(),
             max_tokens: Some(8192),

@@ -29,8 +29,9 @@ prop_compose! {
         text in option::of(text()),
         usage in token_usage(),
         cost_usd in option::of(decimal()),
+        model in option::of(text()),
     ) -> RunEvent {
-        RunEvent::ModelResponded { turn, stop_reason, text, usage, cost_usd }
+        RunEvent::ModelResponded { turn, stop_reason, text, usage, cost_usd, model }
     }
 }
 

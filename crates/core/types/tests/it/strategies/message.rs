@@ -65,6 +65,7 @@ pub(crate) fn content_block() -> BoxedStrategy<ContentBlock> {
         image_source().prop_map(|source| ContentBlock::Image { source }),
         document_source().prop_map(|source| ContentBlock::Document { source }),
         text().prop_map(|content| ContentBlock::Compaction { content }),
+        text().prop_map(|model| ContentBlock::AnsweredBy { model }),
         json().prop_map(ContentBlock::Other),
     ]
     .boxed()

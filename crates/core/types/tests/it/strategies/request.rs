@@ -110,13 +110,14 @@ prop_compose! {
     pub(crate) fn request_head()(
         provider in option::of(text()),
         model in text(),
+        fallback_models in few(text()),
         system in option::of(system_prompt()),
         tools in few(definition()),
         context_management in option::of(context_management()),
         extra in optional_json(),
         sampling in sampling(),
     ) -> RequestHead {
-        RequestHead { provider, model, system, tools, context_management, extra, ..sampling }
+        RequestHead { provider, model, fallback_models, system, tools, context_management, extra, ..sampling }
     }
 }
 

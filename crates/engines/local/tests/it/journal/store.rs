@@ -411,6 +411,7 @@ async fn shows_usage_and_turns_in_the_status() {
         text: Some("hello".into()),
         usage: answer.usage,
         cost_usd: None,
+        model: None,
     });
     door.flush().await.unwrap();
     let status = journal.status(&world.run_id).await.unwrap();

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use neuron_executor::Executor;
+use neuron_executor::{Executor, Prices};
 use neuron_tool::{NAMED_TOOLS, builtin::Bash, check_sandbox};
-use neuron_types::{AgentSpec, ToolDyn};
+use neuron_types::{AgentSpec, CompletionRequest, RequestHead, TokenUsage, ToolDyn};
 
 use crate::agent_file::{
     definitions::Definitions,
+    environment::{Environment, set},
     error::AgentFileError,
     open::{
         Servers, mcp,
@@ -15,8 +16,10 @@ use crate::agent_file::{
         programs,
         provider::{Clients, base_url, shared_limiter, tenant_limiter},
     },
+    providers::{Kind, ProviderSettings},
     tables::{
-        context, models,
+        context,
+        models::{self, ModelName},
         tools::{self, Workplace},
     },
 };
@@ -98,6 +101,7 @@ pub(crate) fn executor(
             Err(_) => {}
         }
     }
+    check_prices(file, agent, &prices, environment)?;
     let executor = builder.prices(prices).build();
     // The definition may be older than the file.
     Ok(match file.agents.get(&agent.name) {
@@ -133,11 +137,81 @@ fn other_tools(
     Ok(tools)
 }
 
-/// The agent's own provider and those that summarise for it.
+/// The providers of the agent's models and of those that summarise for it.
 fn provider_names(agent: &AgentSpec) -> BTreeSet<&str> {
     let own = agent.head.provider.as_deref();
-    let summaries = context::summary_models(&agent.context)
-        .filter_map(models::split)
-        .map(|model| model.provider);
-    own.into_iter().chain(summaries).collect()
+    let others = other_models(agent).map(|model| model.provider);
+    own.into_iter().chain(others).collect()
+}
+
+/// The models that the agent asks beside its first.
+fn other_models(agent: &AgentSpec) -> impl Iterator<Item = ModelName<'_>> {
+    let fallbacks = agent.head.fallback_models.iter().map(String::as_str);
+    let summaries = context::summary_models(&agent.context);
+    fallbacks.chain(summaries).filter_map(models::split)
+}
+
+/// Checks that what every model costs is known here, where the cost is limited. What the file says was checked when it was
+/// read; but the environment may lead to a server with other prices, the agent may ask for terms that no list is about, and
+/// a run may limit what its file does not.
+fn check_prices(
+    file: &Definitions,
+    agent: &AgentSpec,
+    prices: &Prices,
+    environment: &dyn Environment,
+) -> Result<(), AgentFileError> {
+    if agent.limits.cost_usd.is_none() {
+        return Ok(());
+    }
+    let own = agent.head.provider.as_deref().map(|provider| ModelName {
+        provider,
+        name: &agent.head.model,
+    });
+    for model in own.into_iter().chain(other_models(agent)) {
+        let settings = file.providers.get(model.provider);
+        // A script states its own costs.
+        let is_scripted = settings.is_some_and(|settings| settings.kind == Kind::Script);
+        if is_scripted || has_cost(agent, model, prices) {
+            continue;
+        }
+        let has_price = prices.get(model.provider, model.name).is_some();
+        let why = match settings {
+            _ if has_price => " on the terms that the agent asks for".to_owned(),
+            Some(settings) => elsewhere(settings, environment),
+            None => String::new(),
+        };
+        return Err(AgentFileError::UnknownPrice {
+            agent: agent.name.clone(),
+            model: model.text(),
+            why,
+        });
+    }
+    Ok(())
+}
+
+/// Whether it is known what a call of this model by this agent costs.
+fn has_cost(agent: &AgentSpec, model: ModelName<'_>, prices: &Prices) -> bool {
+    let mut head = RequestHead::clone(&agent.head);
+    if head.provider.as_deref() != Some(model.provider) {
+        // It is not sent to another provider.
+        head.extra = None;
+    }
+    head.provider = Some(model.provider.to_owned());
+    model.name.clone_into(&mut head.model);
+    let usage = TokenUsage {
+        input_tokens: 1,
+        ..TokenUsage::default()
+    };
+    let cost = prices.cost(model.provider, &CompletionRequest::from(head), &usage);
+    cost.is_some()
+}
+
+/// Says which variable leads to another server than the vendor's, if one does.
+fn elsewhere(settings: &ProviderSettings, environment: &dyn Environment) -> String {
+    let variable = settings.base_url_variable();
+    let variable = variable.filter(|_| settings.base_url.is_none());
+    match variable.filter(|name| set(environment, name).is_some()) {
+        Some(name) => format!(" at the address in {name}"),
+        None => String::new(),
+    }
 }

@@ -85,6 +85,7 @@ impl AnthropicSettings {
     ) -> Result<Anthropic, ProviderError> {
         let mut builder = Anthropic::builder()
             .timeout(timeout)
+            .idle_timeout(timeout)
             .drop_mismatched_thinking(self.drop_mismatched_thinking);
         builder = match credential {
             Some(Credential::Key(key)) => builder.api_key(key),

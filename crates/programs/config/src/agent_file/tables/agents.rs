@@ -101,13 +101,14 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
     let keys = [&KEYS[..], &activity::KEYS, &[activity::TEMPORAL]].concat();
     table.expect_keys_but(&keys, &REFUSED);
     let default = AgentSpec::default();
-    let mut model = models::read(table, "model", known);
+    let mut models = models::read_list(table, "model", known);
     if table.is_defaults() {
         // What depends on the model depends on the agent.
-        model = None;
+        models.clear();
     } else if !table.has("model") {
         table.missing("model = \"provider/model\"");
     }
+    let model = models.first().copied();
     let tool_names = tools::read_names(table, servers);
     let retry = steps::read_retry(table);
     let timeout = |key| table.duration(key);
@@ -131,6 +132,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         head: RequestHead {
             provider: model.map(|model| model.provider.to_owned()),
             model: model.map(|model| model.name.to_owned()).unwrap_or_default(),
+            fallback_models: models.iter().skip(1).map(|model| model.text()).collect(),
             system: table.text_or_file("instructions").map(SystemPrompt::Text),
             max_tokens: table.count("max_tokens"),
             temperature: models::read_temperature(table),
@@ -167,7 +169,9 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         activity: activity::read(table, model_timeout.max(longest)),
     };
     if spec.limits.cost_usd.is_some() {
-        models::require_price(table, model, known);
+        for model in models {
+            models::require_price(table, Some(model), known);
+        }
         for model in context::summary_models(&spec.context) {
             models::require_price(table, models::split(model), known);
         }

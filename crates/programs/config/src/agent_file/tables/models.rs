@@ -16,6 +16,13 @@ pub(crate) struct Known<'a> {
     pub(crate) prices: &'a Prices,
 }
 
+impl ModelName<'_> {
+    /// `provider/model`.
+    pub(crate) fn text(self) -> String {
+        format!("{}/{}", self.provider, self.name)
+    }
+}
+
 impl Known<'_> {
     pub(crate) fn provider_names(&self) -> Vec<&str> {
         self.providers.keys().map(String::as_str).collect()
@@ -37,7 +44,40 @@ pub(crate) fn split(text: &str) -> Option<ModelName<'_>> {
 
 /// Reads a key that names a model.
 pub(crate) fn read<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Option<ModelName<'a>> {
-    let text = table.text(key)?;
+    read_name(table, key, table.text(key)?, known)
+}
+
+/// Reads a key that names a model, or several in the order in which they are asked. Empty if it is absent, or if one of
+/// them cannot be read.
+pub(crate) fn read_list<'a>(table: &Table<'a>, key: &str, known: &Known<'_>) -> Vec<ModelName<'a>> {
+    if table.is_empty_list(key) {
+        let message = "is an empty list: name a model, as in \"openai/gpt-6.1-terra\"";
+        table.problem(key, table.offset_of(key), message);
+    }
+    let texts = table.text_or_texts(key);
+    for (index, text) in texts.iter().enumerate() {
+        let mut before = texts.iter().take(index);
+        if before.any(|other| other.value == text.value) {
+            table.problem(key, text.offset, "names the same model twice");
+        }
+    }
+    let models = texts
+        .into_iter()
+        .map(|text| read_name(table, key, text, known));
+    // All are read, so that every problem is noted.
+    let models: Vec<_> = models.collect();
+    models
+        .into_iter()
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
+fn read_name<'a>(
+    table: &Table<'a>,
+    key: &str,
+    text: Text<'a>,
+    known: &Known<'_>,
+) -> Option<ModelName<'a>> {
     let Some(model) = split(text.value) else {
         let message = "names no provider: write provider/model, as in \"openai/gpt-6.1-terra\"";
         table.problem(key, text.offset, message);

@@ -1,4 +1,6 @@
-use neuron_config::AgentFile;
+use neuron_config::{AgentFile, AgentFileError};
+
+use super::{open, variables};
 
 #[test]
 fn the_list_lets_an_agent_have_a_cost_limit() {
@@ -22,4 +24,67 @@ fn the_list_lets_an_agent_have_a_cost_limit() {
     );
     let hour = "[providers.anthropic]\ncache = \"1h\"\n";
     assert!(limited("anthropic/claude-opus-5-5", hour).is_err());
+}
+
+#[test]
+fn every_model_of_a_list_needs_a_price() {
+    let list = |second: &str| {
+        let text = format!(
+            "[agents.default]\nmodel = [\"openai/gpt-6.1-terra\", \"{second}\"]\nlimits = {{ cost_usd = \"5.00\" }}\n"
+        );
+        AgentFile::parse(&text, "neuron.toml").map_err(|error| error.to_string())
+    };
+    assert!(list("anthropic/claude-opus-5-5").is_ok());
+    let problem = list("anthropic/claude-nobody").unwrap_err();
+    assert!(
+        problem.contains("price of anthropic/claude-nobody is not known"),
+        "{problem}"
+    );
+}
+
+const LIMITED: &str =
+    "[agents.a]\nmodel = \"openai/gpt-6.1-terra\"\nlimits = { cost_usd = \"5.00\" }\n";
+
+/// Why an executor of the agent is not made, if it is not.
+fn refused(
+    text: &str,
+    environment: &'static [(&'static str, &'static str)],
+) -> Option<AgentFileError> {
+    let agents = open(text, ".", variables(environment));
+    let agent = agents.agent("a").unwrap();
+    agents.executor(&agent).err()
+}
+
+#[test]
+fn a_server_that_the_environment_names_has_no_price_that_a_limit_could_be_kept_with() {
+    let vendor = &[("OPENAI_API_KEY", "k")];
+    assert!(refused(LIMITED, vendor).is_none());
+    let elsewhere = &[
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", "https://gateway.example.org/v1"),
+    ];
+    let error = refused(LIMITED, elsewhere).unwrap();
+    assert!(matches!(error, AgentFileError::UnknownPrice { .. }));
+    assert_eq!(
+        error.to_string(),
+        "the agent a cannot be used here: its limit cost_usd cannot be kept, because the price of openai/gpt-6.1-terra \
+         is not known at the address in OPENAI_BASE_URL: add [prices.\"openai/gpt-6.1-terra\"] to the agent file"
+    );
+    let priced = format!(
+        "{LIMITED}\n[prices.\"openai/gpt-6.1-terra\"]\ninput = \"1.00\"\noutput = \"5.00\"\n"
+    );
+    assert!(refused(&priced, elsewhere).is_none());
+    let unlimited = "[agents.a]\nmodel = \"openai/gpt-6.1-terra\"\n";
+    assert!(refused(unlimited, elsewhere).is_none());
+}
+
+#[test]
+fn terms_that_no_list_is_about_are_refused_with_a_limit() {
+    let priority = format!("{LIMITED}extra = {{ service_tier = \"priority\" }}\n");
+    let error = refused(&priority, &[("OPENAI_API_KEY", "k")]).unwrap();
+    let said = error.to_string();
+    assert!(
+        said.contains("not known on the terms that the agent asks for"),
+        "{said}"
+    );
 }

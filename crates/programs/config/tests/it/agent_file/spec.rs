@@ -277,3 +277,45 @@ fn a_question_that_says_what_cannot_be_is_refused() {
         assert!(error.to_string().contains(said), "{rule}: {error}");
     }
 }
+
+#[test]
+fn a_model_can_be_a_list_of_which_the_first_is_asked_first() {
+    let text = "[defaults]\nmodel = [\"demo/demo\", \"openai/gpt-6.1-terra\", \"ollama/qwen/3\"]\n\
+                [agents.listed]\n[agents.own]\nmodel = \"demo/demo\"\n";
+    let listed = definition(text, "listed").head;
+    assert_eq!(listed.provider.as_deref(), Some("demo"));
+    assert_eq!(listed.model, "demo");
+    assert_eq!(
+        listed.fallback_models,
+        ["openai/gpt-6.1-terra", "ollama/qwen/3"]
+    );
+    let models: Vec<_> = listed.models().collect();
+    assert_eq!(
+        models,
+        ["demo/demo", "openai/gpt-6.1-terra", "ollama/qwen/3"]
+    );
+    assert!(definition(text, "own").head.fallback_models.is_empty());
+}
+
+#[test]
+fn every_model_of_a_list_is_checked() {
+    let problem = |list: &str| {
+        let text = format!("[agents.a]\nmodel = {list}\n");
+        parse(&text).unwrap_err().to_string()
+    };
+    for (list, said) in [
+        ("[]", "is an empty list"),
+        ("[\"demo/demo\", \"gpt\"]", "names no provider"),
+        (
+            "[\"demo/demo\", \"nobody/m\"]",
+            "unknown provider \"nobody\"",
+        ),
+        (
+            "[\"demo/demo\", \"demo/demo\"]",
+            "names the same model twice",
+        ),
+    ] {
+        let problem = problem(list);
+        assert!(problem.contains(said), "{list}: {problem}");
+    }
+}
