@@ -11,8 +11,8 @@ use std::{
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, HookEvent,
-    PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects,
-    ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
+    OUTCOME_CALL, PREVIEW_CALL, Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext,
+    ToolEffects, ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -33,6 +33,7 @@ mod builder;
 mod deferred;
 mod grants;
 mod hooks;
+mod outcome;
 mod place;
 mod preview;
 mod reporter;
@@ -388,6 +389,9 @@ impl Executor {
         // Only the loop asks for one: what a file holds is shown to people, whatever the model may read.
         if call.name == PREVIEW_CALL && scope.step.position > StepId::OWN_CALLS {
             return self.preview_attempt(scope, call).await;
+        }
+        if call.name == OUTCOME_CALL && scope.step.position > StepId::OWN_CALLS {
+            return self.outcome_attempt(scope, call).await;
         }
         if call.name == VERIFY_CALL {
             return self.verify_attempt(scope, call).await;

@@ -23,9 +23,9 @@ pub(crate) fn observed(
         let preview = preview_in(result);
         Observation::Previewed { position, preview }
     } else if machine.is_inquiring(position) {
-        // Where it cannot be read, the outcome stays unknown.
-        let output = read(result).unwrap_or_default();
-        Observation::Inquired { position, output }
+        // What cannot be read says nothing.
+        let result = result.map(|output| read(Ok(output)).unwrap_or_default());
+        Observation::Inquired { position, result }
     } else {
         let verification = verification_in(result);
         Observation::Decided {

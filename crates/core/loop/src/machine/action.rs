@@ -216,8 +216,9 @@ pub enum Observation {
     Inquired {
         /// The position in the turn of the call that asked it.
         position: u32,
-        /// What became of it; `None` if the tool does not know it either.
-        output: Option<ToolOutput>,
+        /// What became of it; `None` if the tool does not know it either. After a failure it is unknown, unless the
+        /// failure is that somebody ends the run.
+        result: Result<Option<ToolOutput>, StepFailure>,
     },
     /// The time of the first open ticket is over.
     TicketsLapsed,

@@ -343,8 +343,8 @@ impl AgentMachine {
                 verification,
             } => self.decided(position, verification, now)?,
             Observation::InquiriesStarted if is_inquiring => self.inquiries_started(),
-            Observation::Inquired { position, output } => {
-                self.inquired(position, output, now)?;
+            Observation::Inquired { position, result } => {
+                self.inquired(position, result, now)?;
             }
             Observation::PreviewsStarted if is_previewing => self.previews_started(),
             Observation::Previewed { position, preview } => {

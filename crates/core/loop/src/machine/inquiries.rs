@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CallState, FailureKind, Inquiring, OUTCOME_CALL, OutcomeRequest, PendingCall,
-    StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
+    RunError, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
 };
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ impl AgentMachine {
     pub(crate) fn inquired(
         &mut self,
         position: u32,
-        output: Option<ToolOutput>,
+        result: Result<Option<ToolOutput>, StepFailure>,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
         let mut slots = self.state.calls.iter_mut().enumerate();
@@ -130,10 +130,18 @@ impl AgentMachine {
             return Ok(());
         }
         let unknown = StepFailure::new(FailureKind::OutcomeUnknown, inquiring.message.clone());
-        // One that waits for something is no outcome.
-        match output.filter(|output| output.pending.is_none()) {
-            Some(output) => self.answer_call(index, output),
-            None => self.outcome_unknown(index, &unknown, now),
+        match result {
+            // One that waits for something is no outcome.
+            Ok(Some(output)) if output.pending.is_none() => self.answer_call(index, output),
+            Err(failure) if is_verdict(failure.kind) => {
+                let output = ToolOutput::error(failure.message.clone());
+                self.fail_call(index, output, failure.kind);
+                self.state.ending = Some(RunError {
+                    kind: failure.kind,
+                    message: failure.message,
+                });
+            }
+            _ => self.outcome_unknown(index, &unknown, now),
         }
         self.go_on(now);
         Ok(())
@@ -149,6 +157,11 @@ impl AgentMachine {
             }
         }
     }
+}
+
+/// Whether somebody who saw the outcome ends the run.
+const fn is_verdict(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Guardrail | FailureKind::Terminated)
 }
 
 pub(crate) const fn is_inquiring(state: &CallState) -> bool {

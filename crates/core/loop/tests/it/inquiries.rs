@@ -49,7 +49,8 @@ fn inquire(machine: &mut AgentMachine) -> u32 {
 }
 
 fn inquired(position: u32, output: Option<ToolOutput>) -> Observation {
-    Observation::Inquired { position, output }
+    let result = Ok(output);
+    Observation::Inquired { position, result }
 }
 
 #[test]
@@ -107,6 +108,25 @@ fn what_the_tool_does_not_know_is_as_unknown_as_before() {
     let position = inquire(&mut machine);
     machine.feed(inquired(position, None), at(5)).unwrap();
     assert_eq!(tickets(&machine)[0].kind, TicketKind::UnknownOutcome);
+}
+
+#[test]
+fn after_a_failed_question_the_outcome_is_unknown_unless_somebody_ends_the_run() {
+    for (kind, state) in [
+        (FailureKind::Unavailable, None),
+        (FailureKind::Terminated, Some(ExitReason::Terminated)),
+    ] {
+        let mut machine = unknown(knowing_agent());
+        let position = inquire(&mut machine);
+        let result = Err(StepFailure::new(kind, "no"));
+        let failed = Observation::Inquired { position, result };
+        machine.feed(failed, at(5)).unwrap();
+        match state {
+            Some(reason) => assert_eq!(exit(&machine), reason),
+            None => assert_eq!(machine.next(), Action::TakeMessages),
+        }
+        assert!(last_results(&machine)[0].is_error);
+    }
 }
 
 #[test]

@@ -126,7 +126,10 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
         _ if choice.kind.is_multiple_of(5) && inquiring(machine).is_some() => {
             Observation::Inquired {
                 position: inquiring(machine).unwrap(),
-                output: (choice.many > 1).then(|| ToolOutput::text("done")),
+                result: match choice.many {
+                    0 => Err(StepFailure::new(FailureKind::Terminated, "enough")),
+                    n => Ok((n > 1).then(|| ToolOutput::text("done"))),
+                },
             }
         }
         _ if choice.kind.is_multiple_of(5) && previewing(machine).is_some() => {
@@ -451,7 +454,7 @@ proptest! {
                 },
                 Observation::Previewed { position: 9, preview: None },
                 Observation::PreviewsStarted,
-                Observation::Inquired { position: 9, output: None },
+                Observation::Inquired { position: 9, result: Ok(None) },
                 Observation::InquiriesStarted,
                 Observation::ContextKept { tokens: 1, estimated: 1 },
             ];
