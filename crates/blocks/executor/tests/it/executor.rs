@@ -1,6 +1,7 @@
 mod grants;
 mod hooks;
 mod model;
+mod outcomes;
 mod progress;
 mod spans;
 mod tickets;
