@@ -10,8 +10,8 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, DynProvider, FailureKind, HookEvent, PREVIEW_CALL, Place, RunEvent, RunId,
-    StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput, VERIFY_CALL,
+    AgentSpec, DynProvider, FailureKind, HookEvent, OUTCOME_CALL, PREVIEW_CALL, Place, RunEvent,
+    RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput, VERIFY_CALL,
     VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
@@ -36,6 +36,7 @@ mod fitted;
 mod grants;
 mod hooks;
 mod model_call;
+mod outcome;
 mod place;
 mod preview;
 mod reporter;
@@ -252,6 +253,9 @@ impl Executor {
         // Only the loop asks for one: what a file holds is shown to people, whatever the model may read.
         if call.name == PREVIEW_CALL && scope.step.position > StepId::OWN_CALLS {
             return self.preview_attempt(scope, call).await;
+        }
+        if call.name == OUTCOME_CALL && scope.step.position > StepId::OWN_CALLS {
+            return self.outcome_attempt(scope, call).await;
         }
         if call.name == VERIFY_CALL {
             return self.verify_attempt(scope, call).await;

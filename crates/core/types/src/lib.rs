@@ -63,7 +63,7 @@ pub use run::request::{AgentRef, RunRequest};
 pub use run::signals::{UserMessage, signal};
 pub use run::start::{RunInput, RunStart};
 pub use run::state::{
-    CallState, ContextRecord, PendingCall, Previewing, RunOutcome, RunState, Stage,
+    CallState, ContextRecord, Inquiring, PendingCall, Previewing, RunOutcome, RunState, Stage,
 };
 pub use run::status::{Blocked, BlockedKind, RunStatus};
 pub use run::tags::RunTags;
@@ -97,6 +97,7 @@ pub use tool::ask_person::{ASK_PERSON, AskPerson};
 pub use tool::call::ToolCall;
 pub use tool::context::{ProgressReporter, ToolContext};
 pub use tool::definition::{ToolAnnotations, ToolDefinition, ToolEffects};
+pub use tool::outcome::{OUTCOME_CALL, OutcomeRequest};
 pub use tool::output::ToolOutput;
 pub use tool::pending::{FormRequest, Pending, Resumed};
 pub use tool::preview::{PREVIEW_CALL, Preview, PreviewRequest};

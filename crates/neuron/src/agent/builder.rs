@@ -218,6 +218,21 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Has the writes of one turn run at the same time, as its reads do. Default is that they run one after another, in the
+    /// order in which the model asked, and that a read waits for the writes before it.
+    /// [`Step::parallel_writes`](crate::Step::parallel_writes) says it of one tool.
+    pub fn parallel_writes(mut self) -> Self {
+        self.spec.parallel_writes = true;
+        self
+    }
+
+    /// Sets how many calls one answer of the model may ask for. Those beyond it are not made, and their results say so.
+    /// Default is 32.
+    pub fn calls_per_turn(mut self, most: u32) -> Self {
+        self.spec.calls_per_turn = Some(most);
+        self
+    }
+
     /// Sets how the conversation is kept small. Default is not at all.
     pub fn context(mut self, policy: ContextPolicy) -> Self {
         self.spec.context = policy;

@@ -38,6 +38,13 @@ impl Step {
         self
     }
 
+    /// Has the calls of a tool that writes run at the same time as others of their turn. Default is what the agent
+    /// [says](crate::AgentBuilder::parallel_writes).
+    pub fn parallel_writes(mut self) -> Self {
+        self.settings.parallel_writes = Some(true);
+        self
+    }
+
     /// Sets the queue whose workers make the call. For Temporal; other engines do nothing with it.
     pub fn task_queue(mut self, name: impl Into<String>) -> Self {
         self.settings.activity.task_queue = Some(name.into());

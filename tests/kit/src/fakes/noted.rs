@@ -26,6 +26,7 @@ pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Execu
         }
         .into(),
         tool_timeout: Duration::from_secs(60),
+        parallel_writes: true,
         ..AgentSpec::default()
     };
     let executor = Executor::builder()

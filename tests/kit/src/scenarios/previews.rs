@@ -70,7 +70,7 @@ pub async fn an_edit_holds_for_the_file_that_was_shown<H: Host>(host: &H) {
 }
 
 /// The texts that the model read of its calls.
-fn results(record: &Record) -> Vec<String> {
+pub(super) fn results(record: &Record) -> Vec<String> {
     let blocks = record
         .conversation
         .iter()

@@ -31,6 +31,9 @@ macro_rules! __scenarios {
                 failures_that_cannot_be_mended_end_the_run_at_once
                 a_write_is_not_repeated
                 a_person_is_asked_about_an_unknown_outcome
+                a_tool_is_asked_for_an_unknown_outcome
+                writes_of_one_turn_are_made_in_their_order
+                a_turn_makes_so_many_calls_and_no_more
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
                 edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
@@ -75,6 +78,7 @@ macro_rules! __scenarios {
                 killed_in_quick_tools
                 killed_in_model_calls_beside_the_run
                 decisions_are_refused_in_the_same_words
+                a_tool_is_asked_for_the_outcome_of_a_killed_write
                 killed_while_a_person_thinks
                 a_deferred_result_comes_after_two_killed_workers
                 decided_right_after_a_kill
@@ -98,6 +102,8 @@ macro_rules! __scenarios {
                 the_status_tells_where_a_run_stands
                 failures_of_the_model_are_retried_after_their_delays
                 a_person_is_asked_about_an_unknown_outcome
+                a_tool_is_asked_for_an_unknown_outcome
+                writes_of_one_turn_are_made_in_their_order
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
                 edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
@@ -129,6 +135,7 @@ macro_rules! __scenarios {
                 killed_in_every_step
                 killed_in_quick_tools
                 killed_in_model_calls_beside_the_run
+                a_tool_is_asked_for_the_outcome_of_a_killed_write
                 killed_while_a_person_thinks
                 killed_again_and_again
                 killed_around_a_summary

@@ -17,7 +17,7 @@ use crate::{Host, HostError, Record, Session, World};
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// An agent with the model and all the tools of a [`World`]. Its delays are short, and its tool calls may
-/// take so long that no door takes them for quick ones.
+/// take so long that no door takes them for quick ones. Its writes have no order, so that doors have much to do at once.
 #[must_use]
 pub fn agent() -> AgentSpec {
     AgentSpec {
@@ -34,6 +34,7 @@ pub fn agent() -> AgentSpec {
             ..RetryPolicy::default()
         },
         tool_timeout: Duration::from_secs(60),
+        parallel_writes: true,
         ..AgentSpec::default()
     }
 }

@@ -25,8 +25,12 @@ pub(crate) const TOOLS: [(&str, ToolEffects); 3] = [
 /// The tool whose results come later.
 pub(crate) const DEFERRED: (&str, ToolEffects) = ("deploy", ToolEffects::Write);
 
-/// The tool that edits files, and not of the world alone.
+/// The tool that knows what became of its calls.
+pub(crate) const KNOWING: (&str, ToolEffects) = ("pay", ToolEffects::Write);
+
+/// The tools that edit and read files, and not of the world alone.
 pub(crate) const EDIT: &str = "edit_file";
+pub(crate) const READ: &str = "read_file";
 
 pub(crate) fn registry(line: &Line) -> ToolRegistry {
     let options = BuiltinOptions {
@@ -34,9 +38,9 @@ pub(crate) fn registry(line: &Line) -> ToolRegistry {
         ..BuiltinOptions::default()
     };
     let mut builtin = builtin_tools(&options);
-    builtin.retain(|tool| tool.name() == EDIT);
+    builtin.retain(|tool| [EDIT, READ].contains(&tool.name()));
     let mut registry = ToolRegistry::from_iter(builtin);
-    for (name, effects) in TOOLS.into_iter().chain([DEFERRED]) {
+    for (name, effects) in TOOLS.into_iter().chain([DEFERRED, KNOWING]) {
         let line = Arc::clone(line);
         registry.register_dyn(Arc::new(WorldTool {
             name,
@@ -84,6 +88,19 @@ impl ToolDyn for WorldTool {
             }
         })
     }
+
+    fn outcome_dyn<'a>(
+        &'a self,
+        key: &'a str,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<Option<ToolOutput>, ToolError>> {
+        Box::pin(async move {
+            assert_eq!(ctx.idempotency_key, key, "the key is that of the call");
+            let known = input["outcome"].as_str();
+            Ok(known.map(|text| ToolOutput::text(format!("{text} {key}"))))
+        })
+    }
 }
 
 fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
@@ -101,6 +118,7 @@ fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
                 "hook": { "type": "string" },
                 "fail": { "type": "array" },
                 "form": { "type": "string" },
+                "outcome": { "type": "string" },
             },
             "additionalProperties": false,
         }),
@@ -110,6 +128,7 @@ fn definition(name: &str, effects: ToolEffects) -> ToolDefinition {
             ..ToolAnnotations::default()
         }),
         deferred: name == DEFERRED.0,
+        outcomes: name == KNOWING.0,
         ..ToolDefinition::default()
     }
 }
@@ -139,6 +158,9 @@ pub(crate) struct ToolInput {
     hook: Option<String>,
     /// The name of what a person is asked before the answer.
     form: Option<String>,
+    /// What the tool answers if it is asked what became of the call, before the call's key; it does not know it without.
+    #[serde(rename = "outcome")]
+    _outcome: Option<String>,
     /// What the attempts before the answer fail with.
     pub(crate) fail: Vec<ToolFault>,
 }

@@ -31,7 +31,7 @@ use super::{
     line::{Line, Reach, ToolAsk},
     remote,
     tool_fault::ToolFault,
-    tools::{self, DEFERRED, EDIT, TOOLS, ToolInput},
+    tools::{self, DEFERRED, EDIT, KNOWING, READ, TOOLS, ToolInput},
 };
 use crate::{Attempt, Ending, Gate, ScriptedModel};
 
@@ -231,7 +231,8 @@ impl World {
     pub fn definitions() -> Vec<ToolDefinition> {
         // The definitions need no world.
         let mut definitions = Self::all_definitions();
-        definitions.retain(|tool| !tool.deferred && tool.name != EDIT);
+        let names = TOOLS.map(|(name, _)| name);
+        definitions.retain(|tool| names.contains(&tool.name.as_str()));
         definitions
     }
 
@@ -255,8 +256,33 @@ impl World {
     /// Never.
     #[must_use]
     pub fn edit_tool() -> ToolDefinition {
+        Self::definition_of(EDIT)
+    }
+
+    /// The definition of the tool `read_file`, which is the real one: it reads any file of this machine.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn read_tool() -> ToolDefinition {
+        Self::definition_of(READ)
+    }
+
+    /// The definition of the tool `pay`, a write that knows what became of its calls: of one with the argument `outcome` it
+    /// says this and the call's key.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    #[must_use]
+    pub fn knowing_tool() -> ToolDefinition {
+        Self::definition_of(KNOWING.0)
+    }
+
+    fn definition_of(name: &str) -> ToolDefinition {
         let mut definitions = Self::all_definitions().into_iter();
-        definitions.find(|tool| tool.name == EDIT).unwrap()
+        definitions.find(|tool| tool.name == name).unwrap()
     }
 
     fn all_definitions() -> Vec<ToolDefinition> {
@@ -341,7 +367,7 @@ impl World {
     async fn answer_tool(&self, ask: ToolAsk) -> Result<ToolOutput, ToolFault> {
         let (what, effects) = TOOLS
             .into_iter()
-            .chain([DEFERRED])
+            .chain([DEFERRED, KNOWING])
             .find(|(name, _)| *name == ask.tool)
             .expect("a tool of the world");
         let own = format!("{}-", self.inner.name);

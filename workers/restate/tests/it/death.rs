@@ -39,7 +39,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
 async fn killed_in_a_write(prefix: &'static str, calls: usize) {
     let call = json!({"name": "bash", "input": {"command": "echo begun >> effects; sleep 3"}});
     let turns = json!([{"tool_calls": vec![call; calls]}, {"text": "Done."}]);
-    let place = Place::new(prefix, &turns).await;
+    let place = Place::with_settings(prefix, &turns, "parallel_writes = true").await;
     let worker = place.worker().await;
     let run = place.start("write").await;
     until(async || (place.folder.effects().lines().count() == calls).then_some(())).await;

@@ -2,6 +2,7 @@ mod fallbacks;
 mod grants;
 mod hooks;
 mod model;
+mod outcomes;
 mod progress;
 mod spans;
 mod tickets;

@@ -94,6 +94,7 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
         strict: None,
         deferred: false,
         previews: false,
+        outcomes: false,
         extra: None,
     }
 }

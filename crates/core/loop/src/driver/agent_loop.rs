@@ -12,7 +12,7 @@ use neuron_types::{
 
 use crate::{
     Action, AgentMachine, Observation, Shortfall,
-    driver::{preview::preview_in, summary::SummaryModel, verification::outcome_of},
+    driver::{own_calls, summary::SummaryModel},
 };
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
@@ -123,7 +123,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             Action::CallModel(options) => self.call_model(&options).await,
             Action::Authorize(calls) => self.authorize(&calls),
             // The segment ends first, as soon as nothing is in flight any more.
-            Action::CallTools { .. } | Action::Verify { .. } | Action::Preview { .. }
+            Action::CallTools { .. }
+            | Action::Verify { .. }
+            | Action::Preview { .. }
+            | Action::Inquire { .. }
                 if !self.in_flight.is_empty() && self.door.must_continue_as_new() =>
             {
                 self.wait(None).await
@@ -136,6 +139,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             }
             Action::Preview { calls, options } => {
                 self.start_calls(Observation::PreviewsStarted, &calls, &options)
+            }
+            Action::Inquire { calls, options } => {
+                self.start_calls(Observation::InquiriesStarted, &calls, &options)
             }
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
@@ -252,15 +258,13 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// Drops verifications whose tickets are not open any more, and previews of calls that nobody is asked about.
+    /// Drops the calls of the loop's own that nobody waits for any more.
     fn leave_own_calls(&mut self) {
         let unwanted: Vec<Handle> = self
             .in_flight
             .iter()
             .filter(|(_, position)| {
-                *position > StepId::OWN_CALLS
-                    && !self.machine.is_verifying(*position)
-                    && !self.machine.is_previewing(*position)
+                *position > StepId::OWN_CALLS && !own_calls::is_wanted(&self.machine, *position)
             })
             .map(|(handle, _)| *handle)
             .collect();
@@ -295,17 +299,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             ));
         };
         if position > StepId::OWN_CALLS {
-            let observation = if self.machine.is_previewing(position) {
-                let preview = preview_in(result);
-                Observation::Previewed { position, preview }
-            } else {
-                let verification = outcome_of(result);
-                Observation::Decided {
-                    position,
-                    verification,
-                }
-            };
-            self.feed(observation)?;
+            self.feed(own_calls::observed(&self.machine, position, result))?;
             return Ok(None);
         }
         let slots = &self.machine.state().calls;
@@ -318,7 +312,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Gives up the calls in flight: drops what can be dropped, and waits for the rest.
     async fn leave_calls(&mut self) -> Result<Progress, DurableError> {
         for (handle, position) in self.in_flight.clone() {
-            // Nobody asks any more whose a decision is, or what a call would do.
+            // Nobody asks any more whose a decision is, or what a call would do or did.
             if !self.door.leave(handle) || position > StepId::OWN_CALLS {
                 self.landed(handle);
             }

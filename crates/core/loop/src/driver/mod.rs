@@ -1,7 +1,6 @@
 //! What turns each decision into a call of the door.
 
 pub(crate) mod agent_loop;
-pub(crate) mod preview;
+pub(crate) mod own_calls;
 pub(crate) mod step;
 pub(crate) mod summary;
-pub(crate) mod verification;

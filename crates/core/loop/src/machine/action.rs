@@ -50,9 +50,18 @@ pub enum Action {
         /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
         options: Vec<ActivityOptions>,
     },
+    /// Start these calls, which ask tools what became of others whose outcome is unknown:
+    /// [`Observation::InquiriesStarted`], and then [`Observation::Inquired`] for each when it ends.
+    Inquire {
+        /// The calls, each an [`OUTCOME_CALL`](neuron_types::OUTCOME_CALL).
+        calls: Vec<ToolCall>,
+        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
+        options: Vec<ActivityOptions>,
+    },
     /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started, [`Observation::Decided`]
-    /// of a verification that was, [`Observation::Previewed`] of a preview that was, [`Observation::DecisionArrived`]
-    /// about an open ticket, [`Observation::MessageArrived`], or [`Observation::TicketsLapsed`] when the time is over.
+    /// of a verification that was, [`Observation::Previewed`] of a preview that was, [`Observation::Inquired`] of an
+    /// outcome that was asked for, [`Observation::DecisionArrived`] about an open ticket,
+    /// [`Observation::MessageArrived`], or [`Observation::TicketsLapsed`] when the time is over.
     Wait {
         /// When the first of the open tickets lapses.
         until: Option<DateTime<Utc>>,
@@ -76,6 +85,7 @@ impl Action {
             Self::CallTools { .. } => "call tools",
             Self::Verify { .. } => "verify decisions",
             Self::Preview { .. } => "preview calls",
+            Self::Inquire { .. } => "ask for outcomes",
             Self::Wait { .. } => "wait",
             Self::LeaveCalls => "leave calls",
             Self::Done => "done",
@@ -200,6 +210,16 @@ pub enum Observation {
         /// What it would do; `None` if there is nothing to say beyond the arguments.
         preview: Option<Preview>,
     },
+    /// The calls of [`Action::Inquire`] are being started.
+    InquiriesStarted,
+    /// A tool was asked what became of a call whose outcome is unknown.
+    Inquired {
+        /// The position in the turn of the call that asked it.
+        position: u32,
+        /// What became of it; `None` if the tool does not know it either. After a failure it is unknown, unless the
+        /// failure is that somebody ends the run.
+        result: Result<Option<ToolOutput>, StepFailure>,
+    },
     /// The time of the first open ticket is over.
     TicketsLapsed,
     /// The engine takes no more history and cannot carry the run over. Fits any action.
@@ -232,6 +252,8 @@ impl Observation {
             Self::Decided { .. } => "decided",
             Self::PreviewsStarted => "previews started",
             Self::Previewed { .. } => "previewed",
+            Self::InquiriesStarted => "questions for outcomes started",
+            Self::Inquired { .. } => "outcome asked for",
             Self::TicketsLapsed => "tickets lapsed",
             Self::OutOfHistory(_) => "out of history",
             Self::Cancelled { .. } => "cancelled",

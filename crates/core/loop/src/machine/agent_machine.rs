@@ -9,7 +9,7 @@ use neuron_types::{
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, MachineError, Observation};
+use crate::{Action, MachineError, Observation, machine::inquiries::is_inquiring};
 
 /// One run's decisions, without I/O and without `async`.
 ///
@@ -163,6 +163,9 @@ impl AgentMachine {
         if let Some(verifications) = self.verifications() {
             return verifications;
         }
+        if let Some(inquiries) = self.inquiries() {
+            return inquiries;
+        }
         if let Some(previews) = self.previews() {
             return previews;
         }
@@ -187,13 +190,17 @@ impl AgentMachine {
         }
     }
 
-    /// The calls that start now: all that are ready, or one at a time if the agent is sequential.
+    /// The calls that start now: all that are ready and wait for no other, or one at a time if the agent is sequential.
     pub(crate) fn startable(&self) -> Vec<&PendingCall> {
         let at_once = match self.state.agent.parallel_tools {
             true => usize::MAX,
-            false => 1_usize.saturating_sub(self.calls_in(is_running).count()),
+            false => {
+                let under_way = |state: &CallState| is_running(state) || is_inquiring(state);
+                1_usize.saturating_sub(self.calls_in(under_way).count())
+            }
         };
-        self.calls_in(is_ready).take(at_once).collect()
+        let ready = self.unheld().filter(|slot| is_ready(&slot.state));
+        ready.take(at_once).collect()
     }
 
     /// How the door makes this turn's model call.
@@ -312,9 +319,11 @@ impl AgentMachine {
     ) -> Result<(), MachineError> {
         // What the next action is, without making it.
         let is_ending = self.state.ending.is_some();
-        let is_verifying = !is_ending && self.verifications().is_some();
-        let is_previewing = !is_ending && !is_verifying && self.previewable().next().is_some();
-        let is_free = !is_ending && !is_verifying && !is_previewing;
+        let is_verifying = !is_ending && self.verifiable().next().is_some();
+        let is_inquiring = !is_ending && !is_verifying && self.inquirable().next().is_some();
+        let is_busy = is_ending || is_verifying || is_inquiring;
+        let is_previewing = !is_busy && self.previewable().next().is_some();
+        let is_free = !is_busy && !is_previewing;
         let can_start = is_free && !self.startable().is_empty();
         let waits = is_free && !can_start;
         match observation {
@@ -333,6 +342,10 @@ impl AgentMachine {
                 position,
                 verification,
             } => self.decided(position, verification, now)?,
+            Observation::InquiriesStarted if is_inquiring => self.inquiries_started(),
+            Observation::Inquired { position, result } => {
+                self.inquired(position, result, now)?;
+            }
             Observation::PreviewsStarted if is_previewing => self.previews_started(),
             Observation::Previewed { position, preview } => {
                 self.previewed(position, preview, now)?;

@@ -23,7 +23,7 @@ impl AgentMachine {
     pub(crate) fn authorized(&mut self, decisions: Vec<PermissionDecision>, now: DateTime<Utc>) {
         let unjudged = self.positions(is_unjudged);
         for (index, decision) in unjudged.into_iter().zip(decisions) {
-            if let Some(refusal) = self.unlisted(index) {
+            if let Some(refusal) = self.too_many(index).or_else(|| self.unlisted(index)) {
                 self.refuse_call(index, &refusal);
                 continue;
             }
@@ -45,6 +45,17 @@ impl AgentMachine {
         }
         self.state.stage = Stage::Tools;
         self.settle(now);
+    }
+
+    /// What a call is answered with that is one more than an answer may ask for.
+    fn too_many(&self, index: usize) -> Option<String> {
+        let position = self.state.calls.get(index)?.position;
+        let most = self.state.agent.calls_per_turn?;
+        (position > most).then(|| {
+            format!(
+                "not called: one turn makes at most {most} calls, and this is call {position}: call again in the next turn"
+            )
+        })
     }
 
     /// What a call is answered with whose tool the run's definition does not list: what a run may call must not
@@ -153,6 +164,11 @@ impl AgentMachine {
                 self.call_failed(index, &failure, now);
             }
         }
+        self.go_on(now);
+    }
+
+    /// Goes on after a call of the turn has ended.
+    pub(crate) fn go_on(&mut self, now: DateTime<Utc>) {
         if self.state.ending.is_some() {
             self.end_if_left(now);
             return;
@@ -186,6 +202,7 @@ impl AgentMachine {
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
         self.verify_again();
         self.preview_again();
+        self.inquire_again();
         for index in self.positions(is_running) {
             let turn = self.state.turn;
             let Some(slot) = self.state.calls.get_mut(index) else {
@@ -207,10 +224,25 @@ impl AgentMachine {
     }
 
     fn call_failed(&mut self, index: usize, failure: &StepFailure, now: DateTime<Utc>) {
-        let unknown = failure.kind == FailureKind::OutcomeUnknown;
-        let goes_on = self.state.ending.is_none();
-        if unknown && goes_on && self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson
-        {
+        let is_unknown = failure.kind == FailureKind::OutcomeUnknown;
+        if is_unknown && self.state.ending.is_none() {
+            if !self.inquire(index, failure) {
+                self.outcome_unknown(index, failure, now);
+            }
+        } else {
+            let output = ToolOutput::error(failure.message.clone());
+            self.fail_call(index, output, failure.kind);
+        }
+    }
+
+    /// Nobody knows what became of a call, its tool neither: a person is asked, or the model reads so.
+    pub(crate) fn outcome_unknown(
+        &mut self,
+        index: usize,
+        failure: &StepFailure,
+        now: DateTime<Utc>,
+    ) {
+        if self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson {
             self.ask_about_outcome(index, failure, now);
         } else {
             let output = ToolOutput::error(failure.message.clone());
@@ -260,6 +292,7 @@ impl AgentMachine {
 
     pub(crate) fn refuse_open_calls(&mut self, reason: &str) {
         self.refuse_calls(is_running, LEFT);
+        self.leave_inquiries();
         self.refuse_calls(is_open, reason);
     }
 
@@ -327,7 +360,7 @@ fn is_waiting(state: &CallState) -> bool {
 fn is_moving(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Ready | CallState::Running | CallState::Previewing(_)
+        CallState::Ready | CallState::Running | CallState::Previewing(_) | CallState::Inquiring(_)
     )
 }
 

@@ -67,7 +67,7 @@ impl AgentMachine {
     }
 
     /// The tickets with a decision that is to be verified now, and the positions of the calls that do it.
-    fn verifiable(&self) -> impl Iterator<Item = (u32, &OpenTicket)> {
+    pub(crate) fn verifiable(&self) -> impl Iterator<Item = (u32, &OpenTicket)> {
         let waiting = self
             .state
             .tickets

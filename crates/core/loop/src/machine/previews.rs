@@ -40,8 +40,7 @@ impl AgentMachine {
 
     /// The calls that are to be previewed now, and the positions of the calls that do it.
     pub(crate) fn previewable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
-        let slots = self.state.calls.iter();
-        let waiting = slots.filter(|slot| is_previewed_at(slot, None));
+        let waiting = self.unheld().filter(|slot| is_previewed_at(slot, None));
         (self.next_own_call()..).zip(waiting)
     }
 

@@ -10,9 +10,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, End,
-    FailureKind, Handle, Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId, RunState, Signal,
-    Started, StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification, VerifyOutcome,
-    VerifyRequest,
+    FailureKind, Handle, OUTCOME_CALL, Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId,
+    RunState, Signal, Started, StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification,
+    VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -187,6 +187,11 @@ impl TestDoor {
                     End::Tool(Ok(ToolOutput::text(
                         r#"{"diff": "+a\n", "fingerprint": "f"}"#,
                     )))
+                }
+                OUTCOME_CALL => {
+                    let output = ToolOutput::text("it was pushed");
+                    let json = serde_json::to_string(&Some(output)).unwrap();
+                    End::Tool(Ok(ToolOutput::text(json)))
                 }
                 "never" => End::Tool(Err(StepFailure::new(FailureKind::ToolInput, "never"))),
                 name => End::Tool(Ok(ToolOutput::text(format!("{name} {}", call.id)))),

@@ -33,10 +33,11 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
         prop::option::of(0_u32..5),
         prop::option::of(1_u64..200),
         prop::option::of(1_u64..40),
-        any::<(bool, bool, bool, bool)>(),
+        any::<[bool; 6]>(),
     )
-        .prop_map(
-            |(turns, tool_calls, tokens, seconds, (parallel, fails, asks, previews))| AgentSpec {
+        .prop_map(|(turns, tool_calls, tokens, seconds, flags)| {
+            let [parallel, fails, asks, previews, is_ordered, knows] = flags;
+            let mut spec = AgentSpec {
                 limits: Limits {
                     turns,
                     tool_calls,
@@ -45,6 +46,8 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                     duration: seconds.map(Duration::from_secs),
                 },
                 parallel_tools: parallel,
+                parallel_writes: !is_ordered,
+                calls_per_turn: Some(2),
                 approval_timeout: Some(Duration::from_secs(5)),
                 on_expiry: if fails {
                     OnExpiry::Fail
@@ -61,8 +64,12 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                 } else {
                     agent()
                 }
-            },
-        )
+            };
+            for tool in &mut spec.head_mut().tools {
+                tool.outcomes = knows;
+            }
+            spec
+        })
 }
 
 fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
@@ -115,6 +122,16 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
             decision(machine, choice)
         }
         Action::Preview { .. } => Observation::PreviewsStarted,
+        Action::Inquire { .. } => Observation::InquiriesStarted,
+        _ if choice.kind.is_multiple_of(5) && inquiring(machine).is_some() => {
+            Observation::Inquired {
+                position: inquiring(machine).unwrap(),
+                result: match choice.many {
+                    0 => Err(StepFailure::new(FailureKind::Terminated, "enough")),
+                    n => Ok((n > 1).then(|| ToolOutput::text("done"))),
+                },
+            }
+        }
         _ if choice.kind.is_multiple_of(5) && previewing(machine).is_some() => {
             previewed(machine, choice)
         }
@@ -227,6 +244,15 @@ fn previewing(machine: &AgentMachine) -> Option<u32> {
     let mut slots = machine.state().calls.iter();
     slots.find_map(|slot| match &slot.state {
         CallState::Previewing(previewing) => previewing.position,
+        _ => None,
+    })
+}
+
+/// The position of a call in flight that asks for an outcome.
+fn inquiring(machine: &AgentMachine) -> Option<u32> {
+    let mut slots = machine.state().calls.iter();
+    slots.find_map(|slot| match &slot.state {
+        CallState::Inquiring(inquiring) => inquiring.position,
         _ => None,
     })
 }
@@ -428,6 +454,8 @@ proptest! {
                 },
                 Observation::Previewed { position: 9, preview: None },
                 Observation::PreviewsStarted,
+                Observation::Inquired { position: 9, result: Ok(None) },
+                Observation::InquiriesStarted,
                 Observation::ContextKept { tokens: 1, estimated: 1 },
             ];
             let misfit = misfits[usize::from(wrong) % misfits.len()].clone();

@@ -17,7 +17,8 @@ pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
 }
 
-/// An agent with a tool that reads, `look`, one that writes, `push`, and those that a test door knows.
+/// An agent with a tool that reads, `look`, one that writes, `push`, and those that a test door knows. Its writes have no
+/// order.
 pub(crate) fn agent() -> AgentSpec {
     let look = ToolDefinition {
         name: "look".into(),
@@ -39,8 +40,18 @@ pub(crate) fn agent() -> AgentSpec {
             ..RequestHead::default()
         }
         .into(),
+        parallel_writes: true,
         ..AgentSpec::default()
     }
+}
+
+/// The same, where it can be said what became of a call of `push`.
+pub(crate) fn knowing_agent() -> AgentSpec {
+    let mut spec = agent();
+    let tools = &mut spec.head_mut().tools;
+    let push = tools.iter_mut().find(|tool| tool.name == "push").unwrap();
+    push.outcomes = true;
+    spec
 }
 
 /// The same, where it can be said what a call of `push` would do.

@@ -52,8 +52,21 @@ pub struct AgentSpec {
     pub on_expiry: OnExpiry,
     /// What happens to a write whose outcome is unknown.
     pub on_unknown_outcome: OnUnknownOutcome,
-    /// Calls of one turn run at the same time. Default is true.
+    /// Calls of one turn run at the same time, as far as [their order](Self::parallel_writes) lets them. Default is true;
+    /// otherwise they run one by one.
     pub parallel_tools: bool,
+    /// Writes of one turn, which is what is not read-only, run at the same time too. Default is false: they run one after
+    /// another in the order in which the model asked, after the calls before them, and a read that the model asked for
+    /// after a write waits for it. A call that waits for a person or for a result from elsewhere holds no other one back,
+    /// and starts at once when it is approved. What a tool's [settings](ToolSettings::parallel_writes) say goes before.
+    ///
+    /// Definitions that were recorded before there was an order do not have the field, and have none.
+    #[serde(default = "unordered", skip_serializing_if = "is_unordered")]
+    pub parallel_writes: bool,
+    /// How many calls one answer of the model may ask for; no limit where `None`. Default is 32. Those beyond it are not
+    /// made: their results say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_per_turn: Option<u32>,
     /// How far a run may go.
     pub limits: Limits,
     /// How the conversation is kept small.
@@ -96,6 +109,8 @@ impl Default for AgentSpec {
             on_expiry: OnExpiry::default(),
             on_unknown_outcome: OnUnknownOutcome::default(),
             parallel_tools: true,
+            parallel_writes: false,
+            calls_per_turn: Some(32),
             limits: Limits::default(),
             context: ContextPolicy::default(),
             retry: RetryPolicy::default(),
@@ -107,6 +122,15 @@ impl Default for AgentSpec {
             team: None,
         }
     }
+}
+
+const fn unordered() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_unordered(parallel_writes: &bool) -> bool {
+    *parallel_writes
 }
 
 impl AgentSpec {
@@ -150,7 +174,6 @@ impl AgentSpec {
     /// How the door makes this tool call. A tool that the agent does not know is treated as a write.
     #[must_use]
     pub fn tool_options(&self, call: &ToolCall, step: StepId) -> ActivityOptions {
-        let definition = self.definition_of(&call.name);
         let settings = self.tool_settings.get(&call.name);
         let own_retry = settings.and_then(|settings| settings.retry.as_ref());
         ActivityOptions {
@@ -159,7 +182,7 @@ impl AgentSpec {
             nonce: None,
             tenant: None,
             priority: self.priority,
-            effects: definition.map_or(ToolEffects::Write, ToolDefinition::effects),
+            effects: self.effects_of(&call.name),
             start_to_close_timeout: self.timeout_of(&call.name),
             retry_policy: own_retry.unwrap_or(&self.retry).clone(),
             activity: settings.map_or_else(
@@ -181,6 +204,23 @@ impl AgentSpec {
         own.map_or(self.tool_timeout, |own| own.min(self.tool_timeout))
     }
 
+    /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write.
+    #[must_use]
+    pub fn effects_of(&self, tool: &str) -> ToolEffects {
+        self.definition_of(tool)
+            .map_or(ToolEffects::Write, ToolDefinition::effects)
+    }
+
+    /// Whether the writes of this tool run at the same time as other calls of their turn: what its settings say, else
+    /// [`parallel_writes`](Self::parallel_writes).
+    #[must_use]
+    pub fn has_parallel_writes(&self, tool: &str) -> bool {
+        let settings = self.tool_settings.get(tool);
+        settings
+            .and_then(|settings| settings.parallel_writes)
+            .unwrap_or(self.parallel_writes)
+    }
+
     fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
         self.head.tools.iter().find(|known| known.name == tool)
     }
@@ -200,6 +240,9 @@ pub struct ToolSettings {
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
+    /// Instead of [`AgentSpec::parallel_writes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_writes: Option<bool>,
     /// Before [`AgentSpec::activity`].
     #[serde(skip_serializing_if = "ActivitySettings::is_default")]
     pub activity: ActivitySettings,

@@ -200,6 +200,8 @@ pub enum CallState {
     Previewing(Previewing),
     /// A [ticket](RunState::tickets) about it is open.
     Asked,
+    /// It was made, and its tool is asked what became of it.
+    Inquiring(Inquiring),
     /// Answered.
     Done(ToolResultBlock),
 }
@@ -210,6 +212,16 @@ pub struct Previewing {
     /// How a person is asked about it then.
     pub asking: Asking,
     /// The position in the turn of the call in flight that finds it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+}
+
+/// A call whose outcome is unknown, and whose tool may know it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inquiring {
+    /// What the model reads of it if the tool does not know either.
+    pub message: String,
+    /// The position in the turn of the call in flight that asks the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
 }

@@ -56,6 +56,10 @@ pub struct ToolDefinition {
     /// false: nothing is asked of the tool then. No model is sent it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub previews: bool,
+    /// The tool's [`outcome`](crate::Tool::outcome) says what became of a write whose outcome is unknown, before the model
+    /// or a person learns of it. Default is false: nothing is asked of the tool then. No model is sent it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub outcomes: bool,
     /// Further fields of the provider's definition of a tool, by its own names, such as `input_examples` or
     /// `defer_loading`. What has a field here cannot be set.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod definition;
 mod fit;
+pub(crate) mod outcome;
 pub(crate) mod output;
 pub(crate) mod pending;
 pub(crate) mod preview;

@@ -117,6 +117,26 @@ pub trait Tool: WasmCompatSend + WasmCompatSync {
     ) -> impl Future<Output = Result<Option<Preview>, Self::Error>> + WasmCompatSend {
         std::future::ready(Ok(None))
     }
+
+    /// Says what became of a call that was made with this idempotency key and whose outcome is unknown: its worker was
+    /// lost, or it had no result in time. `None` if the tool does not know it either. It changes nothing and makes no call.
+    ///
+    /// It is asked only where the [definition](ToolDefinition::outcomes) says that it can answer, and only about writes:
+    /// any other call is made again. What it returns is the call's result. After `None` the model, or a person, learns
+    /// that the outcome is unknown. [`ToolContext::idempotency_key`] is the call's here too. A key that nobody has
+    /// seen is no proof that nothing happens any more: the call may still be on its way. Default is `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolError::Unavailable`] and others that may pass have it asked again; after any other the outcome is unknown.
+    fn outcome(
+        &self,
+        _key: &str,
+        _args: Self::Args,
+        _ctx: &ToolContext,
+    ) -> impl Future<Output = Result<Option<Self::Output>, Self::Error>> + WasmCompatSend {
+        async { Ok(None) }
+    }
 }
 
 /// [`Tool`] without its types, for registries and for tools that are known only at run time.
@@ -140,6 +160,16 @@ pub trait ToolDyn: WasmCompatSend + WasmCompatSync {
         _input: Value,
         _ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<Option<Preview>, ToolError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// See [`Tool::outcome`]. Default is `None`.
+    fn outcome_dyn<'a>(
+        &'a self,
+        _key: &'a str,
+        _input: Value,
+        _ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<Option<ToolOutput>, ToolError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -182,12 +212,9 @@ impl<T: Tool> ToolDyn for T {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let args = serde_json::from_value(input).map_err(|error| {
-                ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
-            })?;
+            let args = read_args(input)?;
             let output = self.call(args, ctx).await.map_err(ToolError::from_tool)?;
-            ToolOutput::from_tool(output)
-                .map_err(|error| ToolError::ExecutionFailed(Box::new(error)))
+            written(output)
         })
     }
 
@@ -197,10 +224,34 @@ impl<T: Tool> ToolDyn for T {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<Option<Preview>, ToolError>> {
         Box::pin(async move {
-            let args = serde_json::from_value(input).map_err(|error| {
-                ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
-            })?;
+            let args = read_args(input)?;
             self.preview(args, ctx).await.map_err(ToolError::from_tool)
         })
     }
+
+    fn outcome_dyn<'a>(
+        &'a self,
+        key: &'a str,
+        input: Value,
+        ctx: &'a ToolContext,
+    ) -> WasmBoxedFuture<'a, Result<Option<ToolOutput>, ToolError>> {
+        Box::pin(async move {
+            let args = read_args(input)?;
+            let outcome = self.outcome(key, args, ctx).await;
+            match outcome.map_err(ToolError::from_tool)? {
+                Some(output) => written(output).map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+}
+
+fn read_args<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
+    serde_json::from_value(input).map_err(|error| {
+        ToolError::ModelRetry(format!("the arguments do not fit the schema: {error}"))
+    })
+}
+
+fn written<T: Serialize + 'static>(output: T) -> Result<ToolOutput, ToolError> {
+    ToolOutput::from_tool(output).map_err(|error| ToolError::ExecutionFailed(Box::new(error)))
 }

@@ -162,3 +162,17 @@ fn a_tools_own_settings_go_before_the_agents_and_its_queue_before_the_agents_pla
     let grep = agent.tool_options(&call("grep"), STEP).activity;
     assert_eq!(grep.placement, Some(Placement::Local));
 }
+
+#[test]
+fn writes_have_an_order_unless_the_agent_or_their_tool_says_otherwise() {
+    let mut agent = agent();
+    assert!(!agent.has_parallel_writes("bash"));
+    agent.parallel_writes = true;
+    let own = ToolSettings {
+        parallel_writes: Some(false),
+        ..ToolSettings::default()
+    };
+    agent.tool_settings.insert("bash".into(), own);
+    assert!(!agent.has_parallel_writes("bash"));
+    assert!(agent.has_parallel_writes("grep"));
+}

@@ -40,14 +40,30 @@ proptest! {
 }
 
 #[test]
+fn a_definition_says_of_its_calls_what_older_ones_do_not() {
+    let now = serde_json::to_value(AgentSpec::default()).unwrap();
+    assert_eq!(now["parallel_writes"], json!(false));
+    assert_eq!(now["calls_per_turn"], json!(32));
+    let older: AgentSpec = serde_json::from_value(json!({})).unwrap();
+    let again = serde_json::to_value(&older).unwrap();
+    assert_eq!(again.get("parallel_writes"), None);
+    assert_eq!(again.get("calls_per_turn"), None);
+}
+
+#[test]
 fn missing_optional_fields_take_their_defaults() {
     assert_eq!(
         serde_json::from_value::<CompletionRequest>(json!({})).unwrap(),
         CompletionRequest::default()
     );
+    // What was recorded before calls had an order and a bound has neither.
     assert_eq!(
         serde_json::from_value::<AgentSpec>(json!({})).unwrap(),
-        AgentSpec::default()
+        AgentSpec {
+            parallel_writes: true,
+            calls_per_turn: None,
+            ..AgentSpec::default()
+        }
     );
     assert_eq!(
         serde_json::from_value::<RetryPolicy>(json!({"maximum_attempts": 2})).unwrap(),

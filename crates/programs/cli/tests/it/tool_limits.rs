@@ -31,18 +31,62 @@ fn calls(count: usize, command: &str) -> Value {
 }
 
 fn bash_with(limit: &str) -> String {
-    format!("tools = [\"bash\"]\n[agents.default.tool.bash]\n{limit}")
+    format!("tools = [\"bash\"]\nparallel_writes = true\n[agents.default.tool.bash]\n{limit}")
 }
 
 #[test]
 fn calls_of_one_turn_go_on_together_unless_the_tool_has_a_limit() {
-    let free = Home::with_script(&calls(2, &meet(UNTIL_ANOTHER_COMES)), "tools = [\"bash\"]");
-    free.neuron(&["run", "go"]).exits(0);
-    assert_eq!(free.read("seen"), "together\ntogether\n");
+    for lines in [
+        "tools = [\"bash\"]\nparallel_writes = true",
+        "tools = [\"bash\"]\n[agents.default.tool.bash]\nparallel_writes = true",
+    ] {
+        let free = Home::with_script(&calls(2, &meet(UNTIL_ANOTHER_COMES)), lines);
+        free.neuron(&["run", "go"]).exits(0);
+        assert_eq!(free.read("seen"), "together\ntogether\n");
+    }
+    let ordered = Home::with_script(&calls(2, &meet(FOR_A_WHILE)), "tools = [\"bash\"]");
+    ordered.neuron(&["run", "go"]).exits(0);
+    assert_eq!(ordered.read("seen"), "alone\nalone\n");
 
     let limited = Home::with_script(&calls(2, &meet(FOR_A_WHILE)), &bash_with("concurrency = 1"));
     limited.neuron(&["run", "go"]).exits(0);
     assert_eq!(limited.read("seen"), "alone\nalone\n");
+}
+
+#[test]
+fn commands_of_one_turn_find_what_those_before_them_did() {
+    let call = |command: &str| json!({"name": "bash", "input": {"command": command}});
+    let commands = [
+        "sleep 0.3; mkdir -p src && echo one > src/a",
+        "sleep 0.2; git init -q . && git add -A src",
+        "git -c user.name=a -c user.email=a@b commit -qm one && git log --oneline > log",
+    ];
+    let turns = json!([
+        {"tool_calls": [
+            call(commands[0]),
+            call(commands[1]),
+            call(commands[2]),
+            {"name": "read_file", "input": {"path": "src/a"}},
+            {"name": "edit_file", "input": {"path": "src/a", "old_string": "one", "new_string": "two"}},
+            {"name": "read_file", "input": {"path": "src/a"}},
+        ]},
+        {"text": "Done."},
+    ]);
+    let lines = "tools = [\"bash\", \"edit_file\", \"read_file\"]\nsandbox = \"off\"";
+    let home = Home::with_script(&turns, lines);
+    home.neuron(&["run", "--id", "r1", "go"]).exits(0);
+    let events = home.neuron(&["events", "r1", "--json"]).exits(0);
+    let finished = events.json_lines();
+    let mut finished = finished
+        .iter()
+        .filter(|event| event["type"] == "tool_finished");
+    assert!(
+        finished.all(|event| event["is_error"] == false),
+        "{}",
+        events.stdout
+    );
+    assert!(home.read("log").ends_with(" one\n"));
+    assert_eq!(home.read("src/a"), "two\n");
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub(crate) fn full() -> AgentSpec {
         on_expiry: OnExpiry::Fail,
         on_unknown_outcome: OnUnknownOutcome::AskPerson,
         parallel_tools: false,
+        parallel_writes: true,
+        calls_per_turn: Some(8),
         limits: limits().swap_remove(0),
         context: ContextPolicy {
             rules: context_rules(),
@@ -84,6 +86,7 @@ pub(crate) fn full() -> AgentSpec {
                 ToolSettings {
                     retry: Some(step::retry_policy()),
                     timeout: Some(Duration::from_secs(5)),
+                    parallel_writes: Some(false),
                     activity: step::activity_settings(),
                 },
             ),

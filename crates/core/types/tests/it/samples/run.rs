@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use neuron_types::{
     AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind,
-    Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput,
-    RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage,
-    UserMessage,
+    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome,
+    RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration,
+    TokenUsage, UserMessage,
 };
 
 use uuid::Uuid;
@@ -174,6 +174,10 @@ pub(crate) fn call_states() -> Vec<CallState> {
         CallState::Previewing(Previewing {
             asking: Asking::new("the agent asks"),
             position: Some(1_000_000_001),
+        }),
+        CallState::Inquiring(Inquiring {
+            message: "the worker was lost".into(),
+            position: Some(1_000_000_002),
         }),
         CallState::Done(message::tool_results().swap_remove(0)),
     ]

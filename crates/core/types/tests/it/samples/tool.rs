@@ -48,6 +48,7 @@ pub(crate) fn definitions() -> Vec<ToolDefinition> {
             strict: Some(true),
             deferred: true,
             previews: true,
+            outcomes: true,
             extra: Some(json!({"input_examples": [{"path": "a.txt"}]})),
         },
         ToolDefinition {

@@ -68,15 +68,17 @@ prop_compose! {
     pub(crate) fn tool_settings()(
         retry in option::of(retry_policy()),
         timeout in option::of(millis()),
+        parallel_writes in any::<Option<bool>>(),
         activity in activity_settings(),
     ) -> ToolSettings {
-        ToolSettings { retry, timeout, activity }
+        ToolSettings { retry, timeout, parallel_writes, activity }
     }
 }
 
 prop_compose! {
     fn steps()(
-        parallel_tools in any::<bool>(),
+        [parallel_tools, parallel_writes] in any::<[bool; 2]>(),
+        calls_per_turn in any::<Option<u32>>(),
         retry in retry_policy(),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         model_timeout in millis(),
@@ -90,6 +92,8 @@ prop_compose! {
             caller_rules,
             callers_may_set,
             parallel_tools,
+            parallel_writes,
+            calls_per_turn,
             retry,
             priority,
             model_timeout,

@@ -1,7 +1,7 @@
 use neuron_types::{
-    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Lease, Lineage, Milestone,
-    PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus,
-    RunTags, Stage, StateVersion, TokenCalibration, UserMessage,
+    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Inquiring, Lease, Lineage,
+    Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
+    RunStatus, RunTags, Stage, StateVersion, TokenCalibration, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -156,6 +156,9 @@ pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
                 asking: Asking::new(reason),
                 position,
             })
+        }),
+        (text(), option::of(any::<u32>())).prop_map(|(message, position)| {
+            CallState::Inquiring(Inquiring { message, position })
         }),
         tool_result().prop_map(CallState::Done),
     ]

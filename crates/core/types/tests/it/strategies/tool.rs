@@ -83,7 +83,7 @@ prop_compose! {
         timeout in option::of(millis()),
         arguments in collection::btree_map(text(), one_of(&ArgumentKind::ALL), 0..3),
         cache_control in option::of(cache_control()),
-        (strict, deferred, previews) in any::<(Option<bool>, bool, bool)>(),
+        (strict, deferred, previews, outcomes) in any::<(Option<bool>, bool, bool, bool)>(),
         extra in optional_json(),
     ) -> ToolDefinition {
         ToolDefinition {
@@ -99,6 +99,7 @@ prop_compose! {
             strict,
             deferred,
             previews,
+            outcomes,
             extra,
         }
     }

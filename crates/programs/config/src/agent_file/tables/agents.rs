@@ -31,7 +31,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 26] = [
     "model",
     "instructions",
     "tools",
@@ -42,6 +42,8 @@ const KEYS: [&str; 24] = [
     "approval_timeout",
     "on",
     "parallel_tools",
+    "parallel_writes",
+    "calls_per_turn",
     "limits",
     "context",
     "retry",
@@ -157,6 +159,10 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         parallel_tools: table
             .boolean("parallel_tools")
             .unwrap_or(default.parallel_tools),
+        parallel_writes: table
+            .boolean("parallel_writes")
+            .unwrap_or(default.parallel_writes),
+        calls_per_turn: table.count("calls_per_turn").or(default.calls_per_turn),
         limits: read_limits(table),
         context: context.policy,
         tool_settings: tool_tables.settings,

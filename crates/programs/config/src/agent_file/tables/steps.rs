@@ -13,6 +13,8 @@ use crate::agent_file::{
     text::table::{Table, Text},
 };
 
+const PARALLEL_WRITES: &str = "parallel_writes";
+
 const RETRY_KEYS: [&str; 4] = ["attempts", "initial", "factor", "max"];
 
 /// What the `[agents.NAME.tool.TOOL]` tables say, by tool.
@@ -89,7 +91,7 @@ pub(crate) fn read_tools(
     let timeout = tools.timeout;
     let keys = [
         &RETRY_KEYS[..],
-        &["timeout"],
+        &["timeout", PARALLEL_WRITES],
         &activity::KEYS,
         &[activity::TEMPORAL],
         &tool_limits::KEYS,
@@ -113,6 +115,7 @@ pub(crate) fn read_tools(
         let tool = ToolSettings {
             retry: own_retry.then(|| read_policy(&table, retry.clone())),
             timeout: own_timeout,
+            parallel_writes: table.boolean(PARALLEL_WRITES),
             activity: activity::read_tool(&table, name, own_timeout.unwrap_or(by_itself)),
         };
         read.settings.insert(name.to_owned(), tool);

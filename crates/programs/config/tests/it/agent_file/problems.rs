@@ -53,6 +53,8 @@ fn name_the_key_of_an_agent_and_its_line() {
         "on = { limits = \"end\" }",
         "on = \"end\"",
         "parallel_tools = \"yes\"",
+        "parallel_writes = 1",
+        "calls_per_turn = 0",
         "callers_may_set = [\"modell\", \"everything\"]",
         "max_tokens = 0",
         "max_tokens = -1",
@@ -243,7 +245,7 @@ proptest! {
         key in prop::sample::select(vec![
             "model", "instructions", "tools", "ask", "approval_timeout", "on",
             "limits", "context", "retry", "tool", "max_tokens", "temperature", "thinking",
-            "effort", "parallel_tools",
+            "effort", "parallel_tools", "parallel_writes", "calls_per_turn",
         ]),
         value in prop::sample::select(vec![
             "1", "-1", "1.5", "\"é\"", "true", "[]", "[1]", "{}", "{ a = 1 }", "1979-05-27", "nan",

@@ -29,6 +29,8 @@ callers_may_set = ["limits", "model"]
 approval_timeout = "1h 30m"
 on = { failure = "end", limit = "end", expiry = "fail", unknown_outcome = "ask" }
 parallel_tools = false
+parallel_writes = true
+calls_per_turn = 8
 max_tokens = 4_000
 temperature = 0.5
 thinking = 2048
@@ -59,6 +61,7 @@ max = "20s"
 
 [agents.default.tool.bash]
 timeout = "30s"
+parallel_writes = false
 
 [agents.default.tool.read_file]
 attempts = 9

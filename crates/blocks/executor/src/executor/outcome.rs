@@ -1,0 +1,103 @@
+//! What became of a call whose outcome is unknown, asked of its tool.
+
+use neuron_types::{
+    HookEvent, OutcomeRequest, StepFailure, ToolCall, ToolContext, ToolError, ToolOutput,
+};
+use tracing::warn;
+
+use super::{
+    Executor,
+    attempt::{Attempt, Cut},
+    tool_result::bound,
+};
+use crate::StepScope;
+
+/// What is answered where nobody knows it.
+const UNKNOWN: &str = "null";
+
+impl Executor {
+    /// Answers an [`OUTCOME_CALL`](neuron_types::OUTCOME_CALL) with the output of the other call as JSON, or null where nobody
+    /// knows it.
+    ///
+    /// Nothing is known of what is not granted, or denied. Hooks see an outcome as they see the output of a call, and
+    /// nothing before it, since no call is made.
+    ///
+    /// # Errors
+    ///
+    /// What may be otherwise later: the tool is unavailable, or not here. Other failures of a tool leave the outcome
+    /// unknown.
+    pub(super) async fn outcome_attempt(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+    ) -> Result<ToolOutput, StepFailure> {
+        let Ok(request) = serde_json::from_value::<OutcomeRequest>(call.input.clone()) else {
+            return Ok(ToolOutput::text(UNKNOWN));
+        };
+        let OutcomeRequest { step, name, input } = request;
+        let asked = ToolCall::new("", name, input);
+        let grants = self.grants.as_deref();
+        if let Some(grants) = grants {
+            let cwd = &self.inner.cwd;
+            if !grants.has(&asked.name) || grants.denial(&asked, None, cwd).await.is_some() {
+                return Ok(ToolOutput::text(UNKNOWN));
+            }
+        }
+        self.check_tool(&asked.name)?;
+        let Some(tool) = self.inner.tools.get(&asked.name) else {
+            return Ok(ToolOutput::text(UNKNOWN));
+        };
+        let made = StepScope {
+            step,
+            ..scope.clone()
+        };
+        let context = ToolContext {
+            cwd: self.inner.cwd.clone(),
+            run_id: scope.run_id.to_string(),
+            step,
+            environment: self.inner.environment.clone(),
+            cancellation_token: scope.cancellation.child_token(),
+            idempotency_key: made.idempotency_key(),
+            ..ToolContext::default()
+        };
+        let longest = grants.map_or(scope.timeout, |grants| grants.tool_timeout(&asked.name));
+        let attempt = Attempt::start(scope, longest);
+        let outcome = tool.outcome_dyn(&context.idempotency_key, asked.input, &context);
+        let output = match attempt.part(outcome).await {
+            Ok(Ok(output)) => output.filter(|output| output.pending.is_none()),
+            Ok(Err(error)) => unknown_after(&asked.name, error)?,
+            Err(Cut::Panicked(text)) => {
+                warn!(
+                    "the tool {} panicked when it was asked for an outcome: {text}",
+                    asked.name
+                );
+                None
+            }
+            Err(cut) => return Err(cut.into_failure("the question for an outcome")),
+        };
+        let Some(mut output) = output else {
+            return Ok(ToolOutput::text(UNKNOWN));
+        };
+        bound(&mut output, self.inner.max_result_bytes);
+        let event = HookEvent::PostToolExecution {
+            tool_name: &asked.name,
+            output: &output,
+        };
+        self.notify_after(&attempt, &event).await?;
+        let json = serde_json::to_string(&output);
+        Ok(ToolOutput::text(
+            json.unwrap_or_else(|_| UNKNOWN.to_owned()),
+        ))
+    }
+}
+
+/// Nothing is known after an error, unless the tool may be asked again.
+fn unknown_after(tool: &str, error: ToolError) -> Result<Option<ToolOutput>, StepFailure> {
+    let is_cancelled = matches!(error, ToolError::Cancelled);
+    let failure = StepFailure::from(error);
+    if is_cancelled || failure.retryable {
+        return Err(failure);
+    }
+    warn!("the tool {tool} does not say what became of a call: {failure}");
+    Ok(None)
+}

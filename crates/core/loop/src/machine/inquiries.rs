@@ -1,0 +1,174 @@
+//! What became of calls whose outcome is unknown, asked of their tools before the model or a person learns of it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, CallState, FailureKind, Inquiring, OUTCOME_CALL, OutcomeRequest, PendingCall,
+    RunError, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
+};
+use serde_json::Value;
+
+use crate::{Action, AgentMachine, MachineError};
+
+/// How long one attempt to ask a tool may take.
+const INQUIRING: Duration = Duration::from_secs(30);
+
+impl AgentMachine {
+    /// Has the tool of a call asked what became of it. Returns false if the tool cannot say that.
+    pub(crate) fn inquire(&mut self, index: usize, failure: &StepFailure) -> bool {
+        let Some(slot) = self.state.calls.get_mut(index) else {
+            return false;
+        };
+        let mut tools = self.state.agent.head.tools.iter();
+        let can_say = tools.any(|tool| tool.outcomes && tool.name == slot.call.name);
+        if can_say {
+            slot.state = CallState::Inquiring(Inquiring {
+                message: failure.message.clone(),
+                position: None,
+            });
+        }
+        can_say
+    }
+
+    /// The calls whose tools are to be asked now, and the positions of the calls that do it.
+    pub(crate) fn inquirable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
+        let slots = self.state.calls.iter();
+        let waiting = slots.filter(|slot| is_inquired_at(slot, None));
+        (self.next_own_call()..).zip(waiting)
+    }
+
+    /// The calls that ask for outcomes, if there is any to make.
+    pub(crate) fn inquiries(&self) -> Option<Action> {
+        let (mut calls, mut options) = (Vec::new(), Vec::new());
+        for (position, slot) in self.inquirable() {
+            calls.push(self.inquiry_of(position, slot));
+            options.push(self.inquiring_options(position, &slot.call));
+        }
+        (!calls.is_empty()).then_some(Action::Inquire { calls, options })
+    }
+
+    fn inquiry_of(&self, position: u32, slot: &PendingCall) -> ToolCall {
+        let request = OutcomeRequest {
+            step: self.step(self.state.turn, slot.position),
+            name: slot.call.name.clone(),
+            input: slot.call.input.clone(),
+        };
+        let number = position.saturating_sub(StepId::OWN_CALLS);
+        // What cannot be stated is null, of which nothing is known.
+        let input = serde_json::to_value(request).unwrap_or(Value::Null);
+        ToolCall::new(format!("outcome-{number}"), OUTCOME_CALL, input)
+    }
+
+    /// Made where the call is, as a read.
+    fn inquiring_options(&self, position: u32, call: &ToolCall) -> ActivityOptions {
+        let step = self.step(self.state.turn, position);
+        let ActivityOptions {
+            start_to_close_timeout,
+            retry_policy,
+            activity,
+            ..
+        } = self.state.agent.tool_options(call, step);
+        ActivityOptions {
+            step,
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: start_to_close_timeout.min(INQUIRING),
+            retry_policy,
+            activity,
+            ..self.model_options()
+        }
+    }
+
+    /// The calls of [`inquiries`](Self::inquiries) are being started.
+    pub(crate) fn inquiries_started(&mut self) {
+        let started: Vec<(u32, u32)> = self
+            .inquirable()
+            .map(|(position, slot)| (position, slot.position))
+            .collect();
+        for (position, call) in started {
+            let mut slots = self.state.calls.iter_mut();
+            let slot = slots.find(|slot| slot.position == call);
+            if let Some(CallState::Inquiring(inquiring)) = slot.map(|slot| &mut slot.state) {
+                inquiring.position = Some(position);
+                self.state.own_calls = self.state.own_calls.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the call at this position asks for the outcome of another one, which is still unknown.
+    #[must_use]
+    pub fn is_inquiring(&self, position: u32) -> bool {
+        let mut slots = self.state.calls.iter();
+        slots.any(|slot| is_inquired_at(slot, Some(position)))
+    }
+
+    /// Nobody knows what became of the questions in flight: they are asked again.
+    pub(crate) fn inquire_again(&mut self) {
+        for slot in &mut self.state.calls {
+            if let CallState::Inquiring(inquiring) = &mut slot.state {
+                inquiring.position = None;
+            }
+        }
+    }
+
+    /// A tool said what became of a call, or that it does not know it.
+    pub(crate) fn inquired(
+        &mut self,
+        position: u32,
+        result: Result<Option<ToolOutput>, StepFailure>,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let mut slots = self.state.calls.iter_mut().enumerate();
+        let (index, slot) = slots
+            .find(|(_, slot)| is_inquired_at(slot, Some(position)))
+            .ok_or(MachineError::UnknownCall { position })?;
+        let CallState::Inquiring(inquiring) = &mut slot.state else {
+            return Ok(());
+        };
+        inquiring.position = None;
+        if self.state.ending.is_some() {
+            return Ok(());
+        }
+        let unknown = StepFailure::new(FailureKind::OutcomeUnknown, inquiring.message.clone());
+        match result {
+            // One that waits for something is no outcome.
+            Ok(Some(output)) if output.pending.is_none() => self.answer_call(index, output),
+            Err(failure) if is_verdict(failure.kind) => {
+                let output = ToolOutput::error(failure.message.clone());
+                self.fail_call(index, output, failure.kind);
+                self.state.ending = Some(RunError {
+                    kind: failure.kind,
+                    message: failure.message,
+                });
+            }
+            _ => self.outcome_unknown(index, &unknown, now),
+        }
+        self.go_on(now);
+        Ok(())
+    }
+
+    /// No tool is asked any more: the outcomes stay unknown.
+    pub(crate) fn leave_inquiries(&mut self) {
+        for index in self.positions(is_inquiring) {
+            let slot = self.state.calls.get(index);
+            if let Some(CallState::Inquiring(inquiring)) = slot.map(|slot| &slot.state) {
+                let output = ToolOutput::error(inquiring.message.clone());
+                self.fail_call(index, output, FailureKind::OutcomeUnknown);
+            }
+        }
+    }
+}
+
+/// Whether somebody who saw the outcome ends the run.
+const fn is_verdict(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Guardrail | FailureKind::Terminated)
+}
+
+pub(crate) const fn is_inquiring(state: &CallState) -> bool {
+    matches!(state, CallState::Inquiring(_))
+}
+
+/// Whether the call at this position asks for the outcome of that one; with `None`, whether none does as yet.
+fn is_inquired_at(slot: &PendingCall, position: Option<u32>) -> bool {
+    matches!(&slot.state, CallState::Inquiring(inquiring) if inquiring.position == position)
+}

@@ -1,0 +1,84 @@
+//! What became of writes whose outcome is unknown, asked of their tool.
+
+use std::time::Duration;
+
+use neuron_types::{AgentSpec, FailureKind, RunEvent};
+use serde_json::{Value, json};
+
+use super::previews::results;
+use crate::{Attempt, Ending, Gate, Host, Record, Run, Session, Stage, World, agent};
+
+/// A write, and an end.
+fn script(input: &Value) -> Value {
+    json!({"turns": [{"tool_calls": [{"name": "pay", "input": input}]}, {"text": "Done."}]})
+}
+
+fn paying() -> AgentSpec {
+    let mut agent = agent();
+    agent.head_mut().tools.push(World::knowing_tool());
+    agent
+}
+
+/// Runs that are held in a write: in one of which the tool knows what became of it, and in one of which it does not.
+async fn held<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Gate, Run<'a, S>)> {
+    let mut runs = Vec::new();
+    for (name, input) in [
+        ("known", json!({"outcome": "paid with"})),
+        ("unknown", json!({})),
+    ] {
+        let mut gate = stage.world.hold(name, 1, 1);
+        let run = stage.submit(name, &script(&input), agent.clone()).await;
+        gate.reached().await;
+        runs.push((gate, run));
+    }
+    runs
+}
+
+/// The model reads what the tool knows as the result of the call, and that the outcome is unknown of the other one.
+fn check(record: &Record) {
+    let attempts = record.attempts_at(1, 1);
+    assert_eq!(attempts.len(), 1, "{attempts:#?}");
+    assert!(attempts[0].was(Ending::Dropped), "{attempts:#?}");
+    let failure = record.events.iter().find_map(|event| match event {
+        RunEvent::ToolFinished { failure, .. } => Some(*failure),
+        _ => None,
+    });
+    let is_known = record.name == "known";
+    let expected = (!is_known).then_some(FailureKind::OutcomeUnknown);
+    assert_eq!(failure, Some(expected), "{:#?}", record.events);
+    if is_known {
+        let key = attempts[0].key.as_deref().unwrap();
+        assert_eq!(results(record), [format!("paid with {key}")]);
+    }
+    assert_eq!(record.output.output.as_deref(), Some("Done."));
+}
+
+/// Writes that have no result in time: their tool is asked what became of them, with the key that they had.
+pub async fn a_tool_is_asked_for_an_unknown_outcome<H: Host>(host: &H) {
+    let stage = Stage::open(host, "inquired").await;
+    let agent = AgentSpec {
+        tool_timeout: Duration::from_secs(5),
+        ..paying()
+    };
+    for (gate, run) in held(&stage, &agent).await {
+        let record = run.ends().await;
+        drop(gate);
+        check(&record);
+    }
+}
+
+/// As [`a_tool_is_asked_for_an_unknown_outcome`], of writes whose worker was killed.
+pub async fn a_tool_is_asked_for_the_outcome_of_a_killed_write<H: Host>(host: &H) {
+    let stage = Stage::open(host, "inquired_killed").await;
+    let runs = held(&stage, &paying()).await;
+    stage.kill().await;
+    let over = |attempts: &[Attempt]| {
+        let all = attempts.iter().all(|attempt| attempt.ended.is_some());
+        all.then_some(())
+    };
+    stage.world.until("end of every attempt", over).await;
+    stage.execute().await;
+    for (_gate, run) in &runs {
+        check(&run.ends().await);
+    }
+}
