@@ -4,4 +4,5 @@ pub(crate) mod agent_loop;
 pub(crate) mod preview;
 pub(crate) mod step;
 pub(crate) mod summary;
+pub(crate) mod timer;
 pub(crate) mod verification;

@@ -106,6 +106,10 @@ impl AgentMachine {
                 mismatches: 0,
                 queued: Vec::new(),
                 ending: None,
+                overdue: None,
+                halt: None,
+                halts: 0,
+                turns_again: 0,
                 outbox: vec![started],
             },
         };
@@ -140,6 +144,9 @@ impl AgentMachine {
     #[must_use]
     pub fn next(&self) -> Action {
         let state = &self.state;
+        if state.halt.is_some() {
+            return self.wait_for_decision();
+        }
         match &state.stage {
             Stage::TakeInput { .. } => Action::TakeMessages,
             Stage::ReviewContext => Action::Compact {
@@ -156,8 +163,15 @@ impl AgentMachine {
         }
     }
 
+    /// What to do while nothing goes on until a person decides.
+    fn wait_for_decision(&self) -> Action {
+        self.verifications().unwrap_or_else(|| Action::Wait {
+            until: self.first_expiry(),
+        })
+    }
+
     fn next_in_batch(&self) -> Action {
-        if self.state.ending.is_some() {
+        if self.is_leaving() {
             return Action::LeaveCalls;
         }
         if let Some(verifications) = self.verifications() {
@@ -185,6 +199,11 @@ impl AgentMachine {
             options: options.collect(),
             calls: ready.iter().map(|slot| slot.call.clone()).collect(),
         }
+    }
+
+    /// Whether the calls in flight are being left.
+    fn is_leaving(&self) -> bool {
+        self.state.ending.is_some() || self.state.overdue.is_some()
     }
 
     /// The calls that start now: all that are ready, or one at a time if the agent is sequential.
@@ -256,6 +275,10 @@ impl AgentMachine {
                 self.fail(failure.kind, failure.message, now);
             }
             (_, Observation::MessageArrived(message)) => self.queue_message(message),
+            (_, Observation::TimeOver { spent }) => return self.time_over(spent, now),
+            (_, observation) if self.state.halt.is_some() => {
+                return self.feed_halted(observation, now);
+            }
             (Stage::TakeInput { closing }, Observation::Messages(messages)) => {
                 let closing = *closing;
                 self.take_messages(messages, closing, now);
@@ -305,13 +328,32 @@ impl AgentMachine {
         Ok(())
     }
 
+    fn feed_halted(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let is_verifying = self.verifications().is_some();
+        match observation {
+            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
+            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
+            Observation::Decided {
+                position,
+                verification,
+            } => self.decided(position, verification, now)?,
+            Observation::TicketsLapsed if !is_verifying => self.tickets_lapsed(now),
+            observation => return Err(self.unexpected(&observation)),
+        }
+        Ok(())
+    }
+
     fn feed_batch(
         &mut self,
         observation: Observation,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
         // What the next action is, without making it.
-        let is_ending = self.state.ending.is_some();
+        let is_ending = self.is_leaving();
         let is_verifying = !is_ending && self.verifications().is_some();
         let is_previewing = !is_ending && !is_verifying && self.previewable().next().is_some();
         let is_free = !is_ending && !is_verifying && !is_previewing;
@@ -351,7 +393,7 @@ impl AgentMachine {
         }
     }
 
-    fn unexpected(&self, observation: &Observation) -> MachineError {
+    pub(crate) fn unexpected(&self, observation: &Observation) -> MachineError {
         MachineError::Unexpected {
             action: self.next().name(),
             observation: observation.name(),
@@ -512,4 +554,12 @@ pub(crate) fn is_running(state: &CallState) -> bool {
 
 pub(crate) fn is_open(state: &CallState) -> bool {
     !matches!(state, CallState::Done(_))
+}
+
+/// What the ids of tickets begin with, where they are not the run's own.
+pub(crate) fn scope_of(state: &RunState) -> String {
+    match state.scope {
+        0 => String::new(),
+        scope => format!("s{scope}-"),
+    }
 }

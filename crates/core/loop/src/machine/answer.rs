@@ -44,7 +44,10 @@ impl AgentMachine {
         if failure.kind == FailureKind::ContextLength {
             self.overflow(failure.message, now);
         } else {
-            self.fail(failure.kind, failure.message, now);
+            if self.asks_about(failure.kind) {
+                self.emit(RunEvent::TurnEnded { turn });
+            }
+            self.give_up(failure.kind, failure.message, now);
         }
     }
 
@@ -53,7 +56,7 @@ impl AgentMachine {
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
         if self.state.context.overflowed {
-            self.fail(FailureKind::ContextLength, message, now);
+            self.give_up(FailureKind::ContextLength, message, now);
         } else {
             self.state.context.overflowed = true;
             self.begin_turn(now);
@@ -128,7 +131,7 @@ impl AgentMachine {
         if self.state.mismatches > MOST_MISMATCHES {
             let message =
                 format!("the model's answer is not of the form that was asked for: {reason}");
-            return self.fail(FailureKind::InvalidAnswer, message, now);
+            return self.give_up(FailureKind::InvalidAnswer, message, now);
         }
         self.push(Message::user(format!(
             "The answer is not of the form that was asked for: {reason}. Answer again, with nothing but JSON that fits."
@@ -144,7 +147,7 @@ impl AgentMachine {
             let message = format!(
                 "the model asked {MOST_CONTINUATIONS} times in a row to be continued without an answer"
             );
-            self.fail(FailureKind::Unavailable, message, now);
+            self.give_up(FailureKind::Unavailable, message, now);
         } else {
             self.begin_turn(now);
         }

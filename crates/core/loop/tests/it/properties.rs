@@ -43,6 +43,7 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                     tokens,
                     cost_usd: None,
                     duration: seconds.map(Duration::from_secs),
+                    deadline: None,
                 },
                 parallel_tools: parallel,
                 approval_timeout: Some(Duration::from_secs(5)),
