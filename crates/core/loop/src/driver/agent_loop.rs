@@ -131,6 +131,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             {
                 self.wait(None).await
             }
+            Action::CallTools { .. } if self.is_time_over() => self.time_over(Spent::default()),
             Action::CallTools { calls, options } => {
                 self.start_calls(Observation::CallsStarted, &calls, &options)
             }

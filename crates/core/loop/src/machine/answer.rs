@@ -11,7 +11,7 @@ use crate::AgentMachine;
 /// How many answers in a row may ask to be continued before the run fails.
 const MOST_CONTINUATIONS: u32 = 20;
 
-/// How many answers in a row may be of another form than was asked for, each followed by another try.
+/// How many answers in a row may be of another form than was asked for, or have no text, each followed by another try.
 const MOST_MISMATCHES: u32 = 1;
 
 impl AgentMachine {
@@ -88,6 +88,8 @@ impl AgentMachine {
             ..
         } = response;
         self.state.context.overflowed = false;
+        // What an answer that goes on said before is a part of it.
+        let is_silent = text.is_none() && self.state.context.continuations == 0;
         if text.is_some() {
             self.state.last_text = text;
         }
@@ -115,7 +117,14 @@ impl AgentMachine {
                 self.state.context.continuations = 0;
                 match mismatch {
                     Some(reason) => self.reject_answer(reason, now),
+                    None if is_silent && self.state.mismatches < MOST_MISMATCHES => {
+                        self.ask_for_text(now);
+                    }
                     None => {
+                        if is_silent {
+                            // What an earlier turn said is no answer.
+                            self.state.last_text = None;
+                        }
                         self.state.mismatches = 0;
                         self.state.stage = Stage::TakeInput { closing: true };
                     }
@@ -136,6 +145,18 @@ impl AgentMachine {
         self.push(Message::user(format!(
             "The answer is not of the form that was asked for: {reason}. Answer again, with nothing but JSON that fits."
         )));
+        self.emit(RunEvent::AnswerRejected { turn, reason });
+        self.begin_turn(now);
+    }
+
+    /// The answer has no text: asks once more. After that the run completes without an output.
+    fn ask_for_text(&mut self, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.state.mismatches += 1;
+        self.push(Message::user(
+            "The answer has no text. Answer now, in words.",
+        ));
+        let reason = "it has no text".to_owned();
         self.emit(RunEvent::AnswerRejected { turn, reason });
         self.begin_turn(now);
     }

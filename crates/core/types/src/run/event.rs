@@ -69,7 +69,8 @@ pub enum RunEvent {
         /// What this call cost.
         cost_usd: Option<Decimal>,
     },
-    /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for. It is asked once more.
+    /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for, or has no text. It is asked once
+    /// more.
     AnswerRejected {
         /// The turn.
         turn: u32,
