@@ -95,7 +95,9 @@ pub(crate) struct LimitArg(LimitOverrides);
 pub(crate) enum NoSetting {
     #[error("write KEY=VALUE")]
     Form,
-    #[error("there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd, duration or deadline")]
+    #[error(
+        "there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd, duration or deadline"
+    )]
     Limit(String),
     #[error("{0:?} is no whole number")]
     Count(String),

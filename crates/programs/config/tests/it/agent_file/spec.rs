@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use neuron_config::AgentFile;
 use neuron_types::{
-    AgentSpec, AskRule, ContextRule, Limits, OnHalt, Reminder, ReminderTrigger, RetryPolicy, SystemPrompt,
-    ThinkingConfig,
+    AgentSpec, AskRule, ContextRule, Limits, OnHalt, Reminder, ReminderTrigger, RetryPolicy,
+    SystemPrompt, ThinkingConfig,
 };
 use serde_json::Value;
 
@@ -184,7 +184,8 @@ fn has_a_person_asked_before_a_run_ends_where_the_file_says_so() {
         (silent.on_failure, silent.on_limit),
         (OnHalt::End, OnHalt::End)
     );
-    let asking = agent("on = { failure = \"ask\", limit = \"ask\" }\nlimits = { deadline = \"2d\" }");
+    let asking =
+        agent("on = { failure = \"ask\", limit = \"ask\" }\nlimits = { deadline = \"2d\" }");
     assert_eq!(
         (asking.on_failure, asking.on_limit),
         (OnHalt::Ask, OnHalt::Ask)
