@@ -12,7 +12,10 @@ use neuron_types::{
 
 use crate::{
     Action, AgentMachine, Observation, Shortfall, Spent,
-    driver::{preview::preview_in, summary::SummaryModel, timer::Timer, verification::outcome_of},
+    driver::{
+        preview::preview_in, progress::Progress, reminder::reminder, summary::SummaryModel,
+        timer::Timer, verification::outcome_of,
+    },
 };
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
@@ -570,18 +573,4 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         Ok((observation, arrived))
     }
-}
-
-/// A reminder as the model reads it: a user's message, since not every model takes an operator's between
-/// others, with a mark that no user wrote it.
-fn reminder(text: &str) -> Message {
-    Message::user(format!("<system-reminder>\n{text}\n</system-reminder>"))
-}
-
-/// What one action came to, as far as a caller of `run_step` wants to know.
-pub(crate) enum Progress {
-    CalledTool(ToolCall),
-    Compacted { old_tokens: u64, new_tokens: u64 },
-    Other,
-    Ended,
 }

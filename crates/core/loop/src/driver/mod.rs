@@ -2,6 +2,8 @@
 
 pub(crate) mod agent_loop;
 pub(crate) mod preview;
+pub(crate) mod progress;
+pub(crate) mod reminder;
 pub(crate) mod step;
 pub(crate) mod summary;
 pub(crate) mod timer;

@@ -163,13 +163,6 @@ impl AgentMachine {
         }
     }
 
-    /// What to do while nothing goes on until a person decides.
-    fn wait_for_decision(&self) -> Action {
-        self.verifications().unwrap_or_else(|| Action::Wait {
-            until: self.first_expiry(),
-        })
-    }
-
     fn next_in_batch(&self) -> Action {
         if self.is_leaving() {
             return Action::LeaveCalls;
@@ -324,25 +317,6 @@ impl AgentMachine {
             }
             (Stage::Tools, observation) => return self.feed_batch(observation, now),
             (_, observation) => return Err(self.unexpected(&observation)),
-        }
-        Ok(())
-    }
-
-    fn feed_halted(
-        &mut self,
-        observation: Observation,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        let is_verifying = self.verifications().is_some();
-        match observation {
-            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
-            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
-            Observation::Decided {
-                position,
-                verification,
-            } => self.decided(position, verification, now)?,
-            Observation::TicketsLapsed if !is_verifying => self.tickets_lapsed(now),
-            observation => return Err(self.unexpected(&observation)),
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use neuron_types::{
 };
 
 use crate::{
-    AgentMachine,
+    Action, AgentMachine, MachineError, Observation,
     machine::{agent_machine::scope_of, tickets::after},
 };
 
@@ -166,6 +166,33 @@ impl AgentMachine {
                 state: RunPhase::WaitingForApproval,
             });
         }
+    }
+
+    /// What to do while nothing goes on until a person decides.
+    pub(crate) fn wait_for_decision(&self) -> Action {
+        self.verifications().unwrap_or_else(|| Action::Wait {
+            until: self.first_expiry(),
+        })
+    }
+
+    /// What an observation changes while nothing goes on until a person decides.
+    pub(crate) fn feed_halted(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let is_verifying = self.verifications().is_some();
+        match observation {
+            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
+            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
+            Observation::Decided {
+                position,
+                verification,
+            } => self.decided(position, verification, now)?,
+            Observation::TicketsLapsed if !is_verifying => self.tickets_lapsed(now),
+            observation => return Err(self.unexpected(&observation)),
+        }
+        Ok(())
     }
 
     /// Takes why the run goes no further, if this ticket is about it.
