@@ -88,11 +88,17 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
             agent: self.spec.name.clone(),
         })?;
         let state = self.start(prompt, turn.before);
+        let limit = state.agent.limits.turns;
         let strategy = Strategy::from_policy(&self.spec.context);
         let mut agent = AgentLoop::resume(self.door, strategy, state);
         let output = agent.run().await?;
         let state = agent.machine().state().clone();
         self.turns += state.turn.saturating_sub(turn.before);
+        let raised = limit.zip(state.agent.limits.turns);
+        if let (Some(own), Some((before, after))) = (&mut self.spec.limits.turns, raised) {
+            // What a person added holds for what it is asked later, too.
+            *own = own.saturating_add(after.saturating_sub(before));
+        }
         self.state = Some(state);
         match (output.exit_reason, output.output) {
             (Some(ExitReason::Complete), text) => Ok(text.unwrap_or_default()),

@@ -17,7 +17,9 @@ mod tool;
 mod wasm;
 
 pub use agent::caller_setting::CallerSetting;
+pub use agent::extension::Extension;
 pub use agent::limits::Limits;
+pub use agent::on_halt::OnHalt;
 pub use agent::override_rejected::OverrideRejected;
 pub use agent::overrides::{LimitOverrides, Overrides};
 pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
@@ -53,6 +55,7 @@ pub use request::usage::{TokenUsage, UsageIteration, cost_sum};
 pub use rule::certainty::Certainty;
 pub use rule::judged_call::JudgedCall;
 pub use run::event::{RecordedEvent, RunEvent};
+pub use run::halt::{Halt, HaltReason};
 pub use run::id::{InvalidRunId, RunId};
 pub use run::lineage::{Lease, Lineage};
 pub use run::outcome::{ExitReason, RunError, RunPhase};

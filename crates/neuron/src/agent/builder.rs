@@ -7,7 +7,7 @@ use neuron_executor::{Executor, ExecutorBuilder, Prices, RateLimiter};
 use neuron_sandbox::Sandbox;
 use neuron_tool::{ToolRegistry, middleware::ToolMiddleware};
 use neuron_types::{
-    AgentSpec, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry,
+    AgentSpec, AskRule, CallPattern, CallerSetting, ContextPolicy, Hook, Limits, OnExpiry, OnHalt,
     Priority, ResponseFormat, RetryPolicy, SystemPrompt, ToolDyn,
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -198,6 +198,19 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
     pub fn ask_for(mut self, time: Duration, then: OnExpiry) -> Self {
         self.spec.approval_timeout = Some(time);
         self.spec.on_expiry = then;
+        self
+    }
+
+    /// Sets what happens when a model call gives up, or the conversation cannot be made to fit. Default is that the run
+    /// ends.
+    pub fn on_failure(mut self, then: OnHalt) -> Self {
+        self.spec.on_failure = then;
+        self
+    }
+
+    /// Sets what happens when the run reaches one of its limits. Default is that it ends.
+    pub fn on_limit(mut self, then: OnHalt) -> Self {
+        self.spec.on_limit = then;
         self
     }
 

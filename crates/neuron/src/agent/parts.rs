@@ -3,7 +3,7 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
-use neuron_types::{ASK_PERSON, AgentSpec, Message, OnUnknownOutcome};
+use neuron_types::{ASK_PERSON, AgentSpec, Message, OnHalt, OnUnknownOutcome};
 use neuron_workflows::to_text;
 use serde::Serialize;
 
@@ -44,6 +44,8 @@ impl Parts {
 fn may_wait_for_a_person(spec: &AgentSpec) -> bool {
     let asks = !spec.approvals.approve.is_empty()
         || spec.on_unknown_outcome == OnUnknownOutcome::AskPerson
+        || spec.on_failure == OnHalt::Ask
+        || spec.on_limit == OnHalt::Ask
         || spec
             .head
             .tools

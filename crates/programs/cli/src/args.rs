@@ -438,7 +438,7 @@ pub(crate) struct DecideArgs {
     pub(crate) run: RunId,
     /// The ticket
     pub(crate) ticket: String,
-    /// One of the ticket's choices, as `retry`, `happened` or `end`
+    /// One of the ticket's choices, as `retry`, `extend:turns=10`, `happened` or `end`
     pub(crate) choice: String,
     #[command(flatten)]
     pub(crate) by: ByArgs,

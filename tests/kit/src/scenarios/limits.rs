@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{Host, Stage, agent, expect};
 
-/// Each limit, met by a run that would otherwise go on.
+/// Each limit, met by a run that would otherwise go on. The time is over while a call is in flight, which is left.
 pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "limits").await;
     let turn = |takes_ms: u64| {

@@ -53,6 +53,10 @@ macro_rules! __scenarios {
                 a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
                 the_next_model_of_the_list_answers
+                a_failure_is_asked_about
+                a_limit_is_raised
+                a_deadline_ends_what_hangs
+                an_interrupted_call_is_made_again
                 cancelling_ends_a_hanging_model_call
                 cancelling_ends_a_hanging_tool_call
                 cancelling_ends_a_wait
@@ -122,6 +126,10 @@ macro_rules! __scenarios {
                 queued_messages_are_taken_up_between_turns
                 every_limit_ends_a_run
                 the_next_model_of_the_list_answers
+                a_failure_is_asked_about
+                a_limit_is_raised
+                a_deadline_ends_what_hangs
+                an_interrupted_call_is_made_again
                 cancelling_ends_a_hanging_tool_call
                 cancelling_ends_a_wait
                 cancelling_leaves_every_call_in_flight

@@ -11,8 +11,10 @@ use neuron_types::{
 };
 
 use crate::{
-    Action, AgentMachine, Observation, Shortfall,
-    driver::{own_calls, summary::SummaryModel},
+    Action, AgentMachine, Observation, Shortfall, Spent,
+    driver::{
+        own_calls, progress::Progress, reminder::reminder, summary::SummaryModel, timer::Timer,
+    },
 };
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
@@ -30,7 +32,9 @@ pub struct AgentLoop<D, C> {
     /// at a time: a list keeps its room where a map would ask for it anew.
     in_flight: Vec<(Handle, u32)>,
     /// When the first ticket lapses.
-    deadline: Option<(DateTime<Utc>, Handle)>,
+    expiry: Timer,
+    /// When the run's time is over.
+    clock: Timer,
 }
 
 impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
@@ -69,7 +73,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             machine,
             has_stepped: false,
             in_flight: Vec::new(),
-            deadline: None,
+            expiry: Timer::default(),
+            clock: Timer::default(),
         }
     }
 
@@ -131,6 +136,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             {
                 self.wait(None).await
             }
+            Action::CallTools { .. } if self.is_time_over() => self.time_over(Spent::default()),
             Action::CallTools { calls, options } => {
                 self.start_calls(Observation::CallsStarted, &calls, &options)
             }
@@ -145,7 +151,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             }
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
-            Action::Done => return Ok(Progress::Ended),
+            Action::Done => {
+                self.clock.withdraw(&self.door);
+                return Ok(Progress::Ended);
+            }
         };
         let progress = match taken {
             Err(DurableError::Cancelled { reason }) => {
@@ -169,7 +178,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             return Ok(());
         }
         self.has_stepped = false;
-        self.withdraw_deadline();
+        self.withdraw_timers();
         match self.door.continue_as_new(self.machine.state()).await {
             Err(DurableError::Step(failure)) => self.feed(Observation::OutOfHistory(failure))?,
             Err(DurableError::Cancelled { reason }) => {
@@ -182,14 +191,22 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     async fn call_model(&mut self, options: &ActivityOptions) -> Result<Progress, DurableError> {
+        if self.is_time_over() {
+            return self.time_over(Spent::default());
+        }
         // The request shares the conversation, which is copied where it grows while somebody has it.
         let call = {
             let request = &self.machine.request();
             self.door.start(Started::Model { request, options })
         };
+        let awaited: Vec<Handle> = [call].into_iter().chain(self.clock()).collect();
         let result = loop {
-            match self.observe(&[call], &[signal::USER_MESSAGE]).await {
+            match self.observe(&awaited, &[signal::USER_MESSAGE]).await {
                 Ok(Observed::Ended(_, End::Model(result))) => break result,
+                Ok(Observed::Ended(handle, End::Deadline)) if self.clock.ends(handle) => {
+                    self.door.leave(call);
+                    return self.time_over(Spent::default());
+                }
                 Ok(Observed::Signal(signal)) => self.take_signal(signal)?,
                 Ok(other) => return Err(other.unexpected()),
                 Err(error) => {
@@ -234,8 +251,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Waits for a call, a decision, a message or the time, whatever comes first.
     async fn wait(&mut self, until: Option<DateTime<Utc>>) -> Result<Progress, DurableError> {
-        let deadline = self.deadline(until);
-        let handles: Vec<Handle> = self.handles().chain(deadline).collect();
+        let timers = [self.expiry.at(&self.door, until), self.clock()];
+        let timers = timers.into_iter().flatten();
+        let handles: Vec<Handle> = self.handles().chain(timers).collect();
         let mut signals = vec![signal::USER_MESSAGE];
         if self.machine.has_open_tickets() {
             signals.push(signal::DECISION);
@@ -245,8 +263,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
                 let call = self.call_answered(handle, result)?;
                 Ok(call.map_or(Progress::Other, Progress::CalledTool))
             }
-            Observed::Ended(_, End::Deadline) => {
-                self.deadline = None;
+            Observed::Ended(handle, End::Deadline) if self.clock.ends(handle) => {
+                self.time_over(Spent::default())
+            }
+            Observed::Ended(handle, End::Deadline) if self.expiry.ends(handle) => {
                 self.feed(Observation::TicketsLapsed)?;
                 Ok(Progress::Other)
             }
@@ -342,7 +362,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Ends the run that somebody cancelled. A write that is in flight is waited for, and what it came to is
     /// recorded.
     async fn cancel(&mut self, reason: Option<String>) -> Result<(), DurableError> {
-        self.withdraw_deadline();
+        self.withdraw_timers();
         self.leave_calls().await?;
         if !matches!(self.machine.state().stage, Stage::Ended(_)) {
             self.feed(Observation::Cancelled { reason })?;
@@ -350,25 +370,25 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(())
     }
 
-    /// Returns the handle of the deadline at which the first ticket lapses, which is kept across waits.
-    fn deadline(&mut self, until: Option<DateTime<Utc>>) -> Option<Handle> {
-        if let Some((at, handle)) = self.deadline
-            && until == Some(at)
-        {
-            return Some(handle);
-        }
-        self.withdraw_deadline();
-        let at = until?;
-        let left = (at - self.door.now()).to_std().unwrap_or_default();
-        let handle = self.door.start(Started::Deadline(left));
-        self.deadline = Some((at, handle));
-        Some(handle)
+    /// Returns the handle of the time at which the run's time is over, if it has one.
+    fn clock(&mut self) -> Option<Handle> {
+        let at = self.machine.clock().map(|(at, _)| at);
+        self.clock.at(&self.door, at)
     }
 
-    fn withdraw_deadline(&mut self) {
-        if let Some((_, handle)) = self.deadline.take() {
-            self.door.leave(handle);
-        }
+    fn is_time_over(&self) -> bool {
+        let clock = self.machine.clock();
+        clock.is_some_and(|(at, _)| at <= self.door.now())
+    }
+
+    fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
+        self.feed(Observation::TimeOver { spent })?;
+        Ok(Progress::Other)
+    }
+
+    fn withdraw_timers(&mut self) {
+        self.expiry.withdraw(&self.door);
+        self.clock.withdraw(&self.door);
     }
 
     async fn observe(
@@ -460,7 +480,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Reviews the conversation, and shrinks it where it has to. Messages that arrive meanwhile are taken up.
     async fn compact(&mut self, required: bool) -> Result<Progress, DurableError> {
-        let (observation, messages) = self.compaction(required).await?;
+        let clock = self.clock();
+        let (observation, messages) = self.compaction(required, clock).await?;
+        if let (Observation::TimeOver { .. }, Some(clock)) = (&observation, clock) {
+            self.clock.ends(clock);
+        }
         let progress = match &observation {
             Observation::Compacted {
                 old_tokens,
@@ -480,7 +504,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(progress)
     }
 
-    async fn compaction(&self, required: bool) -> Result<(Observation, Vec<Signal>), DurableError> {
+    async fn compaction(
+        &self,
+        required: bool,
+        clock: Option<Handle>,
+    ) -> Result<(Observation, Vec<Signal>), DurableError> {
         let uncounted = self.machine.uncounted_messages();
         let estimated = self.strategy.token_estimate(uncounted);
         let tokens = self.machine.tokens_with(estimated);
@@ -490,9 +518,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             return Ok((Observation::ContextKept { tokens, estimated }, Vec::new()));
         }
         let old_tokens = self.strategy.token_estimate(messages);
-        let model = SummaryModel::new(&self.door, &self.machine, tokens);
+        let model = SummaryModel::new(&self.door, &self.machine, tokens, clock);
         let result = self.strategy.compact(messages.to_vec(), &model).await;
-        let (spent, arrived) = model.into_made();
+        let (spent, arrived, is_time_over) = model.into_made();
+        if is_time_over {
+            return Ok((Observation::TimeOver { spent }, arrived));
+        }
         let compacted = |messages: Vec<Message>, shortfall, spent| {
             let new_tokens = self.strategy.token_estimate(&messages);
             Observation::Compacted {
@@ -535,18 +566,4 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         Ok((observation, arrived))
     }
-}
-
-/// A reminder as the model reads it: a user's message, since not every model takes an operator's between
-/// others, with a mark that no user wrote it.
-fn reminder(text: &str) -> Message {
-    Message::user(format!("<system-reminder>\n{text}\n</system-reminder>"))
-}
-
-/// What one action came to, as far as a caller of `run_step` wants to know.
-pub(crate) enum Progress {
-    CalledTool(ToolCall),
-    Compacted { old_tokens: u64, new_tokens: u64 },
-    Other,
-    Ended,
 }

@@ -2,5 +2,8 @@
 
 pub(crate) mod agent_loop;
 pub(crate) mod own_calls;
+pub(crate) mod progress;
+pub(crate) mod reminder;
 pub(crate) mod step;
 pub(crate) mod summary;
+pub(crate) mod timer;

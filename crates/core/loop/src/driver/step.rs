@@ -5,7 +5,7 @@ use neuron_types::{
     ToolCall, ToolDefinition, ToolResultBlock,
 };
 
-use crate::{AgentLoop, MachineError, driver::agent_loop::Progress};
+use crate::{AgentLoop, MachineError, driver::progress::Progress};
 
 /// Yields after each thing that a run did, so that the caller can look at it and change what follows.
 ///

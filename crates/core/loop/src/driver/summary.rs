@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, End,
-    ModelHandle, Observed, RequestSize, Signal, Started, StepId, signal,
+    FailureKind, Handle, ModelHandle, Observed, RequestSize, Signal, Started, StepFailure, StepId,
+    signal,
 };
 
 use crate::{AgentMachine, Spent};
@@ -14,6 +15,8 @@ pub(crate) struct SummaryModel<'a, D> {
     machine: &'a AgentMachine,
     /// The size of the request that is to shrink.
     tokens: u64,
+    /// When the run's time is over.
+    clock: Option<Handle>,
     made: Mutex<Made>,
 }
 
@@ -23,23 +26,30 @@ struct Made {
     spent: Spent,
     /// Messages that arrived during the calls.
     arrived: Vec<Signal>,
+    is_time_over: bool,
 }
 
 impl<'a, D> SummaryModel<'a, D> {
-    pub(crate) fn new(door: &'a D, machine: &'a AgentMachine, tokens: u64) -> Self {
+    pub(crate) fn new(
+        door: &'a D,
+        machine: &'a AgentMachine,
+        tokens: u64,
+        clock: Option<Handle>,
+    ) -> Self {
         Self {
             door,
             machine,
             tokens,
+            clock,
             made: Mutex::default(),
         }
     }
 
-    /// What the calls used and cost, and the messages that arrived meanwhile.
-    pub(crate) fn into_made(self) -> (Spent, Vec<Signal>) {
+    /// What the calls used and cost, the messages that arrived meanwhile, and whether the run's time is over.
+    pub(crate) fn into_made(self) -> (Spent, Vec<Signal>, bool) {
         let made = self.made.into_inner();
         let made = made.unwrap_or_else(PoisonError::into_inner);
-        (made.spent, made.arrived)
+        (made.spent, made.arrived, made.is_time_over)
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -61,6 +71,9 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
         &self,
         mut request: CompletionRequest,
     ) -> Result<CompletionResponse, DurableError> {
+        if self.made().is_time_over {
+            return Err(time_over());
+        }
         let agent = self.machine.agent();
         if request.provider.is_none() {
             request.head_mut().provider.clone_from(&agent.head.provider);
@@ -78,9 +91,15 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
             request: &request,
             options: &options,
         });
+        let awaited: Vec<Handle> = [call].into_iter().chain(self.clock).collect();
         let response = loop {
-            match self.door.next(&[call], &[signal::USER_MESSAGE]).await {
+            match self.door.next(&awaited, &[signal::USER_MESSAGE]).await {
                 Ok(Observed::Ended(_, End::Model(result))) => break *result?,
+                Ok(Observed::Ended(handle, End::Deadline)) if self.clock == Some(handle) => {
+                    self.door.leave(call);
+                    self.made().is_time_over = true;
+                    return Err(time_over());
+                }
                 Ok(Observed::Signal(signal)) => self.made().arrived.push(signal),
                 Ok(other) => return Err(other.unexpected()),
                 Err(error) => {
@@ -99,4 +118,9 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
             calibration: self.machine.state().context.calibration,
         })
     }
+}
+
+/// What a call comes to that was given up.
+fn time_over() -> DurableError {
+    StepFailure::new(FailureKind::Timeout, "the run's time is over").into()
 }

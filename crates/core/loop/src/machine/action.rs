@@ -22,7 +22,7 @@ pub enum Action {
         required: bool,
     },
     /// Call the model with [`AgentMachine::request`](crate::AgentMachine::request):
-    /// [`Observation::ModelAnswered`] or [`Observation::ModelFailed`]. Messages may be fed meanwhile.
+    /// [`Observation::ModelAnswered`], [`Observation::ModelFailed`] or [`Observation::TimeOver`]. Messages may be fed meanwhile.
     CallModel(ActivityOptions),
     /// Ask the policy about each of these calls: [`Observation::Authorized`].
     Authorize(Vec<ToolCall>),
@@ -222,6 +222,12 @@ pub enum Observation {
     },
     /// The time of the first open ticket is over.
     TicketsLapsed,
+    /// The run's [time](crate::AgentMachine::clock) is over. Fits any action while there is such a time. A model call or a
+    /// review of the conversation that was under way was given up; calls that were started are given up next.
+    TimeOver {
+        /// What the model calls of the review used and cost.
+        spent: Spent,
+    },
     /// The engine takes no more history and cannot carry the run over. Fits any action.
     OutOfHistory(StepFailure),
     /// The run was cancelled, and nothing is in flight any more. Fits any action.
@@ -255,6 +261,7 @@ impl Observation {
             Self::InquiriesStarted => "questions for outcomes started",
             Self::Inquired { .. } => "outcome asked for",
             Self::TicketsLapsed => "tickets lapsed",
+            Self::TimeOver { .. } => "time over",
             Self::OutOfHistory(_) => "out of history",
             Self::Cancelled { .. } => "cancelled",
         }

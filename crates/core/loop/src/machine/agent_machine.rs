@@ -106,6 +106,10 @@ impl AgentMachine {
                 mismatches: 0,
                 queued: Vec::new(),
                 ending: None,
+                overdue: None,
+                halt: None,
+                halts: 0,
+                turns_again: 0,
                 outbox: vec![started],
             },
         };
@@ -140,6 +144,9 @@ impl AgentMachine {
     #[must_use]
     pub fn next(&self) -> Action {
         let state = &self.state;
+        if state.halt.is_some() {
+            return self.wait_for_decision();
+        }
         match &state.stage {
             Stage::TakeInput { .. } => Action::TakeMessages,
             Stage::ReviewContext => Action::Compact {
@@ -157,7 +164,7 @@ impl AgentMachine {
     }
 
     fn next_in_batch(&self) -> Action {
-        if self.state.ending.is_some() {
+        if self.is_leaving() {
             return Action::LeaveCalls;
         }
         if let Some(verifications) = self.verifications() {
@@ -188,6 +195,11 @@ impl AgentMachine {
             options: options.collect(),
             calls: ready.iter().map(|slot| slot.call.clone()).collect(),
         }
+    }
+
+    /// Whether the calls in flight are being left.
+    fn is_leaving(&self) -> bool {
+        self.state.ending.is_some() || self.state.overdue.is_some()
     }
 
     /// The calls that start now: all that are ready and wait for no other, or one at a time if the agent is sequential.
@@ -263,6 +275,10 @@ impl AgentMachine {
                 self.fail(failure.kind, failure.message, now);
             }
             (_, Observation::MessageArrived(message)) => self.queue_message(message),
+            (_, Observation::TimeOver { spent }) => return self.time_over(spent, now),
+            (_, observation) if self.state.halt.is_some() => {
+                return self.feed_halted(observation, now);
+            }
             (Stage::TakeInput { closing }, Observation::Messages(messages)) => {
                 let closing = *closing;
                 self.take_messages(messages, closing, now);
@@ -318,7 +334,7 @@ impl AgentMachine {
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
         // What the next action is, without making it.
-        let is_ending = self.state.ending.is_some();
+        let is_ending = self.is_leaving();
         let is_verifying = !is_ending && self.verifiable().next().is_some();
         let is_inquiring = !is_ending && !is_verifying && self.inquirable().next().is_some();
         let is_busy = is_ending || is_verifying || is_inquiring;
@@ -364,7 +380,7 @@ impl AgentMachine {
         }
     }
 
-    fn unexpected(&self, observation: &Observation) -> MachineError {
+    pub(crate) fn unexpected(&self, observation: &Observation) -> MachineError {
         MachineError::Unexpected {
             action: self.next().name(),
             observation: observation.name(),
@@ -525,4 +541,12 @@ pub(crate) fn is_running(state: &CallState) -> bool {
 
 pub(crate) fn is_open(state: &CallState) -> bool {
     !matches!(state, CallState::Done(_))
+}
+
+/// What the ids of tickets begin with, where they are not the run's own.
+pub(crate) fn scope_of(state: &RunState) -> String {
+    match state.scope {
+        0 => String::new(),
+        scope => format!("s{scope}-"),
+    }
 }

@@ -11,7 +11,7 @@ use crate::AgentMachine;
 /// How many answers in a row may ask to be continued before the run fails.
 const MOST_CONTINUATIONS: u32 = 20;
 
-/// How many answers in a row may be of another form than was asked for, each followed by another try.
+/// How many answers in a row may be of another form than was asked for, or have no text, each followed by another try.
 const MOST_MISMATCHES: u32 = 1;
 
 impl AgentMachine {
@@ -45,7 +45,10 @@ impl AgentMachine {
         if failure.kind == FailureKind::ContextLength {
             self.overflow(failure.message, now);
         } else {
-            self.fail(failure.kind, failure.message, now);
+            if self.asks_about(failure.kind) {
+                self.emit(RunEvent::TurnEnded { turn });
+            }
+            self.give_up(failure.kind, failure.message, now);
         }
     }
 
@@ -54,7 +57,7 @@ impl AgentMachine {
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
         if self.state.context.overflowed {
-            self.fail(FailureKind::ContextLength, message, now);
+            self.give_up(FailureKind::ContextLength, message, now);
         } else {
             self.state.context.overflowed = true;
             self.begin_turn(now);
@@ -86,6 +89,8 @@ impl AgentMachine {
             ..
         } = response;
         self.state.context.overflowed = false;
+        // What an answer that goes on said before is a part of it.
+        let is_silent = text.is_none() && self.state.context.continuations == 0;
         if text.is_some() {
             self.state.last_text = text;
         }
@@ -113,7 +118,14 @@ impl AgentMachine {
                 self.state.context.continuations = 0;
                 match mismatch {
                     Some(reason) => self.reject_answer(reason, now),
+                    None if is_silent && self.state.mismatches < MOST_MISMATCHES => {
+                        self.ask_for_text(now);
+                    }
                     None => {
+                        if is_silent {
+                            // What an earlier turn said is no answer.
+                            self.state.last_text = None;
+                        }
                         self.state.mismatches = 0;
                         self.state.stage = Stage::TakeInput { closing: true };
                     }
@@ -129,11 +141,23 @@ impl AgentMachine {
         if self.state.mismatches > MOST_MISMATCHES {
             let message =
                 format!("the model's answer is not of the form that was asked for: {reason}");
-            return self.fail(FailureKind::InvalidAnswer, message, now);
+            return self.give_up(FailureKind::InvalidAnswer, message, now);
         }
         self.push(Message::user(format!(
             "The answer is not of the form that was asked for: {reason}. Answer again, with nothing but JSON that fits."
         )));
+        self.emit(RunEvent::AnswerRejected { turn, reason });
+        self.begin_turn(now);
+    }
+
+    /// The answer has no text: asks once more. After that the run completes without an output.
+    fn ask_for_text(&mut self, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.state.mismatches += 1;
+        self.push(Message::user(
+            "The answer has no text. Answer now, in words.",
+        ));
+        let reason = "it has no text".to_owned();
         self.emit(RunEvent::AnswerRejected { turn, reason });
         self.begin_turn(now);
     }
@@ -145,7 +169,7 @@ impl AgentMachine {
             let message = format!(
                 "the model asked {MOST_CONTINUATIONS} times in a row to be continued without an answer"
             );
-            self.fail(FailureKind::Unavailable, message, now);
+            self.give_up(FailureKind::Unavailable, message, now);
         } else {
             self.begin_turn(now);
         }

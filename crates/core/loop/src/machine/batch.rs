@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision,
-    RESERVED_CALLS, RunError, RunEvent, RunPhase, Stage, StepFailure, StepId, ToolCall,
-    ToolEffects, ToolOutput, ToolResultBlock,
+    RESERVED_CALLS, RunError, RunEvent, Stage, StepFailure, StepId, ToolCall, ToolEffects,
+    ToolOutput, ToolResultBlock,
 };
 
 use crate::{
@@ -22,6 +22,7 @@ const LOST: &str =
 impl AgentMachine {
     pub(crate) fn authorized(&mut self, decisions: Vec<PermissionDecision>, now: DateTime<Utc>) {
         let unjudged = self.positions(is_unjudged);
+        let mut is_held = false;
         for (index, decision) in unjudged.into_iter().zip(decisions) {
             if let Some(refusal) = self.too_many(index).or_else(|| self.unlisted(index)) {
                 self.refuse_call(index, &refusal);
@@ -31,6 +32,8 @@ impl AgentMachine {
                 PermissionDecision::Deny(reason) => {
                     self.refuse_call(index, &format!("denied: {reason}"));
                 }
+                // It is judged again when the limit was raised.
+                _ if self.is_out_of_calls() && self.asks_about_limits() => is_held = true,
                 _ if self.is_out_of_calls() => {
                     self.state.limit = Some(ExitReason::MaxToolCalls);
                     self.refuse_call(
@@ -42,6 +45,10 @@ impl AgentMachine {
                 PermissionDecision::Allow => self.make_ready(index),
                 PermissionDecision::Ask(asking) => self.ask(index, asking, now),
             }
+        }
+        if is_held {
+            self.state.stage = Stage::JudgeCalls;
+            return self.reach_limit(ExitReason::MaxToolCalls, now);
         }
         self.state.stage = Stage::Tools;
         self.settle(now);
@@ -173,8 +180,17 @@ impl AgentMachine {
             self.end_if_left(now);
             return;
         }
-        if self.is_out_of_time(now) && self.calls_in(is_waiting).next().is_some() {
-            self.state.limit = Some(ExitReason::MaxDuration);
+        if self.state.overdue.is_some() {
+            return;
+        }
+        if let Some(limit) = self.time_limit(now)
+            && self.calls_in(is_waiting).next().is_some()
+        {
+            if self.asks_about_limits() {
+                self.state.overdue = Some(limit);
+                return;
+            }
+            self.state.limit = Some(limit);
             self.refuse_calls(is_waiting, "not called: the run's time is up");
             self.stop_waiting(now);
         }
@@ -183,6 +199,11 @@ impl AgentMachine {
 
     /// The calls in flight were given up: whatever still counts as running was dropped.
     pub(crate) fn calls_left(&mut self, now: DateTime<Utc>) {
+        if self.state.ending.is_none()
+            && let Some(limit) = self.state.overdue.take()
+        {
+            return self.left_overdue(limit, now);
+        }
         self.refuse_calls(is_running, LEFT);
         self.end_if_left(now);
     }
@@ -252,16 +273,20 @@ impl AgentMachine {
 
     /// Ends the turn if every call is answered, and says so if only people are waited for.
     pub(crate) fn settle(&mut self, now: DateTime<Utc>) {
+        // It is settled when nothing is in flight any more.
+        if self.state.overdue.is_some() {
+            return;
+        }
         if self.calls_in(is_open).next().is_none() {
             self.push_results();
             let turn = self.state.turn;
             self.emit(RunEvent::TurnEnded { turn });
             self.state.stage = Stage::TakeInput { closing: false };
-        } else if self.calls_in(is_moving).next().is_none() && self.state.waiting_since.is_none() {
-            self.state.waiting_since = Some(now);
-            self.emit(RunEvent::Waiting {
-                state: RunPhase::WaitingForApproval,
-            });
+        } else if self.calls_in(is_moving).next().is_none() {
+            self.wait_for_people(now);
+        }
+        if self.state.halt.is_some() {
+            self.wait_for_people(now);
         }
     }
 

@@ -1,7 +1,5 @@
 //! Between two turns: queued messages, limits, the size of the conversation, and the end.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ExitReason, FailureKind, Message, OverrideRejected, RunError, RunEvent, RunOutcome, Stage,
@@ -46,11 +44,15 @@ impl AgentMachine {
     /// Goes on to the next model call, unless a limit is met.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
         match self.met_limit(now) {
-            Some(limit) => {
-                let error = (limit == ExitReason::MaxCost).then(|| self.unknown_cost());
-                self.end(limit, error.flatten());
-            }
             None => self.state.stage = Stage::ReviewContext,
+            Some(limit) => {
+                self.state.stage = Stage::ReviewContext;
+                match self.unknown_cost(limit) {
+                    // No extension makes it known.
+                    Some(error) => self.end(limit, Some(error)),
+                    None => self.reach_limit(limit, now),
+                }
+            }
         }
     }
 
@@ -59,7 +61,10 @@ impl AgentMachine {
         let limits = &state.agent.limits;
         if state.limit.is_some() {
             state.limit
-        } else if limits.turns.is_some_and(|most| state.turn >= most) {
+        } else if limits
+            .turns
+            .is_some_and(|most| self.counted_turns() >= most)
+        {
             Some(ExitReason::MaxTurns)
         } else if limits
             .tokens
@@ -71,18 +76,16 @@ impl AgentMachine {
             .is_some_and(|most| state.cost_usd.is_none_or(|cost| cost >= most))
         {
             Some(ExitReason::MaxCost)
-        } else if self.is_out_of_time(now) {
-            Some(ExitReason::MaxDuration)
         } else {
-            None
+            self.time_limit(now)
         }
     }
 
     /// Why a limit of the cost is met that may not be: nobody knows. `None` if the cost is known.
-    fn unknown_cost(&self) -> Option<RunError> {
+    fn unknown_cost(&self, limit: ExitReason) -> Option<RunError> {
         let state = &self.state;
         let most = state.agent.limits.cost_usd?;
-        if state.cost_usd.is_some() {
+        if limit != ExitReason::MaxCost || state.cost_usd.is_some() {
             return None;
         }
         let models: Vec<_> = state.agent.head.models().collect();
@@ -96,16 +99,6 @@ impl AgentMachine {
             kind: FailureKind::Internal,
             message,
         })
-    }
-
-    pub(crate) fn is_out_of_time(&self, now: DateTime<Utc>) -> bool {
-        let elapsed = (now - self.state.started_at).to_std().unwrap_or_default();
-        let worked = elapsed.saturating_sub(Duration::from_millis(self.state.waited_ms));
-        self.state
-            .agent
-            .limits
-            .duration
-            .is_some_and(|most| worked >= most)
     }
 
     pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64) {
@@ -162,7 +155,7 @@ impl AgentMachine {
                 "the conversation does not fit the model's context and could not be made smaller \
                  ({reason}); set a context strategy for the agent or use a model with a larger context"
             );
-            self.fail(FailureKind::ContextLength, message, now);
+            self.give_up(FailureKind::ContextLength, message, now);
         } else {
             self.compact_from(self.state.context.tokens);
             self.call_model();
@@ -227,6 +220,8 @@ impl AgentMachine {
             self.refuse_open_calls("not called: the run ended before it");
         }
         self.state.tickets.clear();
+        self.state.halt = None;
+        self.state.overdue = None;
         self.push_results();
         self.emit(RunEvent::RunEnded {
             exit_reason,

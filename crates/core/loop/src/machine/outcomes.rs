@@ -83,6 +83,9 @@ impl AgentMachine {
                 reason: "it is decided already".to_owned(),
             });
         }
+        if let Some(halt) = self.take_halt(&decision.ticket) {
+            return self.go_on_as_chosen(halt, decision.choice.as_deref(), now);
+        }
         if let Some(index) = self.index_of(&open) {
             self.remember(&open, &decision, verification);
             self.apply(index, &open, decision, verification);

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Asking, CallState, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Ticket,
-    TicketKind, ToolCall, ToolDefinition, ticket_digest,
+    Asking, CallState, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Stage,
+    Ticket, TicketKind, ToolCall, ToolDefinition, ticket_digest,
 };
 use serde_json::Value;
 
-use crate::AgentMachine;
+use crate::{AgentMachine, machine::agent_machine::scope_of};
 
 /// What a new ticket asks, and whom.
 pub(crate) struct Opening {
@@ -53,10 +53,7 @@ impl AgentMachine {
         } = opening;
         let turn = self.state.turn;
         let lifetime = asking.within.or(self.state.agent.approval_timeout);
-        let scope = match self.state.scope {
-            0 => String::new(),
-            scope => format!("s{scope}-"),
-        };
+        let scope = scope_of(&self.state);
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
@@ -132,7 +129,10 @@ impl AgentMachine {
             }
             has_lapsed = true;
             self.stop_waiting(now);
-            self.lapse(&ticket);
+            self.lapse(&ticket, now);
+            if matches!(self.state.stage, Stage::Ended(_)) {
+                return;
+            }
             if self.state.agent.on_expiry == OnExpiry::Fail {
                 let message = format!("nobody decided about ticket {ticket} in time");
                 self.fail(FailureKind::Permission, message, now);
@@ -164,13 +164,16 @@ impl AgentMachine {
         true
     }
 
-    fn lapse(&mut self, ticket: &str) {
+    fn lapse(&mut self, ticket: &str, now: DateTime<Utc>) {
         let Some(open) = self.close_ticket(ticket) else {
             return;
         };
         self.emit(RunEvent::ApprovalExpired {
             ticket: ticket.to_owned(),
         });
+        if let Some(halt) = self.take_halt(ticket) {
+            return self.lapse_halt(halt, now);
+        }
         let Some(index) = self.index_of(&open) else {
             return;
         };
@@ -206,7 +209,7 @@ pub(crate) fn judged<'a>(call: &'a ToolCall, tools: &'a [ToolDefinition]) -> Jud
     JudgedCall::new(&call.name, &call.input, definition, None)
 }
 
-fn after(now: DateTime<Utc>, lifetime: Option<Duration>) -> Option<DateTime<Utc>> {
+pub(crate) fn after(now: DateTime<Utc>, lifetime: Option<Duration>) -> Option<DateTime<Utc>> {
     let lifetime = chrono::Duration::from_std(lifetime?).ok()?;
     now.checked_add_signed(lifetime)
 }

@@ -41,6 +41,7 @@ struct Inner {
     /// The calls that start until the next wait are one batch.
     is_starting: Cell<bool>,
     holds_model: Cell<bool>,
+    hangs: Cell<bool>,
     is_full: Cell<bool>,
     on_signal: Cell<Option<fn(&TestDoor)>>,
     run_id: RunId,
@@ -65,6 +66,7 @@ impl TestDoor {
             left: RefCell::default(),
             is_starting: Cell::new(false),
             holds_model: Cell::new(false),
+            hangs: Cell::new(false),
             is_full: Cell::new(false),
             on_signal: Cell::new(None),
             run_id: "run".parse().unwrap(),
@@ -123,6 +125,11 @@ impl TestDoor {
     /// Signals come before the model's answers.
     pub(crate) fn hold_model(&self) {
         self.inner.holds_model.set(true);
+    }
+
+    /// The next time that there is comes before any other end.
+    pub(crate) fn hang(&self) {
+        self.inner.hangs.set(true);
     }
 
     /// Nothing more may be started in a segment that is too long, while anything is in flight.
@@ -197,6 +204,7 @@ impl TestDoor {
                 name => End::Tool(Ok(ToolOutput::text(format!("{name} {}", call.id)))),
             },
             Pending::Deadline(duration) => {
+                self.inner.hangs.set(false);
                 self.inner.waits.borrow_mut().push(Some(duration));
                 let seconds = i64::try_from(duration.as_secs()).unwrap();
                 self.inner.seconds.set(self.inner.seconds.get() + seconds);
@@ -289,7 +297,7 @@ impl DurableContext for TestDoor {
             let is_held =
                 matches!(pending.get(handle), Some(Pending::Tool(call)) if call.name == "hold");
             let is_deadline = matches!(pending.get(handle), Some(Pending::Deadline(_)));
-            (is_deadline, is_held, **handle)
+            (is_deadline != self.inner.hangs.get(), is_held, **handle)
         });
         let is_held = first.is_none_or(|first| match self.inner.pending.borrow().get(first) {
             Some(Pending::Model) => self.inner.holds_model.get(),

@@ -11,6 +11,7 @@ mod approval;
 mod context;
 mod door;
 mod driver;
+mod halts;
 mod inquiries;
 mod machine;
 mod order;

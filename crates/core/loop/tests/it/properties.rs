@@ -5,7 +5,7 @@ use std::time::Duration;
 use neuron_loop::{Action, AgentMachine, Observation, Spent};
 use neuron_types::{
     AgentSpec, Always, CallState, ContentBlock, Decision, FailureKind, FormRequest, Limits,
-    Message, OnExpiry, OnUnknownOutcome, Pending, PermissionDecision, Preview, StepFailure,
+    Message, OnExpiry, OnHalt, OnUnknownOutcome, Pending, PermissionDecision, Preview, StepFailure,
     StopReason, TicketKind, ToolOutput, UserMessage, Verification, VerifyOutcome,
 };
 use proptest::prelude::*;
@@ -27,54 +27,70 @@ fn choices() -> impl Strategy<Value = Vec<Choice>> {
     prop::collection::vec(choice, 0..80)
 }
 
+fn halting() -> impl Strategy<Value = OnHalt> {
+    prop_oneof![Just(OnHalt::End), Just(OnHalt::Ask)]
+}
+
 fn agents() -> impl Strategy<Value = AgentSpec> {
     (
         prop::option::of(1_u32..6),
         prop::option::of(0_u32..5),
         prop::option::of(1_u64..200),
         prop::option::of(1_u64..40),
+        prop::option::of(1_u64..60),
         any::<[bool; 6]>(),
+        [halting(), halting()],
     )
-        .prop_map(|(turns, tool_calls, tokens, seconds, flags)| {
-            let [parallel, fails, asks, previews, is_ordered, knows] = flags;
-            let mut spec = AgentSpec {
-                limits: Limits {
-                    turns,
-                    tool_calls,
-                    tokens,
-                    cost_usd: None,
-                    duration: seconds.map(Duration::from_secs),
-                },
-                parallel_tools: parallel,
-                parallel_writes: !is_ordered,
-                calls_per_turn: Some(2),
-                approval_timeout: Some(Duration::from_secs(5)),
-                on_expiry: if fails {
-                    OnExpiry::Fail
-                } else {
-                    OnExpiry::Deny
-                },
-                on_unknown_outcome: if asks {
-                    OnUnknownOutcome::AskPerson
-                } else {
-                    OnUnknownOutcome::TellModel
-                },
-                ..if previews {
-                    previewing_agent()
-                } else {
-                    agent()
+        .prop_map(
+            |(turns, tool_calls, tokens, seconds, deadline, flags, [on_failure, on_limit])| {
+                let [parallel, fails, asks, previews, is_ordered, knows] = flags;
+                let mut spec = AgentSpec {
+                    on_failure,
+                    on_limit,
+                    limits: Limits {
+                        turns,
+                        tool_calls,
+                        tokens,
+                        cost_usd: None,
+                        duration: seconds.map(Duration::from_secs),
+                        deadline: deadline.map(Duration::from_secs),
+                    },
+                    parallel_tools: parallel,
+                    parallel_writes: !is_ordered,
+                    calls_per_turn: Some(2),
+                    approval_timeout: Some(Duration::from_secs(5)),
+                    on_expiry: if fails {
+                        OnExpiry::Fail
+                    } else {
+                        OnExpiry::Deny
+                    },
+                    on_unknown_outcome: if asks {
+                        OnUnknownOutcome::AskPerson
+                    } else {
+                        OnUnknownOutcome::TellModel
+                    },
+                    ..if previews {
+                        previewing_agent()
+                    } else {
+                        agent()
+                    }
+                };
+                for tool in &mut spec.head_mut().tools {
+                    tool.outcomes = knows;
                 }
-            };
-            for tool in &mut spec.head_mut().tools {
-                tool.outcomes = knows;
-            }
-            spec
-        })
+                spec
+            },
+        )
 }
 
 fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
     if choice.kind.is_multiple_of(41) {
         return Observation::Cancelled { reason: None };
+    }
+    if choice.kind.is_multiple_of(29) && machine.clock().is_some() {
+        return Observation::TimeOver {
+            spent: Spent::default(),
+        };
     }
     match machine.next() {
         Action::TakeMessages => {
@@ -294,11 +310,17 @@ fn decision(machine: &AgentMachine, choice: &Choice) -> Observation {
         (_, None) => Observation::MessageArrived(UserMessage::new("more")),
         (kind, Some(ticket)) => {
             let decision = match (ticket.kind, choice.detail % 5) {
+                (TicketKind::Failure | TicketKind::Budget, 0) => Decision::choose(ticket, "end"),
                 (_, 0) => Decision::deny(ticket),
                 (TicketKind::Call, _) => Decision::approve(ticket),
                 (TicketKind::UnknownOutcome, 1) => Decision::choose(ticket, "end"),
                 (TicketKind::UnknownOutcome, 2) => Decision::choose(ticket, "happened:7"),
                 (TicketKind::UnknownOutcome, 3) => Decision::choose(ticket, "retry"),
+                (TicketKind::Failure, 1..4) => Decision::choose(ticket, "retry"),
+                (TicketKind::Budget, 1) => Decision::choose(ticket, "extend:turns=2"),
+                (TicketKind::Budget, 2) => Decision::choose(ticket, "extend:tool_calls=2"),
+                (TicketKind::Budget, 3) => Decision::choose(ticket, "extend:deadline=1m"),
+                (TicketKind::Failure | TicketKind::Budget, _) => Decision::choose(ticket, "end"),
                 (TicketKind::Form, 1 | 2) => Decision::fill(ticket, json!({"name": "Ada"})),
                 (TicketKind::Form, _) => Decision::fill(ticket, json!({})),
                 (TicketKind::External, 1..4) => Decision::complete(ticket, json!([1])),
@@ -370,7 +392,8 @@ fn answered_id(block: &ContentBlock) -> Option<&str> {
 fn assert_limits_hold(machine: &AgentMachine) {
     let (state, limits) = (machine.state(), &machine.agent().limits);
     if let Some(most) = limits.turns {
-        assert!(state.turn <= most, "turn {} of {most}", state.turn);
+        let counted = state.turn - state.turns_again;
+        assert!(counted <= most, "turn {counted} of {most}");
     }
     if let Some(most) = limits.tokens {
         assert!(

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::millis;
 
-/// How far a run may go. A limit is checked before each step, so it is exceeded by the step in flight at
-/// most. `None` means no limit.
+/// How far a run may go. `None` means no limit.
+///
+/// What is counted is checked before each step, so it is exceeded by the step in flight at most. Times end waits, attempts
+/// and delays too: a model call and a call that reads are dropped, and a write is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -20,9 +22,18 @@ pub struct Limits {
     pub tokens: Option<u64>,
     /// US dollars. Default is none.
     pub cost_usd: Option<Decimal>,
-    /// Time since the start, without the time spent waiting for people. Default is none.
+    /// The run's own work: time since the start, without the time spent waiting for people. What is in flight when it is
+    /// over is left. Default is none.
     #[serde(rename = "duration_ms", with = "millis::option")]
     pub duration: Option<Duration>,
+    /// Time since the start by the clock on the wall, whatever is waited for. What is in flight when it is over is left.
+    /// Default is none.
+    #[serde(
+        rename = "deadline_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub deadline: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -33,6 +44,7 @@ impl Default for Limits {
             tokens: None,
             cost_usd: None,
             duration: None,
+            deadline: None,
         }
     }
 }

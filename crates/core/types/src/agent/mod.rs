@@ -1,8 +1,10 @@
 //! What an agent is: its definition, its limits, its reminders.
 
 pub(crate) mod caller_setting;
+pub(crate) mod extension;
 pub(crate) mod limits;
 mod narrowing;
+pub(crate) mod on_halt;
 pub(crate) mod override_rejected;
 pub(crate) mod overrides;
 pub(crate) mod reminder;

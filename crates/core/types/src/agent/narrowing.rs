@@ -88,7 +88,8 @@ impl AgentSpec {
         bound.lower("tool_calls", &mut limits.tool_calls, asked.tool_calls)?;
         bound.lower("tokens", &mut limits.tokens, asked.tokens)?;
         bound.lower("cost_usd", &mut limits.cost_usd, asked.cost_usd)?;
-        bound.lower("duration", &mut limits.duration, asked.duration)
+        bound.lower("duration", &mut limits.duration, asked.duration)?;
+        bound.lower("deadline", &mut limits.deadline, asked.deadline)
     }
 
     /// Lowers the limits that are above these.
@@ -99,6 +100,7 @@ impl AgentSpec {
         lower_to(&mut limits.tokens, asked.tokens);
         lower_to(&mut limits.cost_usd, asked.cost_usd);
         lower_to(&mut limits.duration, asked.duration);
+        lower_to(&mut limits.deadline, asked.deadline);
     }
 
     /// Checks that each of these is a tool of this agent, or of one that takes turns in it.

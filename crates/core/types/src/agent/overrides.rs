@@ -78,6 +78,13 @@ pub struct LimitOverrides {
         skip_serializing_if = "Option::is_none"
     )]
     pub duration: Option<Duration>,
+    /// See [`Limits::deadline`](crate::Limits::deadline).
+    #[serde(
+        rename = "deadline_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub deadline: Option<Duration>,
 }
 
 impl LimitOverrides {

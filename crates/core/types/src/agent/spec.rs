@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry,
-    Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall, ToolDefinition,
-    ToolEffects, canonical_json, hex, json::millis, json::shared,
+    OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall,
+    ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
@@ -52,6 +52,12 @@ pub struct AgentSpec {
     pub on_expiry: OnExpiry,
     /// What happens to a write whose outcome is unknown.
     pub on_unknown_outcome: OnUnknownOutcome,
+    /// What happens when a model call gives up, or the conversation cannot be made to fit.
+    #[serde(skip_serializing_if = "OnHalt::is_default")]
+    pub on_failure: OnHalt,
+    /// What happens when one of the [limits](Self::limits) is reached.
+    #[serde(skip_serializing_if = "OnHalt::is_default")]
+    pub on_limit: OnHalt,
     /// Calls of one turn run at the same time, as far as [their order](Self::parallel_writes) lets them. Default is true;
     /// otherwise they run one by one.
     pub parallel_tools: bool,
@@ -108,6 +114,8 @@ impl Default for AgentSpec {
             approval_timeout: None,
             on_expiry: OnExpiry::default(),
             on_unknown_outcome: OnUnknownOutcome::default(),
+            on_failure: OnHalt::default(),
+            on_limit: OnHalt::default(),
             parallel_tools: true,
             parallel_writes: false,
             calls_per_turn: Some(32),

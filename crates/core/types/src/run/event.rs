@@ -72,7 +72,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for. It is asked once more.
+    /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for, or has no text. It is asked once
+    /// more.
     AnswerRejected {
         /// The turn.
         turn: u32,

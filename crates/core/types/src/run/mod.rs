@@ -1,6 +1,7 @@
 //! One execution of an agent: what starts it, its state, what it shows.
 
 pub(crate) mod event;
+pub(crate) mod halt;
 pub(crate) mod id;
 pub(crate) mod lineage;
 pub(crate) mod outcome;

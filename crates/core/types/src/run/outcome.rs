@@ -82,6 +82,8 @@ pub enum ExitReason {
     MaxCost,
     /// [`Limits::duration`](crate::Limits::duration).
     MaxDuration,
+    /// [`Limits::deadline`](crate::Limits::deadline).
+    Deadline,
     /// Somebody cancelled it.
     Cancelled,
     /// A guardrail refused.
@@ -104,7 +106,8 @@ impl ExitReason {
             | Self::MaxToolCalls
             | Self::MaxTokens
             | Self::MaxCost
-            | Self::MaxDuration => RunPhase::LimitReached,
+            | Self::MaxDuration
+            | Self::Deadline => RunPhase::LimitReached,
             Self::Cancelled => RunPhase::Cancelled,
             Self::Guardrail | Self::Terminated | Self::Refused | Self::Failed => RunPhase::Failed,
         }

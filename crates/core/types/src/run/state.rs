@@ -7,9 +7,9 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Lineage, Milestone, OpenTicket,
-    RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage, ToolCall,
-    ToolResultBlock, UserMessage,
+    AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Halt, Lineage, Milestone,
+    OpenTicket, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage,
+    ToolCall, ToolResultBlock, UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -82,6 +82,18 @@ pub struct RunState {
     /// What the run ends with as soon as no call is in flight any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<RunError>,
+    /// The time limit that was reached while calls are in flight, which are being left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overdue: Option<ExitReason>,
+    /// Why it goes no further until a person decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halt: Option<Halt>,
+    /// How often it has gone no further until a person decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub halts: u32,
+    /// Turns that came to nothing and were made again: no limit counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turns_again: u32,
     /// What is still to be emitted.
     pub outbox: Vec<RunEvent>,
 }

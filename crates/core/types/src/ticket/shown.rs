@@ -13,7 +13,7 @@ use crate::{Given, RunId, TicketKind};
 #[serde(default)]
 pub struct Ticket {
     /// Unique in its run, for example `t2-1`: about the first tool call of turn 2; `s1-t2-1` in
-    /// [scope](crate::StepId::scope) 1.
+    /// [scope](crate::StepId::scope) 1. Of those about no call, `failure-1` and `budget-2` are the first and the second.
     pub ticket: String,
     /// What it asks.
     pub kind: TicketKind,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::schema;
-use crate::{Always, Choice, Decision, Ticket, TicketKind, Verdict};
+use crate::{Always, Choice, Decision, Extension, Ticket, TicketKind, Verdict};
 
 impl Ticket {
     /// Checks whether a decision is one that this ticket takes, and says what it has to. Neither its digest nor who made it
@@ -70,7 +70,7 @@ impl Ticket {
             (
                 TicketKind::Failure | TicketKind::Budget | TicketKind::UnknownOutcome,
                 Verdict::Choose,
-            ) => Choice::parse(self.kind, chosen(decision)?).map(drop),
+            ) => self.check_choice(chosen(decision)?),
             (TicketKind::Form, Verdict::Answer) => self.check_answers(decision.args.as_ref()),
             (TicketKind::External, Verdict::Complete) => {
                 let output = decision.output.as_ref().unwrap_or(&Value::Null);
@@ -82,6 +82,14 @@ impl Ticket {
                 taken_by(kind),
                 verdict.as_str()
             )),
+        }
+    }
+
+    fn check_choice(&self, text: &str) -> Result<(), String> {
+        match Choice::parse(self.kind, text)? {
+            Choice::RetryWith(_) => self.check_listed(text),
+            Choice::Extend { key, by } => Extension::parse(&key, &by).map(drop),
+            _ => Ok(()),
         }
     }
 

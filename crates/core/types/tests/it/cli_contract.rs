@@ -87,8 +87,8 @@ fn states_and_exit_reasons_are_the_documented_ones() {
     assert_eq!(
         known_variants::<ExitReason>(),
         names(
-            "complete max_turns max_tool_calls max_tokens max_cost max_duration cancelled guardrail \
-             terminated refused failed"
+            "complete max_turns max_tool_calls max_tokens max_cost max_duration deadline cancelled \
+             guardrail terminated refused failed"
         )
     );
 }

@@ -275,11 +275,11 @@ fn every_exit_reason_ends_in_a_final_phase() {
     use RunPhase::{Cancelled, Completed, Failed, LimitReached};
     let phases = EXIT_REASONS.map(ExitReason::phase);
     assert!(phases.iter().all(|phase| phase.is_final()));
-    let limits = [LimitReached; 5];
+    let limits = [LimitReached; 6];
     assert_eq!(phases[0], Completed);
-    assert_eq!(phases[1..6], limits);
-    assert_eq!(phases[6], Cancelled);
-    assert_eq!(phases[7..], [Failed; 4]);
+    assert_eq!(phases[1..7], limits);
+    assert_eq!(phases[7], Cancelled);
+    assert_eq!(phases[8..], [Failed; 4]);
 }
 
 #[test]

@@ -138,6 +138,27 @@ fn choices_are_those_of_the_kind() {
     };
     assert_eq!(more, Ok(extend.clone()));
     assert_eq!(extend.to_string(), "extend:cost_usd=2.50");
+    let budget = of(TicketKind::Budget);
+    for text in ["turns=5", "tokens=1_000", "cost_usd=0.50", "deadline=2d"] {
+        let extend = Decision::choose(&budget, format!("extend:{text}"));
+        assert_eq!(budget.suits(&extend), Ok(()), "{text}");
+    }
+    for text in [
+        "turns=0",
+        "turns=-1",
+        "cost_usd=0",
+        "duration=5",
+        "deadline=1w",
+        "colour=1",
+    ] {
+        let extend = Decision::choose(&budget, format!("extend:{text}"));
+        assert!(budget.suits(&extend).is_err(), "{text}");
+    }
+    let mut failure = of(TicketKind::Failure);
+    let other = Decision::choose(&failure, "retry:openai/gpt-6.1-terra");
+    assert!(failure.suits(&other).is_err(), "the model is not listed");
+    failure.choices = vec!["retry:openai/gpt-6.1-terra".into()];
+    assert_eq!(failure.suits(&other), Ok(()));
     for text in ["extend", "extend:cost_usd", "extend:=1", "retry"] {
         assert!(Choice::parse(TicketKind::Budget, text).is_err(), "{text}");
     }

@@ -14,7 +14,7 @@ pub(crate) struct ChangeArgs {
     /// Another model; on an engine, if the agent lets callers set it
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub(crate) model: Option<String>,
-    /// A lower limit: turns, tool_calls, tokens, cost_usd or duration
+    /// A lower limit: turns, tool_calls, tokens, cost_usd, duration or deadline
     #[arg(long = "limit", value_name = "KEY=VALUE")]
     pub(crate) limits: Vec<LimitArg>,
     /// Ask a person before such calls too, as "bash(command=git push*)"
@@ -44,6 +44,7 @@ impl ChangeArgs {
             limits.tokens = limit.tokens.or(limits.tokens);
             limits.cost_usd = limit.cost_usd.or(limits.cost_usd);
             limits.duration = limit.duration.or(limits.duration);
+            limits.deadline = limit.deadline.or(limits.deadline);
         }
         Overrides {
             limits,
@@ -94,7 +95,9 @@ pub(crate) struct LimitArg(LimitOverrides);
 pub(crate) enum NoSetting {
     #[error("write KEY=VALUE")]
     Form,
-    #[error("there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd or duration")]
+    #[error(
+        "there is no limit {0:?}: use turns, tool_calls, tokens, cost_usd, duration or deadline"
+    )]
     Limit(String),
     #[error("{0:?} is no whole number")]
     Count(String),
@@ -129,6 +132,10 @@ impl FromStr for LimitArg {
             },
             "duration" => LimitOverrides {
                 duration: Some(duration(value)?),
+                ..none
+            },
+            "deadline" => LimitOverrides {
+                deadline: Some(duration(value)?),
                 ..none
             },
             other => return Err(NoSetting::Limit(other.to_owned())),
@@ -187,6 +194,7 @@ mod tests {
             "tokens=2_000_000",
             "cost_usd=0.50",
             "duration=30m",
+            "deadline=2h",
             "turns=4",
         ];
         let args = ChangeArgs {
@@ -201,6 +209,7 @@ mod tests {
                 tokens: Some(2_000_000),
                 cost_usd: Some(Decimal::new(50, 2)),
                 duration: Some(Duration::from_secs(1800)),
+                deadline: Some(Duration::from_secs(7200)),
                 ..LimitOverrides::default()
             }
         );

@@ -130,6 +130,9 @@ fn limit(reason: Option<ExitReason>) -> &'static str {
         Some(ExitReason::MaxDuration) => {
             "its limit of time: raise `duration` in the agent's limits and run it again"
         }
+        Some(ExitReason::Deadline) => {
+            "its deadline: raise `deadline` in the agent's limits and run it again"
+        }
         _ => "a limit: see the agent's limits",
     }
 }

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
-    Message, OnExpiry, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
+    Message, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
     RunRequest, ToolSettings,
 };
 use rust_decimal::Decimal;
@@ -36,6 +36,7 @@ pub(crate) fn limits() -> Vec<Limits> {
             tokens: Some(2_000_000),
             cost_usd: Some(Decimal::new(500, 2)),
             duration: Some(Duration::from_secs(1800)),
+            deadline: Some(Duration::from_secs(172_800)),
         },
         Limits {
             turns: None,
@@ -43,6 +44,7 @@ pub(crate) fn limits() -> Vec<Limits> {
             tokens: None,
             cost_usd: None,
             duration: None,
+            deadline: None,
         },
     ]
 }
@@ -59,6 +61,8 @@ pub(crate) fn full() -> AgentSpec {
         approval_timeout: Some(Duration::from_secs(3600)),
         on_expiry: OnExpiry::Fail,
         on_unknown_outcome: OnUnknownOutcome::AskPerson,
+        on_failure: OnHalt::Ask,
+        on_limit: OnHalt::Ask,
         parallel_tools: false,
         parallel_writes: true,
         calls_per_turn: Some(8),
@@ -112,6 +116,7 @@ pub(crate) fn overrides() -> Overrides {
             tokens: Some(100_000),
             cost_usd: Some(Decimal::new(50, 2)),
             duration: Some(Duration::from_secs(60)),
+            deadline: Some(Duration::from_secs(3600)),
         },
         tools: Some(vec!["read_file".into()]),
         ask: vec!["read_file".into()],

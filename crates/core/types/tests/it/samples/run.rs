@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use neuron_types::{
     AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind,
-    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome,
-    RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration,
-    TokenUsage, UserMessage,
+    Halt, HaltReason, Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError,
+    RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion,
+    TokenCalibration, TokenUsage, UserMessage,
 };
 
 use uuid::Uuid;
@@ -22,13 +22,14 @@ pub(crate) const PHASES: [RunPhase; 8] = [
     RunPhase::LimitReached,
 ];
 
-pub(crate) const EXIT_REASONS: [ExitReason; 11] = [
+pub(crate) const EXIT_REASONS: [ExitReason; 12] = [
     ExitReason::Complete,
     ExitReason::MaxTurns,
     ExitReason::MaxToolCalls,
     ExitReason::MaxTokens,
     ExitReason::MaxCost,
     ExitReason::MaxDuration,
+    ExitReason::Deadline,
     ExitReason::Cancelled,
     ExitReason::Guardrail,
     ExitReason::Terminated,
@@ -257,6 +258,13 @@ pub(crate) fn state() -> RunState {
         mismatches: 1,
         queued: vec![user_message()],
         ending: None,
+        overdue: None,
+        halt: Some(Halt {
+            ticket: "failure-1".into(),
+            reason: HaltReason::Failure(error()),
+        }),
+        halts: 1,
+        turns_again: 1,
         outbox: event::events().into_iter().take(2).collect(),
     }
 }

@@ -1,5 +1,5 @@
 use neuron_types::{
-    AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
+    AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits, OnHalt,
     OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, ToolSettings,
 };
 use proptest::{
@@ -19,6 +19,10 @@ use super::{
     text,
 };
 use crate::samples::agent::ON_UNKNOWN_OUTCOME;
+
+fn on_halt() -> impl Strategy<Value = OnHalt> {
+    one_of(&[OnHalt::End, OnHalt::Ask])
+}
 
 pub(crate) fn on_unknown_outcome() -> impl Strategy<Value = OnUnknownOutcome> {
     one_of(&ON_UNKNOWN_OUTCOME)
@@ -59,8 +63,9 @@ prop_compose! {
         tokens in option::of(any::<u64>()),
         cost_usd in option::of(decimal()),
         duration in option::of(millis()),
+        deadline in option::of(millis()),
     ) -> Limits {
-        Limits { turns, tool_calls, tokens, cost_usd, duration }
+        Limits { turns, tool_calls, tokens, cost_usd, duration, deadline }
     }
 }
 
@@ -114,6 +119,7 @@ prop_compose! {
         approval_timeout in option::of(millis()),
         on_expiry in on_expiry(),
         on_unknown_outcome in on_unknown_outcome(),
+        (on_failure, on_limit) in (on_halt(), on_halt()),
         limits in limits(),
         context in context_policy(),
         steps in steps(),
@@ -126,6 +132,8 @@ prop_compose! {
             approval_timeout,
             on_expiry,
             on_unknown_outcome,
+            on_failure,
+            on_limit,
             limits,
             context,
             ..steps
@@ -140,8 +148,9 @@ prop_compose! {
         tokens in option::of(any::<u64>()),
         cost_usd in option::of(decimal()),
         duration in option::of(millis()),
+        deadline in option::of(millis()),
     ) -> LimitOverrides {
-        LimitOverrides { turns, tool_calls, tokens, cost_usd, duration }
+        LimitOverrides { turns, tool_calls, tokens, cost_usd, duration, deadline }
     }
 }
 

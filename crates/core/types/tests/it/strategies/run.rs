@@ -1,7 +1,8 @@
 use neuron_types::{
-    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Inquiring, Lease, Lineage,
-    Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
-    RunStatus, RunTags, Stage, StateVersion, TokenCalibration, UserMessage,
+    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason,
+    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome,
+    RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration,
+    UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -134,6 +135,14 @@ prop_compose! {
     }
 }
 
+fn halt() -> impl Strategy<Value = Halt> {
+    let reason = prop_oneof![
+        run_error().prop_map(HaltReason::Failure),
+        exit_reason().prop_map(HaltReason::Limit),
+    ];
+    (text(), reason).prop_map(|(ticket, reason)| Halt { ticket, reason })
+}
+
 pub(crate) fn stage() -> impl Strategy<Value = Stage> {
     prop_oneof![
         any::<bool>().prop_map(|closing| Stage::TakeInput { closing }),
@@ -229,6 +238,8 @@ prop_compose! {
         (started_at, waiting_since) in (moment(), option::of(moment())),
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
         (queued, ending) in (few(user_message()), option::of(run_error())),
+        (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
+        [halts, turns_again] in any::<[u32; 2]>(),
         outbox in few(run_event()),
     ) -> RunState {
         RunState {
@@ -259,6 +270,10 @@ prop_compose! {
             mismatches,
             queued,
             ending,
+            overdue,
+            halt,
+            halts,
+            turns_again,
             outbox,
         }
     }

@@ -156,6 +156,8 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         approval_timeout: table.duration("approval_timeout"),
         on_expiry: on.expiry,
         on_unknown_outcome: on.unknown_outcome,
+        on_failure: on.failure,
+        on_limit: on.limit,
         parallel_tools: table
             .boolean("parallel_tools")
             .unwrap_or(default.parallel_tools),
@@ -215,12 +217,20 @@ fn read_caller_settings(agent: &Table<'_>) -> BTreeSet<CallerSetting> {
 fn read_limits(agent: &Table<'_>) -> Limits {
     let mut limits = Limits::default();
     if let Some(table) = agent.table("limits") {
-        table.expect_keys(&["turns", "tool_calls", "tokens", "cost_usd", "duration"]);
+        table.expect_keys(&[
+            "turns",
+            "tool_calls",
+            "tokens",
+            "cost_usd",
+            "duration",
+            "deadline",
+        ]);
         limits.turns = table.count("turns").or(limits.turns);
         limits.tool_calls = table.count("tool_calls").or(limits.tool_calls);
         limits.tokens = table.count("tokens");
         limits.cost_usd = table.decimal("cost_usd");
         limits.duration = table.duration("duration");
+        limits.deadline = table.duration("deadline");
     }
     limits
 }

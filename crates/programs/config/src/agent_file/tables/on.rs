@@ -1,6 +1,6 @@
 //! What becomes of what goes on no further: the table `on` of an agent.
 
-use neuron_types::{OnExpiry, OnUnknownOutcome};
+use neuron_types::{OnExpiry, OnHalt, OnUnknownOutcome};
 
 use crate::agent_file::text::table::Table;
 
@@ -11,11 +11,12 @@ const UNKNOWN_OUTCOMES: [(&str, OnUnknownOutcome); 2] = [
     ("ask", OnUnknownOutcome::AskPerson),
 ];
 
-/// Whether a person is asked.
-const ENDS: [(&str, bool); 2] = [("end", false), ("ask", true)];
+const HALTS: [(&str, OnHalt); 2] = [("end", OnHalt::End), ("ask", OnHalt::Ask)];
 
 #[derive(Debug, Default)]
 pub(crate) struct On {
+    pub(crate) failure: OnHalt,
+    pub(crate) limit: OnHalt,
     pub(crate) expiry: OnExpiry,
     pub(crate) unknown_outcome: OnUnknownOutcome,
 }
@@ -25,13 +26,9 @@ pub(crate) fn read(agent: &Table<'_>) -> On {
         return On::default();
     };
     table.expect_keys(&["failure", "limit", "expiry", "unknown_outcome"]);
-    for key in ["failure", "limit"] {
-        if table.choice(key, &ENDS) == Some(true) {
-            let message = "is \"ask\", which is not supported yet: write \"end\"";
-            table.problem(key, table.offset_of(key), message);
-        }
-    }
     On {
+        failure: table.choice("failure", &HALTS).unwrap_or_default(),
+        limit: table.choice("limit", &HALTS).unwrap_or_default(),
         expiry: table.choice("expiry", &EXPIRIES).unwrap_or_default(),
         unknown_outcome: table
             .choice("unknown_outcome", &UNKNOWN_OUTCOMES)

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use neuron_config::AgentFile;
 use neuron_types::{
-    AgentSpec, AskRule, ContextRule, Limits, Reminder, ReminderTrigger, RetryPolicy, SystemPrompt,
-    ThinkingConfig,
+    AgentSpec, AskRule, ContextRule, Limits, OnHalt, Reminder, ReminderTrigger, RetryPolicy,
+    SystemPrompt, ThinkingConfig,
 };
 use serde_json::Value;
 
@@ -178,6 +178,24 @@ fn changes_only_the_limits_that_it_states() {
         ..Limits::default()
     };
     assert_eq!(limits, expected);
+}
+
+#[test]
+fn has_a_person_asked_before_a_run_ends_where_the_file_says_so() {
+    let silent = agent("on = { expiry = \"fail\" }");
+    assert_eq!(
+        (silent.on_failure, silent.on_limit),
+        (OnHalt::End, OnHalt::End)
+    );
+    let asking =
+        agent("on = { failure = \"ask\", limit = \"ask\" }\nlimits = { deadline = \"2d\" }");
+    assert_eq!(
+        (asking.on_failure, asking.on_limit),
+        (OnHalt::Ask, OnHalt::Ask)
+    );
+    let days = Duration::from_secs(172_800);
+    assert_eq!(asking.limits.deadline, Some(days));
+    assert_eq!(asking.limits.turns, Some(50));
 }
 
 #[test]

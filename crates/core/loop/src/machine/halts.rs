@@ -1,0 +1,319 @@
+//! What a run asks a person before it ends: what becomes of a step that gave up, or of a limit that is reached.
+
+use std::{borrow::Cow, mem, time::Duration};
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    AgentSpec, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, OnExpiry, OnHalt,
+    OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, ticket_digest,
+};
+
+use crate::{
+    Action, AgentMachine, MachineError, Observation,
+    machine::{agent_machine::scope_of, tickets::after},
+};
+
+impl AgentMachine {
+    /// A step gave up: a person is asked what now, or the run ends with its failure.
+    pub(crate) fn give_up(&mut self, kind: FailureKind, message: String, now: DateTime<Utc>) {
+        if self.asks_about(kind) {
+            self.halt(HaltReason::Failure(RunError { kind, message }), now);
+        } else {
+            self.fail(kind, message, now);
+        }
+    }
+
+    /// Whether a person is asked about such a failure. What somebody decided already is no failure to mend.
+    pub(crate) fn asks_about(&self, kind: FailureKind) -> bool {
+        self.state.agent.on_failure == OnHalt::Ask
+            && !matches!(
+                kind,
+                FailureKind::Cancelled
+                    | FailureKind::Guardrail
+                    | FailureKind::Terminated
+                    | FailureKind::ContentFilter
+            )
+    }
+
+    /// Whether a person is asked about a limit that is reached.
+    pub(crate) fn asks_about_limits(&self) -> bool {
+        self.state.agent.on_limit == OnHalt::Ask
+    }
+
+    /// A limit is reached: a person is asked what now, or the run ends.
+    pub(crate) fn reach_limit(&mut self, limit: ExitReason, now: DateTime<Utc>) {
+        if self.asks_about_limits() {
+            self.halt(HaltReason::Limit(limit), now);
+        } else {
+            self.stop_waiting(now);
+            self.end(limit, None);
+        }
+    }
+
+    /// Nothing goes on until a person decides.
+    fn halt(&mut self, reason: HaltReason, now: DateTime<Utc>) {
+        self.state.halts = self.state.halts.saturating_add(1);
+        let ticket = self.ticket_about(&reason, now);
+        self.state.halt = Some(Halt {
+            ticket: ticket.ticket.clone(),
+            reason,
+        });
+        self.state.tickets.push(OpenTicket {
+            ticket: ticket.clone(),
+            lifetime: self.state.agent.approval_timeout,
+            ..OpenTicket::default()
+        });
+        let turn = self.state.turn;
+        self.emit(RunEvent::ApprovalRequested { turn, ticket });
+        self.stop_waiting(now);
+        self.wait_for_people(now);
+    }
+
+    fn ticket_about(&self, reason: &HaltReason, now: DateTime<Utc>) -> Ticket {
+        let (kind, reason, text, choices) = match reason {
+            HaltReason::Failure(RunError { kind, message }) => (
+                TicketKind::Failure,
+                "a step of the run gave up",
+                format!("{kind}: {message}"),
+                choices_of_failure(&self.state.agent),
+            ),
+            HaltReason::Limit(limit) => (
+                TicketKind::Budget,
+                "a limit of the run is reached",
+                self.used(*limit, now),
+                vec![
+                    format!("extend:{}=VALUE", key_of(*limit)),
+                    Choice::End.to_string(),
+                ],
+            ),
+            _ => (
+                TicketKind::Failure,
+                "the run stopped",
+                String::new(),
+                Vec::new(),
+            ),
+        };
+        let mut ticket = Ticket {
+            ticket: format!("{}{kind}-{}", scope_of(&self.state), self.state.halts),
+            kind,
+            run: self.state.run.clone(),
+            reason: reason.to_owned(),
+            text: Some(text),
+            choices,
+            opened_at: now,
+            expires_at: after(now, self.state.agent.approval_timeout),
+            ..Ticket::default()
+        };
+        let directory = self.state.directory.as_deref();
+        ticket.digest = ticket_digest(&ticket, self.state.lineage.nonce, directory);
+        ticket
+    }
+
+    /// Which limit is reached, and what was used, in a sentence.
+    fn used(&self, limit: ExitReason, now: DateTime<Utc>) -> String {
+        let state = &self.state;
+        let limits = &state.agent.limits;
+        let most = |most: Option<String>| most.unwrap_or_else(|| "no".to_owned());
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs().to_string());
+        let elapsed = (now - state.started_at).num_seconds();
+        match limit {
+            ExitReason::MaxTurns => {
+                let used = self.counted_turns();
+                format!(
+                    "the run has made {used} of {} turns",
+                    most(limits.turns.map(|n| n.to_string()))
+                )
+            }
+            ExitReason::MaxToolCalls => {
+                let used = state.tool_calls;
+                let most = most(limits.tool_calls.map(|n| n.to_string()));
+                format!("the run has made {used} of {most} tool calls")
+            }
+            ExitReason::MaxTokens => {
+                let used = state.usage.total();
+                format!(
+                    "the run has used {used} of {} tokens",
+                    most(limits.tokens.map(|n| n.to_string()))
+                )
+            }
+            ExitReason::MaxCost => {
+                let used = state.cost_usd.map(|cost| cost.to_string());
+                let used = used.unwrap_or_else(|| "an unknown part".to_owned());
+                let most = most(limits.cost_usd.map(|n| n.to_string()));
+                format!("the run has cost {used} of {most} US dollars")
+            }
+            ExitReason::Deadline => {
+                let most = most(seconds(limits.deadline));
+                format!("the run started {elapsed} s ago, and has {most} s")
+            }
+            ExitReason::MaxDuration => {
+                let waited = i64::try_from(state.waited_ms / 1_000).unwrap_or(i64::MAX);
+                let worked = elapsed.saturating_sub(waited);
+                format!(
+                    "the run has worked for {worked} of {} s",
+                    most(seconds(limits.duration))
+                )
+            }
+            other => format!("the run ends: {other:?}"),
+        }
+    }
+
+    /// The run waits for people, and says so once.
+    pub(crate) fn wait_for_people(&mut self, now: DateTime<Utc>) {
+        if self.state.waiting_since.is_none() {
+            self.state.waiting_since = Some(now);
+            self.emit(RunEvent::Waiting {
+                state: RunPhase::WaitingForApproval,
+            });
+        }
+    }
+
+    /// What to do while nothing goes on until a person decides.
+    pub(crate) fn wait_for_decision(&self) -> Action {
+        self.verifications().unwrap_or_else(|| Action::Wait {
+            until: self.first_expiry(),
+        })
+    }
+
+    /// What an observation changes while nothing goes on until a person decides.
+    pub(crate) fn feed_halted(
+        &mut self,
+        observation: Observation,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let is_verifying = self.verifications().is_some();
+        match observation {
+            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
+            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
+            Observation::Decided {
+                position,
+                verification,
+            } => self.decided(position, verification, now)?,
+            Observation::TicketsLapsed if !is_verifying => self.tickets_lapsed(now),
+            observation => return Err(self.unexpected(&observation)),
+        }
+        Ok(())
+    }
+
+    /// Takes why the run goes no further, if this ticket is about it.
+    pub(crate) fn take_halt(&mut self, ticket: &str) -> Option<Halt> {
+        self.state.halt.take_if(|halt| halt.ticket == ticket)
+    }
+
+    /// Goes on as a person chose.
+    pub(crate) fn go_on_as_chosen(&mut self, halt: Halt, choice: Option<&str>, now: DateTime<Utc>) {
+        let kind = match halt.reason {
+            HaltReason::Limit(_) => TicketKind::Budget,
+            _ => TicketKind::Failure,
+        };
+        match Choice::parse(kind, choice.unwrap_or_default()) {
+            Ok(Choice::Retry) => self.retry(now),
+            Ok(Choice::RetryWith(model)) => {
+                self.pin_model(&model);
+                self.retry(now);
+            }
+            Ok(Choice::Extend { key, by }) => match Extension::parse(&key, &by) {
+                Ok(extension) => {
+                    self.raise(extension, now);
+                    self.resume_halted(now);
+                }
+                // A ticket does not take what cannot be read.
+                Err(_) => self.end_halted(halt.reason, now),
+            },
+            _ => self.end_halted(halt.reason, now),
+        }
+    }
+
+    /// Raises a limit by so much. A deadline that is over counts from now.
+    fn raise(&mut self, extension: Extension, now: DateTime<Utc>) {
+        let elapsed = (now - self.state.started_at).to_std().unwrap_or_default();
+        let limits = &mut self.state.agent.limits;
+        if let Extension::Deadline(_) = extension {
+            limits.deadline = limits.deadline.map(|deadline| deadline.max(elapsed));
+        }
+        extension.raise(limits);
+    }
+
+    /// Makes the step again, in a turn of its own.
+    fn retry(&mut self, now: DateTime<Utc>) {
+        if self.state.stage == Stage::ReviewContext {
+            self.skip_turn();
+        } else {
+            self.state.turns_again = self.state.turns_again.saturating_add(1);
+        }
+        self.state.mismatches = 0;
+        self.state.context.continuations = 0;
+        self.state.context.overflowed = false;
+        self.begin_turn(now);
+    }
+
+    /// The calls of a context strategy are made again, which no limit counts: no two steps of a run have one id.
+    pub(crate) fn skip_turn(&mut self) {
+        self.state.turn = self.state.turn.saturating_add(1);
+        self.state.turns_again = self.state.turns_again.saturating_add(1);
+    }
+
+    /// Goes on where the run was when a limit was reached.
+    fn resume_halted(&mut self, now: DateTime<Utc>) {
+        match self.state.stage {
+            Stage::ReviewContext => self.begin_turn(now),
+            Stage::Tools => self.settle(now),
+            _ => {}
+        }
+    }
+
+    /// Ends the run as it would have ended without asking.
+    fn end_halted(&mut self, reason: HaltReason, now: DateTime<Utc>) {
+        match reason {
+            HaltReason::Failure(RunError { kind, message }) => self.fail(kind, message, now),
+            HaltReason::Limit(limit) => self.end(limit, None),
+            _ => self.fail(FailureKind::Internal, "the run stopped".to_owned(), now),
+        }
+    }
+
+    /// Nobody decided in time.
+    pub(crate) fn lapse_halt(&mut self, halt: Halt, now: DateTime<Utc>) {
+        let is_limit = matches!(halt.reason, HaltReason::Limit(_));
+        // A run that is to fail for want of a decision does so at a limit, too.
+        if !(is_limit && self.state.agent.on_expiry == OnExpiry::Fail) {
+            self.end_halted(halt.reason, now);
+        }
+    }
+
+    /// Asks this model first for the rest of the run, and then those that follow it in the list.
+    fn pin_model(&mut self, model: &str) {
+        if let Some((provider, name)) = model.split_once('/') {
+            let head = self.state.agent.head_mut();
+            let mut others = mem::take(&mut head.fallback_models).into_iter();
+            others.by_ref().find(|other| other == model);
+            head.fallback_models = others.collect();
+            head.provider = Some(provider.to_owned());
+            name.clone_into(&mut head.model);
+        }
+    }
+}
+
+fn choices_of_failure(agent: &AgentSpec) -> Vec<String> {
+    let others = other_models(agent).into_iter().map(Choice::RetryWith);
+    let choices = [Choice::Retry].into_iter().chain(others);
+    let choices = choices.chain([Choice::End]);
+    choices.map(|choice| choice.to_string()).collect()
+}
+
+/// The models of the agent, as `provider/model`, but for the one that is asked first.
+fn other_models(agent: &AgentSpec) -> Vec<String> {
+    let others = agent.head.models().skip(1);
+    others.map(Cow::into_owned).collect()
+}
+
+/// The limit's name in the agent file.
+const fn key_of(limit: ExitReason) -> &'static str {
+    match limit {
+        ExitReason::MaxTurns => "turns",
+        ExitReason::MaxToolCalls => "tool_calls",
+        ExitReason::MaxTokens => "tokens",
+        ExitReason::MaxCost => "cost_usd",
+        ExitReason::Deadline => "deadline",
+        _ => "duration",
+    }
+}

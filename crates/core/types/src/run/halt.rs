@@ -1,0 +1,25 @@
+//! Why a run goes no further until a person decides.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ExitReason, RunError};
+
+/// A run that goes no further until a person decides about a ticket that is about no call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Halt {
+    /// The ticket's id.
+    pub ticket: String,
+    /// Why.
+    pub reason: HaltReason,
+}
+
+/// What a run ends with unless a person has it go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HaltReason {
+    /// A step gave up.
+    Failure(RunError),
+    /// A limit is reached.
+    Limit(ExitReason),
+}
