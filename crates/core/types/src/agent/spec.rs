@@ -83,7 +83,8 @@ pub struct AgentSpec {
     /// before.
     #[serde(skip_serializing_if = "Priority::is_default")]
     pub priority: Priority,
-    /// How long one attempt of a model call may take. Default is 10 minutes.
+    /// How long a model may be silent in one attempt of a call. Default is 10 minutes. An answer that keeps coming may take
+    /// longer, and each model of a [list](RequestHead::fallback_models) has this time for itself.
     #[serde(rename = "model_timeout_ms", with = "millis")]
     pub model_timeout: Duration,
     /// How long one attempt of a tool call may take. Default is 10 minutes. A tool that has a
