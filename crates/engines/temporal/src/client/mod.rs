@@ -5,6 +5,7 @@ mod decisions;
 mod fault;
 mod listing;
 mod memo;
+mod missing_worker;
 mod queries;
 mod run_client;
 mod transcript;
