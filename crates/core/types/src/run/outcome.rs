@@ -90,7 +90,8 @@ pub enum ExitReason {
     Cancelled,
     /// A guardrail refused.
     Guardrail,
-    /// A hook ended it.
+    /// A hook ended it, or somebody did by the means of its engine: terminated or timed out on Temporal, killed on
+    /// Restate.
     Terminated,
     /// The model or the provider's filter refused to answer.
     Refused,
