@@ -145,10 +145,24 @@ impl RunClient for AgentClient {
 impl AgentClient {
     /// Where the run stands, by a worker where one is needed.
     pub(super) async fn status_now(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
+        self.status_by(run_id, true).await
+    }
+
+    /// The same, by one question to a worker: it takes longer than a run stays with a worker that was killed.
+    pub(super) async fn status_at_once(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
+        self.status_by(run_id, false).await
+    }
+
+    async fn status_by(
+        &self,
+        run_id: &RunId,
+        is_patient: bool,
+    ) -> Result<RunStatus, RunClientError> {
         let seen = self.describe(run_id).await?;
         if seen.status() == WorkflowExecutionStatus::Running {
             let mut status = match self.untouched(run_id, &seen).await? {
                 Some(input) => first_status(run_id, &seen, &input),
+                None if !is_patient => self.worker_status(run_id).await?,
                 None => twice(|| self.worker_status(run_id)).await?,
             };
             // What the run says of itself is nearer to it.
