@@ -100,7 +100,8 @@ impl AgentClient {
         Ok((placed.into_iter().map(|(_, info)| info).collect(), next))
     }
 
-    /// Narrows a query to the newest histories: so many of them if there are, and those at the end of the page before. Says whether it is all that there are.
+    /// Narrows a query to the newest histories: so many of them if there are, and those at the end of the page before.
+    /// Says whether it is all that there are.
     async fn window(
         &self,
         query: &str,

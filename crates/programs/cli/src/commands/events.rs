@@ -22,6 +22,7 @@ pub(crate) async fn events(
     let mut seen = 0;
     let mut quiet = 0;
     let mut left = 0;
+    let mut last = None;
     loop {
         // Asked first: what is recorded before the run is over, or left, is then in the events.
         let executing = !follow || is_executing(&run).await?;
@@ -31,7 +32,12 @@ pub(crate) async fn events(
             None
         };
         let over = status.as_ref().is_none_or(|status| status.state.is_final());
-        let events = run.events_after(seen).await?;
+        // Whatever happens changes the status: looking for events costs more.
+        let is_unchanged = follow && !over && last == status;
+        let events = match is_unchanged {
+            true => Vec::new(),
+            false => run.events_after(seen).await?,
+        };
         quiet = if events.is_empty() { quiet + 1 } else { 0 };
         for event in events {
             show(session.output, &event)?;
@@ -41,10 +47,11 @@ pub(crate) async fn events(
             return Ok(Exit::Done);
         }
         left = if executing { 0 } else { left + 1 };
-        if let (LOOKS, Some(status)) = (left, status) {
-            note(&outcome::left(session, &status));
+        if let (LOOKS, Some(status)) = (left, &status) {
+            note(&outcome::left(session, status));
             return Ok(Exit::Waits);
         }
+        last = status;
         tokio::time::sleep(run.client().poll_interval(quiet)).await;
     }
 }
