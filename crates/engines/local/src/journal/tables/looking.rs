@@ -98,17 +98,17 @@ impl Journal {
     /// way, and they have not lapsed.
     pub(crate) async fn undecided(
         &self,
-        runs: Vec<RunStatus>,
+        mut runs: Vec<RunStatus>,
     ) -> Result<Vec<RunStatus>, JournalError> {
         self.call(move |connection| {
-            let runs = runs.into_iter().map(|mut status| {
-                if !status.approvals.is_empty() {
-                    let run = number(connection, &status.run_id)?;
-                    status.approvals = undecided(connection, run, &status)?;
-                }
-                Ok(status)
-            });
-            runs.collect()
+            for status in runs
+                .iter_mut()
+                .filter(|status| !status.approvals.is_empty())
+            {
+                let run = number(connection, &status.run_id)?;
+                status.approvals = undecided(connection, run, status)?;
+            }
+            Ok(runs)
         })
         .await
     }
