@@ -107,7 +107,7 @@ fn of_refusal(refusal: &Refusal) -> String {
             format!("look at its open tickets with `neuron approvals {run_id}`")
         }
         Refusal::AlreadyDecided { run_id, .. } => {
-            format!("see `neuron events {run_id}` for who did")
+            format!("see `neuron events {run_id}` for who did, once the run has taken it up")
         }
         Refusal::TicketExpired { run_id, .. } => {
             format!("see `neuron events {run_id}` for what came of it")
@@ -157,10 +157,14 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
 
 /// What to do about a list that is not complete.
 pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
-    format!(
-        "the list is not complete: {why}; see that a worker of this version is there (`{}`)",
-        worker(engine)
-    )
+    let advice = match named(engine) {
+        Some(EngineName::Local) => "list them with the neuron that wrote them".to_owned(),
+        _ => format!(
+            "see that a worker of this version is there (`{}`)",
+            worker(engine)
+        ),
+    };
+    format!("the list is not complete: {why}; {advice}")
 }
 
 fn worker(engine: &str) -> &'static str {

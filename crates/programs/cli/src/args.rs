@@ -358,7 +358,7 @@ pub(crate) struct CostsArgs {
 pub(crate) struct EventsArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// Go on until the run ends
+    /// Go on until the run ends, or nobody executes the local run
     #[arg(long, short)]
     pub(crate) follow: bool,
 }

@@ -28,7 +28,8 @@ impl Exit {
             RunPhase::Running
             | RunPhase::WaitingForApproval
             | RunPhase::WaitingForInput
-            | RunPhase::Sleeping => Self::Waits,
+            | RunPhase::Sleeping
+            | RunPhase::Interrupted => Self::Waits,
         }
     }
 

@@ -283,7 +283,7 @@ fn a_run_that_the_disk_has_no_room_for_stops_with_a_sentence_and_goes_on_when_th
         (2..=5).contains(&asked),
         "stopped in the middle: {asked} requests"
     );
-    assert_eq!(world.status("big")["state"], "running");
+    assert_eq!(world.status("big")["state"], "interrupted");
 
     let output = world.neuron(&["resume", "big", "--json"]).exits(0).json();
 

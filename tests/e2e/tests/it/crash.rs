@@ -36,7 +36,7 @@ fn killed_in_model_call(turn: usize) {
     let killed = process.kill();
 
     assert_eq!((killed.code, killed.stdout.as_str()), (None, ""));
-    assert_eq!(run.world.status(RUN)["state"], "running");
+    assert_eq!(run.world.status(RUN)["state"], "interrupted");
     run.resume();
     for (of, count) in run.requests() {
         assert_eq!(

@@ -18,6 +18,9 @@ pub enum RunPhase {
     WaitingForInput,
     /// Nothing goes on until a time comes.
     Sleeping,
+    /// No process executes the local run. A client of local runs says so when it is asked: it stands in no journal, and no
+    /// run says it of itself.
+    Interrupted,
     /// It ended with an answer.
     Completed,
     /// It ended with an error.
@@ -52,6 +55,7 @@ impl RunPhase {
             Self::WaitingForApproval => "waiting_for_approval",
             Self::WaitingForInput => "waiting_for_input",
             Self::Sleeping => "sleeping",
+            Self::Interrupted => "interrupted",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
@@ -88,7 +92,8 @@ pub enum ExitReason {
     Cancelled,
     /// A guardrail refused.
     Guardrail,
-    /// A hook ended it.
+    /// A hook ended it, or somebody did by the means of its engine: terminated or timed out on Temporal, killed on
+    /// Restate.
     Terminated,
     /// The model or the provider's filter refused to answer.
     Refused,

@@ -289,7 +289,7 @@ impl Blocked {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockedKind {
-    /// No worker that was asked has the run's agent.
+    /// No worker that was asked has the run's agent, or none polls the queue of what is to be done next.
     NoWorker,
     /// No process executes the local run.
     NoProcess,

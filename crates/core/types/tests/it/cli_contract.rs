@@ -81,7 +81,8 @@ fn states_and_exit_reasons_are_the_documented_ones() {
     assert_eq!(
         known_variants::<RunPhase>(),
         names(
-            "running waiting_for_approval waiting_for_input sleeping completed failed cancelled limit_reached"
+            "running waiting_for_approval waiting_for_input sleeping interrupted completed failed cancelled \
+             limit_reached"
         )
     );
     assert_eq!(

@@ -35,7 +35,11 @@ const IDLE_POLL: Duration = Duration::from_secs(1);
 ///
 /// A run of which no worker has taken up anything yet has a status (`running`, turn 0) and no events. What has to
 /// be answered by a worker that is not there fails with [`RunClientError::NoWorker`] after some seconds. The local
-/// engine needs no worker for anything but the run itself.
+/// engine needs no worker for anything but the run itself: a run that no process executes, and that waits for nobody, is
+/// `interrupted` there.
+///
+/// What holds a run up that the run cannot know, as that nobody polls its queue, stands in
+/// [`RunStatus::blocked`] too, as far as the engine says it.
 pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     /// Returns the engine's name, as in [`RunStatus::engine`]: `local`, `temporal`, `restate`.
     fn engine(&self) -> &'static str;

@@ -14,7 +14,8 @@ pub struct RunPage {
     pub runs: Vec<RunStatus>,
     /// Where the next page begins; `None` if this is the last.
     pub next: Option<Cursor>,
-    /// Says in one sentence which runs were left out, and why; `None` if the page is complete.
+    /// Says in one sentence which runs were left out, or are listed with less than they have, and why; `None` if the page is
+    /// complete.
     pub incomplete: Option<String>,
 }
 

@@ -10,7 +10,7 @@ pub struct TicketPage {
     pub tickets: Vec<OpenTicket>,
     /// Where the next page begins; `None` if this is the last.
     pub next: Option<Cursor>,
-    /// Says in one sentence which runs were left out, and why; `None` if the page is complete.
+    /// Says in one sentence of which runs there are no tickets here, and why; `None` if the page is complete.
     pub incomplete: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use neuron_engine::{
     Cursor, EventPage, PageRequest, RunClient, RunClientError, RunFilter, RunFuture, RunPage,
+    TicketPage,
 };
 use neuron_types::{
     Decision, Place, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript, UserMessage,
@@ -45,7 +46,17 @@ impl LocalClient {
         if self.journal.get().is_none() && !Journal::exists(&self.home) {
             return Ok(None);
         }
-        self.journal_or_new().await.map(Some)
+        // One that cannot be written can be looked into.
+        let open = || async {
+            match Journal::open(&self.home).await {
+                Err(error) if error.is_read_only() => {
+                    let looked_into = Journal::open_read_only(&self.home).await;
+                    looked_into.map_err(|_| error)
+                }
+                opened => opened,
+            }
+        };
+        self.journal.get_or_try_init(open).await.map(Some)
     }
 
     async fn journal_or_new(&self) -> Result<&Journal, JournalError> {
@@ -94,7 +105,7 @@ impl RunClient for LocalClient {
     }
 
     fn status<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunStatus> {
-        Box::pin(async move { Ok(self.journal_of(run_id).await?.status(run_id).await?) })
+        Box::pin(async move { Ok(self.journal_of(run_id).await?.shown(run_id).await?) })
     }
 
     fn events<'a>(
@@ -134,9 +145,33 @@ impl RunClient for LocalClient {
             let limit = page.limit.max(1);
             let listed = journal.newest_runs(filter, after, limit).await?;
             let last = listed.last().filter(|_| listed.len() == limit);
-            let next = last.map(|(run, _)| Cursor::new(run.to_string()));
-            let runs = listed.into_iter().map(|(_, status)| status).collect();
-            Ok(RunPage::of(runs).next(next))
+            let next = last.map(|last| Cursor::new(last.run.to_string()));
+            let (mut runs, mut left_out) = (Vec::new(), Vec::new());
+            for listed in listed {
+                match listed.shown {
+                    Ok(status) => runs.push(status),
+                    Err(why) => left_out.push(why),
+                }
+            }
+            Ok(RunPage::of(runs).next(next).left_out(left_out))
+        })
+    }
+
+    /// Leaves out what was decided or has lapsed already, where the run has not gone on since.
+    fn tickets<'a>(
+        &'a self,
+        run_id: Option<&'a RunId>,
+        page: PageRequest,
+    ) -> RunFuture<'a, TicketPage> {
+        Box::pin(async move {
+            let mut page = match run_id {
+                Some(run_id) => RunPage::of(vec![self.status(run_id).await?]),
+                None => self.list(&RunFilter::open(), page).await?,
+            };
+            if let Some(journal) = self.journal().await? {
+                page.runs = journal.undecided(page.runs).await?;
+            }
+            Ok(page.into())
         })
     }
 

@@ -4,6 +4,7 @@ mod cancel;
 mod decide;
 mod events;
 mod full;
+mod looking;
 mod naming;
 mod order;
 mod replay;

@@ -40,6 +40,11 @@ impl HttpFault {
         matches!(self, Self::Answered { message, .. } if *message == unknown(run_id).to_string())
     }
 
+    /// Whether the connection broke after there was one: what was asked may have arrived.
+    pub(super) fn is_broken_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { source, .. } if !source.is_connect())
+    }
+
     /// What it means to whoever asked something of the server.
     pub(super) fn of_server(self) -> RunClientError {
         match self {

@@ -41,6 +41,8 @@ pub(super) struct Question<'a> {
     /// Behind the port's URL.
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
+    /// The server takes what comes with the same key once, and answers it the same.
+    pub(super) idempotency_key: Option<&'a str>,
     /// How long the answer may take. `None` is for ever.
     pub(super) limit: Option<Duration>,
 }
@@ -93,6 +95,9 @@ impl HttpEndpoint {
         }
         if let Some(body) = question.body {
             request = request.json(body);
+        }
+        if let Some(key) = question.idempotency_key {
+            request = request.header("idempotency-key", key);
         }
         if let Some(limit) = question.limit {
             request = request.timeout(limit);

@@ -1,7 +1,7 @@
 //! Lists of runs, a page at a time. The server is asked, so no worker needs to be there.
 
 use neuron_engine::{Cursor, PageRequest, RunClientError, RunFilter, RunPage};
-use neuron_types::RunId;
+use neuron_types::{RunId, RunStatus};
 
 use super::{
     RestateClient,
@@ -60,7 +60,10 @@ impl RestateClient {
                     _ => status,
                 },
             );
+        let mut runs: Vec<RunStatus> = runs.collect();
+        self.fill_in_hold_ups(runs.iter_mut().collect()).await;
         // The server knows nothing of what the filter asks for but whether a run is over.
+        let runs = runs.into_iter();
         let runs = runs.filter(|status| filter.matches(status)).collect();
         Ok(RunPage::of(runs).next(next).left_out(left_out))
     }

@@ -1,6 +1,7 @@
 //! The client: starts runs, follows them and reaches into them.
 
 mod fault;
+mod hold_ups;
 mod http_endpoint;
 mod journals;
 mod listing;

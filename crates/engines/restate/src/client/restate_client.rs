@@ -5,6 +5,7 @@ use neuron_types::{RunId, RunOutput};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     fault::{self, HttpFault},
@@ -91,10 +92,30 @@ impl RestateClient {
         handler: &str,
         body: Option<&Value>,
     ) -> Result<T, HttpFault> {
+        self.call_by(run_id, handler, body, false).await
+    }
+
+    /// As [`call`](Self::call), of a handler that takes something in: a request that is sent again because its connection
+    /// broke is taken once.
+    pub(super) async fn call_once(
+        &self,
+        run_id: &RunId,
+        handler: &str,
+        body: &Value,
+    ) -> Result<Value, HttpFault> {
+        self.call_by(run_id, handler, Some(body), true).await
+    }
+
+    async fn call_by<T: DeserializeOwned>(
+        &self,
+        run_id: &RunId,
+        handler: &str,
+        body: Option<&Value>,
+        is_taken_once: bool,
+    ) -> Result<T, HttpFault> {
         let path = self.handler(run_id, handler);
         loop {
-            let reply = post(&self.ingress, &path, body, PATIENCE).await?;
-            let answer: HttpFault = match reply.read().await {
+            let answer: HttpFault = match self.ask(&path, body, is_taken_once).await {
                 Err(fault) if fault.is_unknown_run(run_id) => fault,
                 answer => return answer,
             };
@@ -102,13 +123,43 @@ impl RestateClient {
             match self.end_if_any(run_id).await {
                 Ok(None) => tokio::time::sleep(BETWEEN_LOOKS).await,
                 // It ended between the two questions, and has told everything by now.
-                Ok(Some(Ok(_))) => {
-                    let reply = post(&self.ingress, &path, body, PATIENCE).await?;
-                    return reply.read().await;
-                }
+                Ok(Some(Ok(_))) => return self.ask(&path, body, is_taken_once).await,
                 _ => return Err(answer),
             }
         }
+    }
+
+    /// Asks a handler, and once more where the connection breaks and what it takes in is taken once.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+        is_taken_once: bool,
+    ) -> Result<T, HttpFault> {
+        // One for each question: what a run answered that has told nothing of itself yet would be answered again.
+        let key = is_taken_once.then(|| Uuid::new_v4().to_string());
+        match self.ask_with(path, body, key.as_deref()).await {
+            Err(fault) if key.is_some() && fault.is_broken_connection() => {
+                self.ask_with(path, body, key.as_deref()).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn ask_with<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+        idempotency_key: Option<&str>,
+    ) -> Result<T, HttpFault> {
+        let question = Question {
+            method: Method::POST,
+            path,
+            body,
+            idempotency_key,
+            limit: Some(PATIENCE),
+        };
+        self.ingress.ask(question).await?.read().await
     }
 
     /// How the run ended; `None` if it is not over.
@@ -147,6 +198,7 @@ impl RestateClient {
             method: Method::GET,
             path: &path,
             body: None,
+            idempotency_key: None,
             limit,
         };
         self.ingress.ask(question).await
@@ -163,6 +215,7 @@ pub(super) async fn post(
         method: Method::POST,
         path,
         body,
+        idempotency_key: None,
         limit: Some(limit),
     };
     endpoint.ask(question).await

@@ -58,7 +58,7 @@ impl RunClient for RestateClient {
     fn status<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunStatus> {
         Box::pin(async move {
             let answer = self.call::<RunStatus>(run_id, "status", None);
-            let status = match tokio::time::timeout(LOOK_PATIENCE, answer).await {
+            let mut status = match tokio::time::timeout(LOOK_PATIENCE, answer).await {
                 Ok(Err(HttpFault::NoAnswer { .. })) | Err(_) => self.kept_status(run_id).await?,
                 Ok(status) => status.map_err(|fault| fault.of_run(run_id, None))?,
             };
@@ -66,10 +66,11 @@ impl RunClient for RestateClient {
                 return Ok(status);
             }
             // Somebody may have killed it.
-            Ok(match self.end_if_any(run_id).await? {
-                Some(Err(how)) => ended_beside(status, &how),
-                _ => status,
-            })
+            if let Some(Err(how)) = self.end_if_any(run_id).await? {
+                return Ok(ended_beside(status, &how));
+            }
+            self.fill_in_hold_ups(vec![&mut status]).await;
+            Ok(status)
         })
     }
 
@@ -168,7 +169,7 @@ impl RunClient for RestateClient {
 }
 
 impl RestateClient {
-    /// Has a handler of the run take something in.
+    /// Has a handler of the run take something in. A run that somebody killed does not know that it is over, and would.
     async fn pass_on(
         &self,
         run_id: &RunId,
@@ -177,7 +178,8 @@ impl RestateClient {
         ticket: Option<&str>,
     ) -> Result<(), RunClientError> {
         let body = json(body)?;
-        let passing = self.call::<Value>(run_id, handler, Some(&body));
+        self.check_open(run_id).await?;
+        let passing = self.call_once(run_id, handler, &body);
         match tokio::time::timeout(PATIENCE, passing).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(HttpFault::NoAnswer { .. })) | Err(_) => {

@@ -1,7 +1,9 @@
 //! What the server knows of a run without a worker: its beginning, what it told last, and its end.
 
 use neuron_engine::RunClientError;
-use neuron_types::{ExitReason, FailureKind, RunError, RunId, RunOutput, RunPhase, RunStatus};
+use neuron_types::{
+    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunStatus,
+};
 
 use super::{
     RestateClient,
@@ -12,6 +14,9 @@ use super::{
 
 /// What the server says of an invocation that was cancelled and did not end by itself.
 const CANCELLED: &str = "cancelled";
+
+/// What the server says of an invocation that somebody killed.
+const KILLED: &str = "killed";
 
 impl RestateClient {
     /// The status as the server has it.
@@ -45,6 +50,19 @@ impl RestateClient {
         invocation.ok_or_else(|| unknown(run_id))
     }
 
+    /// Rejects what comes for a run that is over: the server knows it of one that was killed, too.
+    pub(super) async fn check_open(&self, run_id: &RunId) -> Result<(), RunClientError> {
+        let Some(end) = self.end_if_any(run_id).await? else {
+            return Ok(());
+        };
+        let state = match end {
+            Ok(output) => output.state,
+            Err(how) => phase_of(&how),
+        };
+        let run_id = run_id.clone();
+        Err(Refusal::RunOver { run_id, state }.into())
+    }
+
     /// The output of a run that is over, whether it has one of its own or not.
     pub(super) async fn output_of(
         &self,
@@ -58,6 +76,7 @@ impl RestateClient {
                 let status = ended_beside(status, &how);
                 let reason = match status.state {
                     RunPhase::Cancelled => ExitReason::Cancelled,
+                    _ if how.ends_with(KILLED) => ExitReason::Terminated,
                     _ => ExitReason::Failed,
                 };
                 Ok(status.output(Some(reason)))
@@ -71,16 +90,25 @@ pub(super) fn ended_beside(mut status: RunStatus, how: &str) -> RunStatus {
     if status.state.is_final() {
         return status;
     }
-    let (state, kind) = if how.ends_with(CANCELLED) {
-        (RunPhase::Cancelled, FailureKind::Cancelled)
-    } else {
-        (RunPhase::Failed, FailureKind::Internal)
+    status.state = phase_of(how);
+    let kind = match status.state {
+        RunPhase::Cancelled => FailureKind::Cancelled,
+        _ => FailureKind::Internal,
     };
-    status.state = state;
     status.approvals.clear();
+    status.blocked = None;
     let message = format!("its invocation ended without an output ({how})");
     status.error = Some(RunError { kind, message });
     status
+}
+
+/// Where a run stands that ended like this.
+fn phase_of(how: &str) -> RunPhase {
+    if how.ends_with(CANCELLED) {
+        RunPhase::Cancelled
+    } else {
+        RunPhase::Failed
+    }
 }
 
 pub(super) fn unreadable(run_id: &RunId) -> String {

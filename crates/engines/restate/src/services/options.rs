@@ -13,6 +13,9 @@ const MIB: u64 = 1024 * 1024;
 /// How large a journal gets before its run continues as new, where nobody says otherwise.
 const MOST: SegmentSize = SegmentSize::new(2_000, 8 * MIB);
 
+/// How long a request is known that comes with a key: it is sent again at once, or not at all.
+const KNOWN: Duration = Duration::from_secs(5 * 60);
+
 /// How long the handlers of a moment may be silent.
 const SHORT: Duration = MINUTE;
 
@@ -61,6 +64,7 @@ pub(crate) fn short_handler() -> HandlerOptions {
     HandlerOptions::new()
         // What it did stands in the run's events. Asking for a status leaves nothing behind.
         .journal_retention(Duration::ZERO)
+        .idempotency_retention(KNOWN)
         .inactivity_timeout(SHORT)
         .abort_timeout(SHORT)
 }

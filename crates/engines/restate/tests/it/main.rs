@@ -15,6 +15,7 @@ mod continue_as_new;
 mod continue_as_new_lost;
 mod entries;
 mod guard;
+mod hold_ups;
 mod journals;
 mod lacking;
 mod large;

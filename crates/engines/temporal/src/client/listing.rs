@@ -2,35 +2,44 @@
 
 use std::{cmp::Reverse, fmt::Write as _};
 
+use chrono::{DateTime, Utc};
 use futures::{StreamExt as _, stream};
 use neuron_engine::{Cursor, PageRequest, RunClientError, RunFilter, RunPage};
-use neuron_types::{RunId, hex};
-use temporalio_client::tonic::Request;
+use neuron_types::{Blocked, BlockedKind, RunId, RunPhase, RunStatus, RunTags, hex};
+use serde::de::DeserializeOwned;
 use temporalio_common::protos::temporal::api::{
-    workflow::v1::WorkflowExecutionInfo, workflowservice::v1::ListWorkflowExecutionsRequest,
+    enums::v1::WorkflowExecutionStatus, workflow::v1::WorkflowExecutionInfo,
 };
 
-use super::{AgentClient, memo};
-use crate::{state::search_attributes::Attributes, wire::names::AGENT_WORKFLOW};
+use super::{AgentClient, memo, newest::MOST, silence::Silence};
+use crate::{
+    state::search_attributes::{self, Attributes},
+    wire::names::{AGENT_WORKFLOW, ENGINE},
+};
 
 /// How many runs are asked about at once.
 const AT_ONCE: usize = 16;
 
-/// How many runs the server lists at once.
-const MOST: usize = 1_000;
+/// A run as the server lists it.
+struct Listed {
+    run_id: RunId,
+    queue: String,
+    /// As far as the server knows it.
+    status: RunStatus,
+}
 
 impl AgentClient {
-    /// A page of runs with the statuses that their workers tell. A run for which no worker answers is left out, and so
-    /// is one that does not pass: the server knows of some runs whose they are, and the statuses of all say it.
+    /// A page of runs with the statuses that their workers tell. Of a queue whose workers do not answer, runs have what the
+    /// server knows of them; the first of them are waited for together. A run that does not pass is left out: the server knows
+    /// of some runs whose they are, and the statuses of all say it.
     pub(super) async fn list_page(
         &self,
         filter: &RunFilter,
         page: PageRequest,
     ) -> Result<RunPage, RunClientError> {
-        let (run_ids, next) = self.listed(filter, page).await?;
-        let asked = run_ids
-            .into_iter()
-            .map(|run_id| async move { self.status_now(&run_id).await });
+        let (listed, next) = self.listed(filter, page).await?;
+        let silence = Silence::default();
+        let asked = listed.into_iter().map(|run| self.status_of(run, &silence));
         let mut answers = stream::iter(asked).buffered(AT_ONCE);
         let (mut runs, mut left_out) = (Vec::new(), Vec::new());
         while let Some(answer) = answers.next().await {
@@ -43,17 +52,41 @@ impl AgentClient {
                 Err(error) => left_out.push(error.to_string()),
             }
         }
+        drop(answers);
+        left_out.extend(silence.reasons());
         // Temporal goes by the start of the newest history.
         runs.sort_by_key(|run| Reverse(run.started_at));
         Ok(RunPage::of(runs).next(next).left_out(left_out))
     }
 
-    /// The ids of the runs on a page, and where the next begins. Temporal lists a run a moment after it started.
+    /// The status of a listed run, by its worker if there is one.
+    async fn status_of(&self, run: Listed, silence: &Silence) -> Result<RunStatus, RunClientError> {
+        let is_over = run.status.state.is_final();
+        if is_over || !silence.is_known(&run.queue) {
+            match self.status_at_once(&run.run_id).await {
+                Err(error) if error.is_no_worker() && !is_over => {}
+                answer => {
+                    // The status of a run that was not taken up yet comes from the server.
+                    if !is_over && answer.as_ref().is_ok_and(|status| status.turn > 0) {
+                        silence.broken(&run.queue);
+                    }
+                    return answer;
+                }
+            }
+        }
+        silence.noted(&run.queue);
+        let detail = format!("no worker of the task queue \"{}\" answers", run.queue);
+        let mut status = run.status;
+        status.blocked = Some(Blocked::new(BlockedKind::NoWorker, Utc::now(), detail));
+        Ok(status)
+    }
+
+    /// The runs on a page, and where the next begins. Temporal lists a run a moment after it started.
     async fn listed(
         &self,
         filter: &RunFilter,
         page: PageRequest,
-    ) -> Result<(Vec<RunId>, Option<Cursor>), RunClientError> {
+    ) -> Result<(Vec<Listed>, Option<Cursor>), RunClientError> {
         // A run that continued as new has several histories. The newest stands for it.
         let which = if filter.is_open {
             "= 'Running'"
@@ -72,37 +105,66 @@ impl AgentClient {
             // Writing to a String cannot fail.
             let _ = write!(query, " AND {condition}");
         }
-        let size = page.limit.clamp(1, MOST);
-        let request = ListWorkflowExecutionsRequest {
-            namespace: self.namespace().to_owned(),
-            page_size: i32::try_from(size).unwrap_or(i32::MAX),
-            next_page_token: page.after.as_ref().map_or_else(|| Ok(Vec::new()), token)?,
-            query,
+        let limit = page.limit.clamp(1, MOST);
+        let (executions, next) = if filter.is_open {
+            // These the server lists in the order of their starts.
+            let token = page.after.as_ref().map_or_else(|| Ok(Vec::new()), token)?;
+            let (executions, next) = self.page(&query, limit, token).await?;
+            (executions, (!next.is_empty()).then(|| cursor(&next)))
+        } else {
+            self.newest(&query, page.after.as_ref(), limit).await?
         };
-        let mut service = self.client.connection().workflow_service();
-        let listed = service
-            .list_workflow_executions(Request::new(request))
-            .await
-            .map_err(|status| self.rpc(status))?
-            .into_inner();
-        let mut run_ids: Vec<RunId> = Vec::with_capacity(listed.executions.len());
-        let may_pass = |run: &WorkflowExecutionInfo| {
-            memo::read(run.memo.as_ref()).is_none_or(|tags| filter.is_for(&tags))
-        };
-        let listed_runs = listed.executions.into_iter().filter(may_pass);
-        for execution in listed_runs.filter_map(|run| run.execution) {
+        let mut listed: Vec<Listed> = Vec::with_capacity(executions.len());
+        let may_pass = |tags: Option<&RunTags>| tags.is_none_or(|tags| filter.is_for(tags));
+        for execution in executions {
+            let tags = memo::read(execution.memo.as_ref());
             // Somebody may have started a workflow of this type under a name that is no run id.
-            let Ok(run_id) = RunId::new(execution.workflow_id) else {
+            let Some(run) = Listed::read(execution, tags.as_ref()) else {
                 continue;
             };
             // Temporal lists the end of a history and the start of the next one after the other.
-            if !run_ids.contains(&run_id) {
-                run_ids.push(run_id);
+            let is_new = listed.iter().all(|known| known.run_id != run.run_id);
+            if is_new && may_pass(tags.as_ref()) {
+                listed.push(run);
             }
         }
-        let next = &listed.next_page_token;
-        Ok((run_ids, (!next.is_empty()).then(|| cursor(next))))
+        Ok((listed, next))
     }
+}
+
+impl Listed {
+    fn read(info: WorkflowExecutionInfo, tags: Option<&RunTags>) -> Option<Self> {
+        let is_open = info.status == WorkflowExecutionStatus::Running as i32;
+        let agent: Option<String> = attribute(&info, search_attributes::AGENT_NAME);
+        let state: Option<RunPhase> = attribute(&info, search_attributes::STATE_NAME);
+        let started_at = info.start_time.as_ref().and_then(|at| {
+            DateTime::from_timestamp(at.seconds, u32::try_from(at.nanos).unwrap_or_default())
+        });
+        let run_id = RunId::new(info.execution?.workflow_id).ok()?;
+        let (agent, started_at) = (agent.unwrap_or_default(), started_at.unwrap_or_default());
+        let mut status = RunStatus::new(run_id.clone(), ENGINE, &agent, started_at);
+        if let Some(tags) = tags {
+            status = status.with_tags(tags);
+        }
+        status.state = match state.filter(|state| state.is_final() != is_open) {
+            Some(state) => state,
+            None if is_open => RunPhase::Running,
+            None => RunPhase::Failed,
+        };
+        status.cost_usd = None;
+        Some(Self {
+            run_id,
+            queue: info.task_queue,
+            status,
+        })
+    }
+}
+
+/// What the server lists of a run under this name.
+fn attribute<T: DeserializeOwned>(info: &WorkflowExecutionInfo, name: &str) -> Option<T> {
+    let attributes = info.search_attributes.as_ref()?;
+    let payload = attributes.indexed_fields.get(name)?;
+    serde_json::from_slice(&payload.data).ok()
 }
 
 fn cursor(token: &[u8]) -> Cursor {

@@ -5,8 +5,11 @@ mod decisions;
 mod fault;
 mod listing;
 mod memo;
+mod missing_worker;
+mod newest;
 mod queries;
 mod run_client;
+mod silence;
 mod transcript;
 mod without_worker;
 

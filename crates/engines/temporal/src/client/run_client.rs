@@ -145,12 +145,31 @@ impl RunClient for AgentClient {
 impl AgentClient {
     /// Where the run stands, by a worker where one is needed.
     pub(super) async fn status_now(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
+        self.status_by(run_id, true).await
+    }
+
+    /// The same, by one question to a worker: it takes longer than a run stays with a worker that was killed.
+    pub(super) async fn status_at_once(&self, run_id: &RunId) -> Result<RunStatus, RunClientError> {
+        self.status_by(run_id, false).await
+    }
+
+    async fn status_by(
+        &self,
+        run_id: &RunId,
+        is_patient: bool,
+    ) -> Result<RunStatus, RunClientError> {
         let seen = self.describe(run_id).await?;
         if seen.status() == WorkflowExecutionStatus::Running {
-            return match self.untouched(run_id, &seen).await? {
-                Some(input) => Ok(first_status(run_id, &seen, &input)),
-                None => twice(|| self.worker_status(run_id)).await,
+            let mut status = match self.untouched(run_id, &seen).await? {
+                Some(input) => first_status(run_id, &seen, &input),
+                None if !is_patient => self.worker_status(run_id).await?,
+                None => twice(|| self.worker_status(run_id)).await?,
             };
+            // What the run says of itself is nearer to it.
+            if status.blocked.is_none() {
+                status.blocked = self.missing_worker(&seen).await;
+            }
+            return Ok(status);
         }
         // Its end is known without a worker, and better than by one if somebody terminated it.
         let known = tokio::time::timeout(CLOSED_PATIENCE, self.worker_status(run_id)).await;

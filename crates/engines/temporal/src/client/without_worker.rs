@@ -107,6 +107,7 @@ impl AgentClient {
         };
         status.updated_at = time(seen.close_time()).unwrap_or(status.updated_at);
         status.approvals.clear();
+        status.blocked = None;
         match self.end(run_id).await? {
             Ok(output) => {
                 status.agent = output.agent;
@@ -141,11 +142,15 @@ impl AgentClient {
         if let Ok(output) = end {
             return Ok(output);
         }
-        let status = self.status_now(run_id).await?;
-        let reason = match status.state {
-            RunPhase::Cancelled => ExitReason::Cancelled,
+        let seen = self.describe(run_id).await?;
+        let reason = match seen.status() {
+            WorkflowExecutionStatus::Canceled => ExitReason::Cancelled,
+            WorkflowExecutionStatus::Terminated | WorkflowExecutionStatus::TimedOut => {
+                ExitReason::Terminated
+            }
             _ => ExitReason::Failed,
         };
+        let status = self.status_now(run_id).await?;
         Ok(status.output(Some(reason)))
     }
 

@@ -22,8 +22,14 @@ pub(crate) const MARK: &str = "neuron-search-attributes";
 /// A mark in a run's first history: it sets those that say whose the run is.
 pub(crate) const MARK_TAGS: &str = "neuron-search-attributes-tags";
 
-const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronAgent");
-const STATE: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronState");
+/// The attribute that has the agent's name.
+pub(crate) const AGENT_NAME: &str = "NeuronAgent";
+
+/// The attribute that has where a run stands, as it stands in its status.
+pub(crate) const STATE_NAME: &str = "NeuronState";
+
+const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword(AGENT_NAME);
+const STATE: SearchAttributeKey<String> = SearchAttributeKey::keyword(STATE_NAME);
 const COST: SearchAttributeKey<f64> = SearchAttributeKey::float("NeuronCostUsd");
 const TENANT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronTenant");
 const OWNER: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronOwner");

@@ -11,9 +11,9 @@ use std::{
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
 use neuron_patience::patience;
-use neuron_testing::{NotedModel, NotedTool, noted_agent};
+use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
-    ExitReason, Placement, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput,
+    ExitReason, Placement, RunId, RunOutput, RunPhase, ToolEffects, ToolError, ToolOutput, Verdict,
 };
 use serde_json::json;
 use temporalio_client::WorkflowCancelOptions;
@@ -128,4 +128,32 @@ async fn a_run_ends_while_its_tool_does_not_listen_wherever_it_is_called() {
         until(async || dropped.load(Ordering::SeqCst).then_some(())).await;
         stage.replays(&run).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_terminated_waits_for_nobody_and_takes_nothing() {
+    let stage = Stage::set().await;
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let model = NotedModel::new(&json!({"turns": [
+        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}]},
+        {"text": "Done."},
+    ]}));
+    let (mut spec, executor) = noted_agent(&model, std::slice::from_ref(&echo));
+    spec.approvals.approve = vec!["echo".into()];
+    let _worker = stage.worker(&executor);
+    let run = stage.start("by-command", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let (terminated, said) = stage.temporal(&["workflow", "terminate"]);
+    assert!(terminated, "{said}");
+
+    let output = ended(&stage, &run).await;
+    assert_eq!(output.state, RunPhase::Failed);
+    assert_eq!(output.exit_reason, Some(ExitReason::Terminated));
+    let now = stage.client.status(&run).await.unwrap();
+    assert_eq!(now.state, RunPhase::Failed);
+    assert_eq!((now.approvals, now.blocked), (Vec::new(), None));
+    assert!(now.error.unwrap().message.contains("terminated"));
+    let approval = decision(&status.approvals[0], Verdict::Approve);
+    let rejected = stage.client.decide(&run, &approval).await;
+    assert!(rejected.unwrap_err().is_run_over());
 }

@@ -2,7 +2,16 @@
 
 use neuron_types::{RecordedEvent, RunId};
 
-use crate::{CliError, Exit, session::Session, terminal::describe, terminal::output::Output};
+use crate::{
+    CliError, Exit,
+    runs::{
+        follow::{LOOKS, is_executing},
+        outcome,
+    },
+    session::Session,
+    terminal::describe,
+    terminal::output::{Output, note},
+};
 
 pub(crate) async fn events(
     session: &Session,
@@ -12,10 +21,23 @@ pub(crate) async fn events(
     let run = session.run(run_id).await?;
     let mut seen = 0;
     let mut quiet = 0;
+    let mut left = 0;
+    let mut last = None;
     loop {
-        // Asked first: what is recorded before the run is over is then in the events.
-        let over = !follow || run.status().await?.state.is_final();
-        let events = run.events_after(seen).await?;
+        // Asked first: what is recorded before the run is over, or left, is then in the events.
+        let executing = !follow || is_executing(&run).await?;
+        let status = if follow {
+            Some(run.status().await?)
+        } else {
+            None
+        };
+        let over = status.as_ref().is_none_or(|status| status.state.is_final());
+        // Whatever happens changes the status: looking for events costs more.
+        let is_unchanged = follow && !over && last == status;
+        let events = match is_unchanged {
+            true => Vec::new(),
+            false => run.events_after(seen).await?,
+        };
         quiet = if events.is_empty() { quiet + 1 } else { 0 };
         for event in events {
             show(session.output, &event)?;
@@ -24,6 +46,12 @@ pub(crate) async fn events(
         if over {
             return Ok(Exit::Done);
         }
+        left = if executing { 0 } else { left + 1 };
+        if let (LOOKS, Some(status)) = (left, &status) {
+            note(&outcome::left(session, status));
+            return Ok(Exit::Waits);
+        }
+        last = status;
         tokio::time::sleep(run.client().poll_interval(quiet)).await;
     }
 }

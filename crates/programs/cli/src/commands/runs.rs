@@ -1,16 +1,6 @@
 //! `neuron runs`
 
-use std::sync::Arc;
-
-use neuron_engine::RunHandle;
-
-use crate::{
-    CliError, Exit,
-    args::RunsArgs,
-    engine::newest_runs,
-    runs::{follow::is_executing, table},
-    session::Session,
-};
+use crate::{CliError, Exit, args::RunsArgs, engine::newest_runs, runs::table, session::Session};
 
 pub(crate) async fn runs(session: &Session, args: &RunsArgs) -> Result<Exit, CliError> {
     let engine = session.engine().await?;
@@ -22,9 +12,7 @@ pub(crate) async fn runs(session: &Session, args: &RunsArgs) -> Result<Exit, Cli
         return Ok(Exit::Done);
     }
     for status in runs {
-        let run = RunHandle::new(Arc::clone(&engine), status.run_id.clone());
-        let executing = is_executing(&run).await?;
-        session.output.text(&table::run_line(&status, executing))?;
+        session.output.text(&table::run_line(session, &status))?;
     }
     Ok(Exit::Done)
 }

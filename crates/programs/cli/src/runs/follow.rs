@@ -9,11 +9,11 @@ use neuron_engine::{RunClientError, RunHandle};
 use neuron_executor::EventSink;
 use neuron_types::RunStatus;
 
-use crate::{CliError, advice::EngineError, terminal::progress::Progress, terminal::shown};
+use crate::{CliError, advice::EngineError, runs::hold_ups::HoldUps, terminal::progress::Progress};
 
 /// How often in a row nobody may be found to execute the run before that is believed: between two executors,
 /// and between a run's first entry and its executor, there is a gap.
-const LOOKS: u32 = 5;
+pub(crate) const LOOKS: u32 = 5;
 
 /// How long an engine may be away before nobody waits for it any longer.
 const ABSENCE: Duration = Duration::from_secs(120);
@@ -56,21 +56,31 @@ pub(crate) async fn follow(
     let mut last = None;
     let mut left = 0;
     let mut quiet = 0;
+    let mut is_behind = false;
+    let mut hold_ups = HoldUps::default();
     loop {
         // In this order: what is found to be over, or left, has told everything before.
         let executing = is_executing(run).await?;
         let status = patiently(progress, async || run.status().await).await?;
         let over = status.state.is_final();
-        if last.as_ref() == Some(&status) && !over {
+        if let Some(why) = hold_ups.new_one(&status) {
+            progress.note(&why);
+        }
+        if last.as_ref() == Some(&status) && !over && !is_behind {
             quiet += 1;
         } else {
-            quiet = 0;
-            tell_blocked(last.as_ref(), &status, progress);
             let events = match run.events_after(seen).await {
-                // They come with the next look. After the end they are not waited for: the output is there.
-                Err(error) if error.is_transient() && over => Vec::new(),
-                Err(error) if error.is_transient() => continue,
-                events => events?,
+                // They come with a later look. After the end they are not waited for: the output is there.
+                Err(error) if error.is_transient() => {
+                    is_behind = !over;
+                    quiet += 1;
+                    Vec::new()
+                }
+                events => {
+                    is_behind = false;
+                    quiet = 0;
+                    events?
+                }
             };
             for event in events {
                 sink.event(&event);
@@ -90,21 +100,6 @@ pub(crate) async fn follow(
             _ = &mut ended, if !told_end => told_end = true,
             () = tokio::time::sleep(run.client().poll_interval(quiet)) => {}
         }
-    }
-}
-
-/// Says what holds the run up, if it is something new.
-fn tell_blocked(last: Option<&RunStatus>, status: &RunStatus, progress: &Progress) {
-    let known = last.and_then(|last| last.blocked.as_ref());
-    if let Some(blocked) = status
-        .blocked
-        .as_ref()
-        .filter(|new| Some(*new) != known && !new.kind.is_ticket())
-    {
-        let detail = shown::line(&blocked.detail);
-        progress.note(&format!(
-            "the run waits for a worker that has its agent: {detail}"
-        ));
     }
 }
 

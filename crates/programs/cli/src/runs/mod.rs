@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod execution;
 pub(crate) mod filter;
 pub(crate) mod follow;
+pub(crate) mod hold_ups;
 pub(crate) mod input;
 pub(crate) mod order;
 pub(crate) mod outcome;

@@ -41,8 +41,20 @@ pub(crate) fn over(
 ///
 /// As [`over`].
 pub(crate) fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
-    note(&tickets::parked(session, status));
+    note(&left(session, status));
     unfinished(session, status)
+}
+
+/// Why a run that nobody executes does not go on, and what to type.
+pub(crate) fn left(session: &Session, status: &RunStatus) -> String {
+    if status.state.waits_for_person() {
+        return tickets::parked(session, status);
+    }
+    let run_id = &status.run_id;
+    format!(
+        "run {run_id} was interrupted and nobody executes it; go on with it: {}",
+        session.resume_command(run_id)
+    )
 }
 
 /// The run was cut off, and nobody executes it.
@@ -51,11 +63,7 @@ pub(crate) fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliE
 ///
 /// As [`over`].
 pub(crate) fn cut_off(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
-    let run_id = &status.run_id;
-    note(&format!(
-        "run {run_id} was interrupted and nobody executes it; go on with it: {}",
-        session.resume_command(run_id)
-    ));
+    note(&left(session, status));
     unfinished(session, status)
 }
 

@@ -1,6 +1,6 @@
 //! Runs and statuses as text for people.
 
-use neuron_types::{RunPhase, RunStatus};
+use neuron_types::{Blocked, BlockedKind, RunPhase, RunStatus};
 
 use crate::{
     runs::tickets, session::Session, terminal::describe, terminal::shown,
@@ -10,37 +10,36 @@ use crate::{
 /// The longest model text on a line of `neuron runs`, in characters.
 const SHORT: usize = 60;
 
-/// Where a run stands, and whether that is all that happens: a run that should go on and that nobody
-/// executes was cut off.
-pub(crate) fn state(status: &RunStatus, executing: bool) -> String {
-    match status.state {
-        RunPhase::Running | RunPhase::Sleeping if !executing => "interrupted".to_owned(),
-        state => state.to_string(),
-    }
-}
-
-/// One line of `neuron runs`.
-pub(crate) fn run_line(status: &RunStatus, executing: bool) -> String {
-    let last = status.last_message.as_deref().unwrap_or_default();
+/// One line of `neuron runs`: what holds a run up, else what the model said last.
+pub(crate) fn run_line(session: &Session, status: &RunStatus) -> String {
+    let held_up = status.blocked.as_ref();
+    let held_up = held_up.filter(|blocked| !blocked.kind.is_ticket());
+    let last = match (held_up, &status.last_message) {
+        (Some(blocked), _) if blocked.kind == BlockedKind::NoProcess => {
+            session.resume_command(&status.run_id)
+        }
+        (Some(blocked), _) => blocked.detail.clone(),
+        (None, last) => last.clone().unwrap_or_default(),
+    };
     let line = format!(
         "{}  {:<20}  {}  turn {:<3}  {}  {}",
         status.run_id,
-        state(status, executing),
+        status.state.as_str(),
         describe::time(status.updated_at),
         status.turn,
         shown::line(&status.agent),
-        shown::short_line(last, SHORT)
+        shown::short_line(&last, SHORT)
     );
     line.trim_end().to_owned()
 }
 
 /// `neuron status` for people.
-pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> String {
+pub(crate) fn status(session: &Session, status: &RunStatus) -> String {
     let mut lines = vec![
         format!("run      {}", status.run_id),
         format!("agent    {}", shown::line(&status.agent)),
         format!("engine   {}", shown::line(&status.engine)),
-        format!("state    {}", state(status, executing)),
+        format!("state    {}", status.state),
         format!("turn     {}", status.turn),
         format!("usage    {}", describe::tokens(&status.usage)),
         format!("cost     {}", cost(status)),
@@ -65,8 +64,7 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
     // Tickets have lines of their own.
     let blocked = status.blocked.as_ref();
     if let Some(blocked) = blocked.filter(|blocked| !blocked.kind.is_ticket()) {
-        let detail = shown::line(&blocked.detail);
-        lines.push(format!("blocked  {detail}"));
+        lines.push(format!("blocked  {}", held_up(session, status, blocked)));
     }
     for child in &status.children {
         lines.push(format!("child    {child}"));
@@ -79,9 +77,32 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
     }
     for ticket in &status.approvals {
         lines.push(format!("ticket   {}", shown_ticket::describe(ticket)));
-        lines.push(tickets::commands(session, &status.run_id, ticket));
+        // What was decided about the tickets of an interrupted run it takes up when it goes on.
+        if status.state != RunPhase::Interrupted {
+            lines.push(tickets::commands(session, &status.run_id, ticket));
+        }
     }
     lines.join("\n")
+}
+
+/// What holds a run up that is no ticket, and what to do about it.
+fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked) -> String {
+    let detail = shown::line(&blocked.detail);
+    let next = blocked
+        .next_at
+        .map(|at| format!(", next attempt {}", describe::time(at)));
+    let to_do = match blocked.kind {
+        BlockedKind::NoProcess => {
+            let command = session.resume_command(&status.run_id);
+            Some(format!(
+                "; go on with it: {command}, or start `neuron worker`"
+            ))
+        }
+        _ => None,
+    };
+    let since = describe::time(blocked.since);
+    let [next, to_do] = [next, to_do].map(Option::unwrap_or_default);
+    format!("{detail}, since {since}{next}{to_do}")
 }
 
 fn cost(status: &RunStatus) -> String {

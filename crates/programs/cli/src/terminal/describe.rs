@@ -296,6 +296,7 @@ pub(crate) const fn waiting(state: RunPhase) -> &'static str {
         RunPhase::WaitingForApproval => "waiting for approval",
         RunPhase::WaitingForInput => "waiting for a message",
         RunPhase::Sleeping => "sleeping",
+        RunPhase::Interrupted => "interrupted",
         _ => "waiting",
     }
 }

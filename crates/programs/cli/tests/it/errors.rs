@@ -173,7 +173,7 @@ fn a_run_whose_provider_is_gone_stays_where_it_is() {
     home.neuron(&["resume", "r1"])
         .exits(2)
         .says("unknown provider \"script\"");
-    assert_eq!(home.status("r1")["state"], "waiting_for_approval");
+    assert_eq!(home.status("r1")["state"], "interrupted");
 }
 
 #[test]

@@ -26,7 +26,9 @@ fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
             .prints("")
             .says("run r1 was interrupted; go on with it: neuron resume r1");
         eventually("the end of the tool's processes", || !is_held(&home));
-        assert_eq!(home.status("r1")["state"], "running");
+        let status = home.status("r1");
+        assert_eq!(status["state"], "interrupted");
+        assert_eq!(status["blocked"]["kind"], "no_process");
         home.neuron(&["status", "r1"]).exits(0);
         // A write whose outcome is unknown is not made again: the model is told.
         std::fs::remove_file(home.path("begun")).unwrap();
@@ -60,7 +62,10 @@ fn a_run_that_was_cut_off_is_shown_as_such() {
     run.done();
     let runs = home.neuron(&["runs"]).exits(0);
     assert!(runs.stdout.contains("interrupted"), "{runs:#?}");
-    home.neuron(&["wait", "r1"])
-        .exits(3)
-        .says("run r1 was interrupted and nobody executes it; go on with it: neuron resume r1");
+    let why = "run r1 was interrupted and nobody executes it; go on with it: neuron resume r1";
+    home.neuron(&["wait", "r1"]).exits(3).says(why);
+    let events = home.neuron(&["events", "--follow", "r1"]);
+    events.exits(3).says(why);
+    let status = home.neuron(&["status", "r1"]).exits(0);
+    assert!(status.stdout.contains("neuron resume r1"), "{status:#?}");
 }

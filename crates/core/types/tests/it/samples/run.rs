@@ -11,11 +11,12 @@ use uuid::Uuid;
 
 use super::{approval, event, message, moment, price, response, tool};
 
-pub(crate) const PHASES: [RunPhase; 8] = [
+pub(crate) const PHASES: [RunPhase; 9] = [
     RunPhase::Running,
     RunPhase::WaitingForApproval,
     RunPhase::WaitingForInput,
     RunPhase::Sleeping,
+    RunPhase::Interrupted,
     RunPhase::Completed,
     RunPhase::Failed,
     RunPhase::Cancelled,

@@ -46,6 +46,18 @@ pub enum JournalError {
         /// The newest schema version that this build knows.
         known: i64,
     },
+    /// An older neuron wrote the database, and it can only be looked into.
+    #[error(
+        "{} was written by an older neuron (schema {found}, this one reads {known}) and cannot be changed where it is: copy it to a directory that you may write", .path.display()
+    )]
+    Older {
+        /// The database.
+        path: PathBuf,
+        /// The database's schema version.
+        found: i64,
+        /// The schema version that this build reads.
+        known: i64,
+    },
     /// The database belongs to another program.
     #[error("{} is the database of another program", .path.display())]
     Foreign {
@@ -166,12 +178,7 @@ impl JournalError {
             return self;
         };
         let path = path.to_path_buf();
-        if matches!(
-            source,
-            rusqlite::Error::FromSqlConversionFailure(..)
-                | rusqlite::Error::IntegralValueOutOfRange(..)
-                | rusqlite::Error::InvalidColumnType(..)
-        ) {
+        if is_of_row(&source) {
             return Self::Unreadable { path, source };
         }
         match source.sqlite_error_code() {
@@ -188,6 +195,43 @@ impl JournalError {
             _ => Self::Database(source),
         }
     }
+}
+
+impl JournalError {
+    /// Whether it is one row that cannot be read, and others can.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Json(_) | Self::Unreadable { .. } => true,
+            Self::Database(source) => is_of_row(source),
+            _ => false,
+        }
+    }
+
+    /// Whether the home directory may only be looked into.
+    pub(crate) fn is_read_only(&self) -> bool {
+        use io::ErrorKind as Kind;
+
+        match self {
+            Self::Home { source, .. } => {
+                matches!(
+                    source.kind(),
+                    Kind::PermissionDenied | Kind::ReadOnlyFilesystem
+                )
+            }
+            Self::Access { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether the value of a column is not what it should be.
+const fn is_of_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+    )
 }
 
 impl From<JournalError> for DurableError {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use neuron_types::Place;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::journal::store::{
     error::JournalError, journal_options::JournalOptions, private_files, schema,
@@ -86,6 +86,50 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
     Ok(connection)
 }
 
+/// Opens the database to look into it. Nothing is made or upgraded.
+pub(crate) fn open_read_only(home: &Path) -> Result<Connection, JournalError> {
+    let path = database_path(home);
+    let opened = match read_only(&path, &path, OpenFlags::empty()) {
+        // Where nothing can be made beside it, the database is read as if nobody could change it: what was not copied
+        // into it from its log yet is not seen.
+        Err(JournalError::Database(error)) if is_closed(&error) => {
+            let uri = PathBuf::from(immutable(&path));
+            read_only(&path, &uri, OpenFlags::SQLITE_OPEN_URI)
+        }
+        opened => opened,
+    };
+    opened.map_err(|error| error.explained(&path))
+}
+
+fn read_only(path: &Path, name: &Path, more: OpenFlags) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(name, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    let found = schema::check(&connection, path)?;
+    if found < schema::VERSION {
+        return Err(JournalError::Older {
+            path: path.to_path_buf(),
+            found,
+            known: schema::VERSION,
+        });
+    }
+    Ok(connection)
+}
+
+fn is_closed(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// The name under which SQLite takes a file for one that does not change.
+fn immutable(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let path = path.replace('%', "%25");
+    let path = path.replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
+}
+
 pub(crate) fn open_lock(path: &Path) -> Result<File, JournalError> {
     private_files::open(path).map_err(unusable(path))
 }
@@ -95,6 +139,22 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
+
+    #[test]
+    fn a_database_that_cannot_change_is_read_by_its_name_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().join("50% #1?");
+        drop(open(&home, &JournalOptions::default()).unwrap());
+        let path = database_path(&home);
+        let uri = PathBuf::from(immutable(&path));
+        let connection = read_only(&path, &uri, OpenFlags::SQLITE_OPEN_URI).unwrap();
+        let runs: i64 = connection
+            .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(runs, 0);
+        let written = connection.execute("DELETE FROM runs", []).unwrap_err();
+        assert_eq!(written.sqlite_error_code(), Some(ErrorCode::ReadOnly));
+    }
 
     #[test]
     fn a_statement_is_prepared_once_whatever_it_is_executed_with() {

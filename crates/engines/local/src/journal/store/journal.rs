@@ -72,6 +72,29 @@ impl Journal {
         .await
     }
 
+    /// Opens a journal that is there to look into it, as on a file system that cannot be written. Nothing is made and
+    /// nothing upgraded; every method that writes fails with [`JournalError::Access`]. What another process has written
+    /// and not copied from the database's log yet is seen only where the files beside the database can be used.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and [`JournalError::Older`] if the tables are those of an older build.
+    pub async fn open_read_only(home: impl Into<PathBuf>) -> Result<Self, JournalError> {
+        let home = home.into();
+        blocking(move || {
+            let connection = home::open_read_only(&home)?;
+            let place = home::place(&home).map_err(home::unusable(&home))?;
+            Ok(Self {
+                inner: Arc::new(Inner {
+                    home,
+                    place,
+                    connection: Mutex::new(connection),
+                }),
+            })
+        })
+        .await
+    }
+
     /// Whether there is a journal in this home directory. Where that cannot be looked at there is: opening it says
     /// what is wrong.
     pub(crate) fn exists(home: &Path) -> bool {

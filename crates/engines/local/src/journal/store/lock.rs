@@ -66,16 +66,21 @@ impl Journal {
     ///
     /// [`JournalError::Home`] if the run's lock file cannot be opened.
     pub fn is_executing(&self, run_id: &RunId) -> Result<bool, JournalError> {
-        let path = lock_path(self.home(), run_id.as_str());
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(unusable(&path)(error)),
-        };
-        match file.try_lock_shared() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
-        }
+        is_held(self.home(), run_id)
+    }
+}
+
+/// Whether a process has the run's lock.
+pub(crate) fn is_held(home: &Path, run_id: &RunId) -> Result<bool, JournalError> {
+    let path = lock_path(home, run_id.as_str());
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(unusable(&path)(error)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod decide;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod input;
+pub(crate) mod looking;
 pub(crate) mod recording;
 pub(crate) mod runs;
 pub(crate) mod segments;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use neuron_engine::RunFilter;
 use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
@@ -123,54 +122,6 @@ impl Journal {
         self.of_run(run_id, move |connection, run| {
             check_version(connection, run, &wanted)?;
             load_request(connection, run)
-        })
-        .await
-    }
-
-    /// The newest runs first, at most `limit` of them, each with its number: those before number `before` that pass
-    /// the filter.
-    pub(crate) async fn newest_runs(
-        &self,
-        filter: &RunFilter,
-        before: Option<i64>,
-        limit: usize,
-    ) -> Result<Vec<(i64, RunStatus)>, JournalError> {
-        let before = before.unwrap_or(i64::MAX);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let filter = filter.clone();
-        let labels = serde_json::to_string(&filter.labels)?;
-        self.call(move |connection| {
-            // Whose a run is stands in its status from its start on.
-            let mut statement = connection.prepare_cached(
-                "SELECT run, status, seq FROM statuses \
-                 WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) \
-                 AND (?4 IS NULL OR status ->> '$.agent' IS ?4) \
-                 AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
-                 AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
-                 AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
-                     (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
-                      WHERE label.key = wanted.key AND label.value = wanted.value)) \
-                 ORDER BY run DESC LIMIT ?3",
-            )?;
-            let RunFilter {
-                is_open,
-                agent,
-                tenant,
-                owner,
-                ..
-            } = filter;
-            let rows = statement.query_map(
-                params![before, is_open, limit, agent, tenant, owner, labels],
-                |row| {
-                    let Json(status) = row.get(1)?;
-                    Ok((row.get(0)?, status, row.get(2)?))
-                },
-            )?;
-            rows.map(|row| {
-                let (run, status, seq) = row?;
-                Ok((run, with_events(connection, run, status, seq)?))
-            })
-            .collect()
         })
         .await
     }
@@ -323,7 +274,7 @@ pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus
 }
 
 /// The status with the events behind number `seq`, which it lacks.
-fn with_events(
+pub(crate) fn with_events(
     connection: &Connection,
     run: i64,
     mut status: RunStatus,

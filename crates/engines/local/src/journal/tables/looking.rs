@@ -1,0 +1,176 @@
+//! What runs show to whoever looks at them: what no process does is not under way.
+
+use std::path::Path;
+
+use neuron_engine::RunFilter;
+use neuron_types::{Blocked, BlockedKind, RunId, RunPhase, RunStatus, Ticket, signal};
+use rusqlite::{Connection, params};
+
+use crate::journal::{
+    store::{column::wall_clock, error::JournalError, journal::Journal, lock},
+    tables::{
+        runs::{load_status, number, with_events},
+        signals,
+    },
+};
+
+/// What a run says that no process has, and that waits for nothing else.
+const NO_PROCESS: &str = "no process executes the run, and nothing else keeps it from going on";
+
+/// A run in the list.
+pub(crate) struct Listed {
+    /// Its number in the tables.
+    pub(crate) run: i64,
+    /// What it shows, or why that cannot be said.
+    pub(crate) shown: Result<RunStatus, String>,
+}
+
+impl Journal {
+    /// Where the run stands, and whether anybody goes on with it: one that no process has is `interrupted`, unless it
+    /// waits for somebody.
+    pub(crate) async fn shown(&self, run_id: &RunId) -> Result<RunStatus, JournalError> {
+        let home = self.home().to_owned();
+        self.of_run(run_id, move |connection, run| {
+            let status = load_status(connection, run)?;
+            attended(connection, run, &home, status)
+        })
+        .await
+    }
+
+    /// The newest runs first, at most `limit` of them: those before number `before` that pass the filter.
+    pub(crate) async fn newest_runs(
+        &self,
+        filter: &RunFilter,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, JournalError> {
+        let before = before.unwrap_or(i64::MAX);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let filter = filter.clone();
+        let labels = serde_json::to_string(&filter.labels)?;
+        let home = self.home().to_owned();
+        self.call(move |connection| {
+            // Whose a run is stands in its status from its start on.
+            let mut statement = connection.prepare_cached(
+                "SELECT run, status, seq, (SELECT run_id FROM runs WHERE runs.run = statuses.run) \
+                 FROM statuses \
+                 WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) \
+                 AND (?4 IS NULL OR status ->> '$.agent' IS ?4) \
+                 AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
+                 AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
+                 AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
+                     (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
+                      WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                 ORDER BY run DESC LIMIT ?3",
+            )?;
+            let RunFilter {
+                is_open,
+                agent,
+                tenant,
+                owner,
+                ..
+            } = filter;
+            let rows = statement.query_map(
+                params![before, is_open, limit, agent, tenant, owner, labels],
+                |row| {
+                    let text: String = row.get(1)?;
+                    let run_id: String = row.get(3)?;
+                    Ok((row.get::<_, i64>(0)?, text, row.get::<_, i64>(2)?, run_id))
+                },
+            )?;
+            rows.map(|row| {
+                let (run, text, seq, run_id) = row?;
+                let status = serde_json::from_str(&text).map_err(JournalError::from);
+                let status = status.and_then(|status| with_events(connection, run, status, seq));
+                let shown = status.and_then(|status| attended(connection, run, &home, status));
+                let shown = match shown {
+                    Err(error) if error.is_unreadable() => Err(unreadable(&run_id)),
+                    shown => Ok(shown?),
+                };
+                Ok(Listed { run, shown })
+            })
+            .collect()
+        })
+        .await
+    }
+
+    /// The same runs, of their tickets those about which somebody still has to decide: no decision about them is on its
+    /// way, and they have not lapsed.
+    pub(crate) async fn undecided(
+        &self,
+        mut runs: Vec<RunStatus>,
+    ) -> Result<Vec<RunStatus>, JournalError> {
+        self.call(move |connection| {
+            for status in runs
+                .iter_mut()
+                .filter(|status| !status.approvals.is_empty())
+            {
+                let run = number(connection, &status.run_id)?;
+                status.approvals = undecided(connection, run, status)?;
+            }
+            Ok(runs)
+        })
+        .await
+    }
+}
+
+/// The status as it is shown: a process has the run, or it waits for somebody, or it was interrupted.
+fn attended(
+    connection: &Connection,
+    run: i64,
+    home: &Path,
+    status: RunStatus,
+) -> Result<RunStatus, JournalError> {
+    if status.state.is_final() || lock::is_held(home, &status.run_id)? {
+        return Ok(status);
+    }
+    // Whoever had it may have written more before they left it.
+    let mut status = load_status(connection, run)?;
+    let waits = match status.state {
+        RunPhase::WaitingForApproval => !undecided(connection, run, &status)?.is_empty(),
+        RunPhase::WaitingForInput => {
+            signals::first_waiting(connection, run, signal::USER_MESSAGE)?.is_none()
+        }
+        state => state.is_final(),
+    };
+    if !waits {
+        status.state = RunPhase::Interrupted;
+        let since = status.updated_at;
+        let blocked = Blocked::new(BlockedKind::NoProcess, since, NO_PROCESS.to_owned());
+        status.blocked = Some(blocked);
+    }
+    Ok(status)
+}
+
+fn undecided(
+    connection: &Connection,
+    run: i64,
+    status: &RunStatus,
+) -> Result<Vec<Ticket>, JournalError> {
+    let now = wall_clock();
+    let mut undecided = Vec::new();
+    for ticket in &status.approvals {
+        // One that goes to others is theirs then.
+        let has_lapsed = ticket.expires_at.is_some_and(|at| at <= now) && ticket.then.is_none();
+        if !has_lapsed
+            && waiting_decisions(connection, run, &ticket.ticket)? < ticket.remaining().max(1)
+        {
+            undecided.push(ticket.clone());
+        }
+    }
+    Ok(undecided)
+}
+
+/// How many decisions about this ticket the run has not looked at.
+fn waiting_decisions(connection: &Connection, run: i64, ticket: &str) -> Result<u32, JournalError> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM signals WHERE run = ?1 AND name = ?2 AND consumed_op IS NULL \
+             AND payload ->> '$.ticket' = ?3",
+        )?
+        .query_row(params![run, signal::DECISION, ticket], |row| row.get(0))?)
+}
+
+fn unreadable(run_id: &str) -> String {
+    format!("the status of run {run_id} was written by another version of neuron")
+}
