@@ -24,7 +24,7 @@ use crate::{
     process::Process,
     protect::Protected,
     sandbox::Sandbox,
-    spawner,
+    spawner, tie,
 };
 
 /// A sandbox with what is its own: a temporary directory, which its commands share and which goes with it. Cloning it
@@ -177,8 +177,7 @@ impl Confinement {
             std::fs::create_dir_all(home).map_err(failed(home))?;
         }
         let Some((backend, rules)) = backend.zip(inner.sandbox.rules()) else {
-            let command = Command::new(program);
-            return Ok(self.finish(command, Means::default(), &cwd, false));
+            return Ok(self.unconfined(program, &cwd));
         };
         let (made, temp) = self.temp()?;
         let own: Vec<PathBuf> = inner.home.iter().cloned().collect();
@@ -229,6 +228,7 @@ impl Confinement {
             backend: Some(backend),
             filter,
             temp: Some(made),
+            is_tied: true,
         };
         let mut command = self.finish(command, means, &cwd, !exists(program, &cwd));
         command.env("TMPDIR", seen);
@@ -236,6 +236,20 @@ impl Confinement {
             command.env("XDG_CACHE_HOME", seen.join(".cache"));
         }
         Ok(command)
+    }
+
+    /// A command that nothing confines. It ends with this process where this program can be started again.
+    fn unconfined(&self, program: &OsStr, cwd: &Path) -> ConfinedCommand {
+        let Ok(helper) = helper::program() else {
+            return self.finish(Command::new(program), Means::default(), cwd, false);
+        };
+        let mut command = Command::new(helper);
+        command.args(tie::arguments(program));
+        let means = Means {
+            is_tied: true,
+            ..Means::default()
+        };
+        self.finish(command, means, cwd, !exists(program, cwd))
     }
 
     fn finish(
@@ -315,6 +329,8 @@ struct Means {
     backend: Option<Backend>,
     filter: Option<Filter>,
     temp: Option<Arc<TempDir>>,
+    /// It ends with the thread that starts it.
+    is_tied: bool,
 }
 
 impl ConfinedCommand {
@@ -378,9 +394,9 @@ impl ConfinedCommand {
         if is_missing {
             return Err(rustix::io::Errno::NOENT.into());
         }
-        let child = match means.backend {
-            None => command.spawn(),
-            Some(_) => spawner::spawn(means.filter, command),
+        let child = match means.is_tied {
+            false => command.spawn(),
+            true => spawner::spawn(means.filter, command),
         };
         Ok(Process::new(child?, means.backend, means.temp))
     }

@@ -29,6 +29,7 @@ use crate::{
     filter::{Filter, Shared},
     landlock,
     plan::Plan,
+    tie,
 };
 
 /// The first argument of the helper.
@@ -56,8 +57,10 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 /// ```
 pub fn dispatch() {
     let mut args = env::args_os().skip(1);
-    if args.next().is_some_and(|word| word == WORD) {
-        exit(serve(args));
+    match args.next() {
+        Some(word) if word == WORD => exit(serve(args)),
+        Some(word) if word == tie::WORD => exit(tie::serve(args)),
+        _ => {}
     }
     DISPATCHES.store(true, Ordering::Relaxed);
     // A debugger may have forbidden it.

@@ -20,6 +20,7 @@ mod programs;
 mod protect;
 mod sandbox;
 mod spawner;
+mod tie;
 
 pub use self::{
     confinement::{ConfinedCommand, Confinement, ConfinementBuilder},

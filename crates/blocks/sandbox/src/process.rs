@@ -20,7 +20,8 @@ const POLL: Duration = Duration::from_millis(5);
 ///
 /// A confined command's processes all end when it ends, however they were started, and when this process does. Dropping
 /// it before [`wait`](Self::wait) has returned kills them all at once. If nothing confines it, that holds for its
-/// process group only: what it leaves in the background lives on once the command has ended.
+/// process group only: what it leaves in the background lives on once the command has ended. Such a command ends with
+/// this process too, if this program calls [`dispatch`](crate::dispatch); what it started itself may live on.
 #[derive(Debug)]
 pub struct Process {
     child: Child,

@@ -150,6 +150,9 @@ pub(crate) fn of_journal(error: &JournalError) -> String {
         JournalError::Executing { run_id } => {
             format!("{error}: wait for it with `neuron wait {run_id}`")
         }
+        JournalError::NotOver { run_id } => {
+            format!("{error}: end it first with `neuron cancel {run_id}`")
+        }
         JournalError::Refused(refusal) => of_refusal(refusal),
         error => error.to_string(),
     }

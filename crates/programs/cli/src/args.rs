@@ -110,10 +110,10 @@ impl EngineName {
         }
     }
 
-    /// What starts a worker. Local runs are executed by the command that is typed for it.
+    /// What starts a worker.
     pub(crate) const fn worker(self) -> &'static str {
         match self {
-            Self::Local => "neuron resume",
+            Self::Local => "neuron worker",
             Self::Temporal => "neuron-temporal-worker",
             Self::Restate => "neuron-restate-worker --register",
         }
@@ -126,16 +126,6 @@ impl EngineName {
             Self::Temporal => "TEMPORAL_ADDRESS",
             Self::Restate => "RESTATE_INGRESS_URL and RESTATE_ADMIN_URL",
         }
-    }
-
-    /// What is typed for all that have workers.
-    pub(crate) fn elsewhere() -> String {
-        let engines = Self::value_variants().iter();
-        let elsewhere = engines.filter(|engine| **engine != Self::Local);
-        let typed: Vec<String> = elsewhere
-            .map(|engine| format!("--engine {engine}"))
-            .collect();
-        typed.join(" or ")
     }
 }
 
@@ -184,6 +174,10 @@ pub(crate) enum Command {
     Signal(SignalArgs),
     /// Cancel a run
     Cancel(CancelArgs),
+    /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it)
+    Worker(WorkerArgs),
+    /// Forget local runs that are over
+    Rm(RmArgs),
     /// List the agents that the agent file defines, checked
     Agents,
     /// Trust the agent file of a directory, as it is
@@ -486,4 +480,26 @@ pub(crate) struct CancelArgs {
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// How many runs are executed at once
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) max_runs: u16,
+    /// Serve /healthz, /readyz and /metrics at this address
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(crate) segment: SegmentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmArgs {
+    /// The runs' ids
+    #[arg(value_name = "RUN", required_unless_present = "older_than")]
+    pub(crate) runs: Vec<RunId>,
+    /// Only runs that ended longer ago, as 24h or 30days; without RUN all of them
+    #[arg(long, value_name = "AGE", value_parser = duration)]
+    pub(crate) older_than: Option<Duration>,
 }

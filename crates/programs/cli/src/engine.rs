@@ -1,7 +1,7 @@
 //! What runs the agents: every command that looks at runs or reaches into them is written once, over
 //! [`RunClient`].
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, env, path::PathBuf, sync::Arc};
 
 use neuron_engine::{OpenTicket, PageRequest, RunClient, RunClientError, RunFilter};
 use neuron_local::LocalClient;
@@ -22,7 +22,8 @@ const PAGE: usize = 1_000;
 /// How many are asked for at least where most may not pass the filter.
 const FEWEST: usize = 100;
 
-/// The client of the engine that the command line names; local runs are those in this home directory.
+/// The client of the engine that the command line names; local runs are those in this home directory, and work in the
+/// current one if they are started here.
 ///
 /// # Errors
 ///
@@ -32,7 +33,13 @@ pub(crate) async fn open(
     home: PathBuf,
 ) -> Result<Arc<dyn RunClient>, CliError> {
     match engine {
-        EngineName::Local => Ok(Arc::new(LocalClient::new(home))),
+        EngineName::Local => {
+            let client = LocalClient::new(home);
+            Ok(Arc::new(match env::current_dir() {
+                Ok(directory) => client.with_directory(directory),
+                Err(_) => client,
+            }))
+        }
         #[cfg(feature = "temporal")]
         EngineName::Temporal => {
             let client = neuron_temporal::AgentClient::connect().await?;

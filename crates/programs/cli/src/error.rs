@@ -8,6 +8,7 @@ use neuron_engine::RunClientError;
 use neuron_local::JournalError;
 use neuron_mcp::McpError;
 use neuron_types::{DurableError, InvalidRunId, OverrideRejected, RunId, causes};
+use neuron_worker::WorkerError;
 
 use crate::{
     Exit,
@@ -106,10 +107,13 @@ pub(crate) enum CliError {
     )]
     NotBuilt { engine: EngineName },
     #[error(
-        "submit starts a run on an engine: name one with {}, or use `neuron run`",
-        EngineName::elsewhere()
+        "{engine} has a worker of its own: start it with `{}`, or use --engine local", engine.worker()
     )]
-    SubmitHere,
+    WorkerElsewhere { engine: EngineName },
+    #[error("{engine} keeps its runs itself, for as long as its own retention says")]
+    RetentionElsewhere { engine: EngineName },
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
     #[error(
         "run executes an agent here and not on {engine}: use `neuron submit --wait`, or --engine local"
     )]

@@ -175,6 +175,17 @@ impl Session {
         }
     }
 
+    /// Whether a worker of local runs is there, which goes on with them. One that cannot be looked for is not.
+    pub(crate) async fn has_worker(&self) -> bool {
+        if !self.is_local() {
+            return false;
+        }
+        match self.journal_if_any().await {
+            Ok(Some(journal)) => journal.has_worker().unwrap_or(false),
+            _ => false,
+        }
+    }
+
     /// What runs the agents.
     ///
     /// # Errors

@@ -41,6 +41,10 @@ pub trait EventSink: Send + Sync {
     ///
     /// It comes from wherever the tool runs, beside the other calls, as often as the tool reports.
     fn progress(&self, _progress: &ToolProgress) {}
+
+    /// The run does not go on just now, for a reason that a person may have to do something about: a local run whose
+    /// journal cannot be written. It is said at first, and every half a minute. Default is to do nothing.
+    fn stalled(&self, _why: &str) {}
 }
 
 /// An attempt that failed and is followed by another.

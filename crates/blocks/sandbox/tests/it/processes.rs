@@ -63,6 +63,17 @@ fn all_processes_end_with_a_worker_that_is_killed() {
     }
 }
 
+#[test]
+fn a_command_that_nothing_confines_ends_with_a_worker_that_is_killed() {
+    let place = Place::new(crate::place::BACKENDS[0]);
+    let script = "while :; do echo x >> alive; sleep 0.01; done";
+    let mut worker = place.worker(&Sandbox::Off, script).spawn().unwrap();
+    eventually("it writes", || length(&place) > 0);
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert_ends(&place);
+}
+
 fn confinement(place: &Place) -> Confinement {
     // This program's `main` is not ours.
     use_helper(PROBE);

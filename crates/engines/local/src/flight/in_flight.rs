@@ -25,6 +25,8 @@ pub(crate) struct Running<T> {
     /// Ends it early. `None` for a deadline.
     token: Option<CancellationToken>,
     is_write: bool,
+    /// It was let go on at least once.
+    is_begun: bool,
     /// Somebody gave it up.
     is_left: bool,
 }
@@ -40,6 +42,7 @@ impl<T> Running<T> {
             future: Some(future),
             token: Some(token),
             is_write,
+            is_begun: false,
             is_left: false,
         }
     }
@@ -49,6 +52,7 @@ impl<T> Running<T> {
             future: Some(Box::pin(future)),
             token: None,
             is_write: false,
+            is_begun: false,
             is_left: false,
         }
     }
@@ -111,6 +115,7 @@ impl<T> InFlight<T> {
             let Some(future) = &mut running.future else {
                 continue;
             };
+            running.is_begun = true;
             if let Poll::Ready(end) = Pin::new(future).poll(cx) {
                 running.future = None;
                 ended.push((*handle, end));
@@ -159,6 +164,12 @@ impl<T> InFlight<T> {
     pub(crate) fn goes_on(&self) -> bool {
         let mut running = self.running.iter();
         running.any(|(_, running)| running.future.is_some())
+    }
+
+    /// Whether anything has begun and has not ended.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let mut running = self.running.iter();
+        running.any(|(_, running)| running.is_begun && running.future.is_some())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

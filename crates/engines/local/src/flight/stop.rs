@@ -1,6 +1,9 @@
 //! Stopping a run from outside.
 
-use std::sync::OnceLock;
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use neuron_types::DurableError;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Stop {
     token: CancellationToken,
     why: OnceLock<Why>,
+    is_draining: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -25,6 +29,16 @@ impl Stop {
 
     pub(crate) fn interrupt(&self) {
         self.end(Why::Interrupted);
+    }
+
+    /// Has the run stop between two steps, to be resumed later.
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is to stop between two steps.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Relaxed)
     }
 
     fn end(&self, why: Why) {

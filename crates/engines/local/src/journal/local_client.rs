@@ -22,12 +22,14 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// The runs in a home directory, by the methods of [`RunClient`]. Cheap to clone.
 ///
-/// A run that is started is executed by the process that opens a [`JournaledContext`](crate::JournaledContext) for
-/// it. Nothing else needs such a process: what is sent to a run waits for it in the journal.
+/// A run that is started is executed by a [`LocalWorker`](crate::LocalWorker), or by whoever opens a
+/// [`JournaledContext`](crate::JournaledContext) for it. Nothing else needs such a process: what is sent to a run waits for it in the journal.
 #[derive(Debug, Clone)]
 pub struct LocalClient {
     home: PathBuf,
     journal: Arc<OnceCell<Journal>>,
+    /// Where the runs work that it starts.
+    directory: Option<PathBuf>,
 }
 
 impl LocalClient {
@@ -38,7 +40,16 @@ impl LocalClient {
         Self {
             home: home.into(),
             journal: Arc::default(),
+            directory: None,
         }
+    }
+
+    /// Sets the directory that the runs work in that it starts. Default is none: they work where whoever executes them
+    /// has them work.
+    #[must_use]
+    pub fn with_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
     }
 
     /// The journal, if there is one.
@@ -78,6 +89,7 @@ impl From<Journal> for LocalClient {
         Self {
             home: journal.home().to_owned(),
             journal: Arc::new(OnceCell::new_with(Some(journal))),
+            directory: None,
         }
     }
 }
@@ -100,7 +112,14 @@ impl RunClient for LocalClient {
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {
         Box::pin(async move {
             let journal = self.journal_or_new().await?;
-            Ok(journal.create_run(run_id, request, ENGINE).await?)
+            Ok(match &self.directory {
+                Some(directory) => {
+                    journal
+                        .create_run_in(directory, run_id, request, ENGINE)
+                        .await?
+                }
+                None => journal.create_run(run_id, request, ENGINE).await?,
+            })
         })
     }
 

@@ -13,4 +13,5 @@ pub use self::{
         error::JournalError, journal::Journal, journal_options::JournalOptions,
         private_files::prepare_home,
     },
+    tables::claim::RunClaim,
 };

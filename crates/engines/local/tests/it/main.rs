@@ -14,3 +14,4 @@ mod local;
 mod room;
 mod tokens;
 mod wait;
+mod worker;

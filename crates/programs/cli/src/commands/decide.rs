@@ -175,7 +175,7 @@ async fn tell(
             "ticket {ticket} of run {run_id} is {verdict}{call}"
         ))?;
     }
-    if !executing {
+    if !executing && !session.has_worker().await {
         note(&format!(
             "go on with it: {}",
             session.resume_command(run_id)

@@ -16,6 +16,7 @@ mod events;
 mod mcp;
 mod replay;
 mod resume;
+mod rm;
 mod run;
 mod runs;
 mod send;
@@ -24,6 +25,7 @@ mod status;
 mod submit;
 mod trust;
 mod wait;
+mod worker;
 
 /// Does what the command line says.
 pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
@@ -47,6 +49,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Send(args) => send::send(&session, args).await,
         Command::Signal(args) => send::signal(&session, args).await,
         Command::Cancel(args) => cancel::cancel(&session, args).await,
+        Command::Worker(args) => worker::worker(&session, args).await,
+        Command::Rm(args) => rm::rm(&session, args).await,
         Command::Agents => agents::agents(&session),
         Command::Trust(args) => trust::trust(&session, &args.folder),
         Command::Mcp(args) => mcp::mcp(&session, args).await,

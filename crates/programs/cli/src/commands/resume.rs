@@ -7,9 +7,10 @@ use crate::{
     CliError, Exit,
     args::{EngineName, ResumeArgs},
     questions::person::Person,
-    runs::execution,
+    runs::execution::{self, Upcoming},
     runs::outcome,
     runs::place,
+    runs::signals::Signals,
     session::Session,
 };
 
@@ -37,16 +38,24 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         AgentRef::Definition(agent) => options.definition(agent),
     };
     let (options, person) = Person::introduce(options);
-    let agents = file.open(options).await?;
+    // Before the MCP servers, which have to end with the command.
+    let signals = Signals::listen()?;
+    let agents = match signals.unless(file.open(options)).await {
+        Ok(opened) => opened?,
+        Err(interrupted) => return Ok(interrupted),
+    };
     let input = request.resolve(|name| agents.agent(name));
     let made = input.and_then(|RunInput { agent, .. }| Ok((agents.executor(&agent)?, agent)));
     let ran = match made {
         Ok((executor, agent)) => {
             let segment = &args.segment;
-            execution::execute(
-                session, &journal, run_id, &agent, executor, segment, &person,
-            )
-            .await
+            let upcoming = Upcoming {
+                journal: &journal,
+                run_id,
+                claim: None,
+                signals: &signals,
+            };
+            execution::execute(session, upcoming, &agent, executor, segment, &person).await
         }
         Err(error) => Err(error.into()),
     };

@@ -1,15 +1,19 @@
 //! `neuron run`
 
+use std::io;
+
 use neuron_config::OpenAgents;
 use neuron_types::Overrides;
+use tokio::task::spawn_blocking;
 
 use crate::{
     CliError, Exit,
     args::{EngineName, RunHereArgs},
     questions::person::Person,
     runs::changes,
-    runs::execution,
+    runs::execution::{self, Upcoming},
     runs::order::Order,
+    runs::signals::Signals,
     session::Session,
     terminal::output::note,
 };
@@ -24,8 +28,13 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     let file = session.agent_file().await?;
     let options = session.open_options()?.agents([session.global.agent()]);
     let (options, person) = Person::introduce(options);
-    let agents = file.open(options).await?;
-    let ran = start(session, &agents, args, &person).await;
+    // Before the MCP servers, which have to end with the command.
+    let signals = Signals::listen()?;
+    let agents = match signals.unless(file.open(options)).await {
+        Ok(opened) => opened?,
+        Err(interrupted) => return Ok(interrupted),
+    };
+    let ran = start(session, &agents, args, &person, &signals).await;
     agents.stop().await;
     ran
 }
@@ -35,11 +44,18 @@ async fn start(
     agents: &OpenAgents,
     args: RunHereArgs,
     person: &Person,
+    signals: &Signals,
 ) -> Result<Exit, CliError> {
     let agent = agents.agent(session.global.agent())?;
     let agent = changes::narrowed_here(&agent, &args.run.changes.overrides())?;
     let executor = agents.executor(&agent)?;
-    let order = Order::read(args.run)?;
+    let run = args.run;
+    // A signal ends the command also while the prompt is waited for.
+    let reading = spawn_blocking(move || Order::read(run));
+    let order = match signals.unless(reading).await {
+        Ok(read) => read.map_err(|lost| CliError::Threads(io::Error::other(lost)))??,
+        Err(interrupted) => return Ok(interrupted),
+    };
     if agents.is_demo(&agent) {
         note(
             "the demo model answers, which is a small program and no language model: set \
@@ -50,12 +66,16 @@ async fn start(
     let run_id = order.run_id.clone();
     let request = order.request(agent.clone(), Overrides::default());
     let directory = session.directory()?;
-    journal
-        .create_run_in(&directory, &run_id, request, EngineName::Local.as_str())
+    // No worker may take it up before this process does.
+    let claim = journal
+        .claim_run(&directory, &run_id, request, EngineName::Local.as_str())
         .await?;
+    let upcoming = Upcoming {
+        journal: &journal,
+        run_id: &run_id,
+        claim: Some(claim),
+        signals,
+    };
     let segment = &args.segment;
-    execution::execute(
-        session, &journal, &run_id, &agent, executor, segment, person,
-    )
-    .await
+    execution::execute(session, upcoming, &agent, executor, segment, person).await
 }

@@ -55,7 +55,7 @@ async fn tell(
             .output
             .text(&format!("{what} is queued for run {run_id}"))?;
     }
-    if !executing {
+    if !executing && !session.has_worker().await {
         note(&format!(
             "nobody executes the run now; go on with it: {}",
             session.resume_command(run_id)

@@ -1,24 +1,16 @@
 //! `neuron submit`
 
 use neuron_engine::RunHandle;
-use neuron_types::Overrides;
+use neuron_types::{Overrides, RunPhase};
 use serde_json::json;
 
 use crate::{
-    CliError, Exit,
-    args::{EngineName, SubmitArgs},
-    commands::wait,
-    runs::order::Order,
-    session::Session,
-    terminal::output::note,
-    terminal::shown,
+    CliError, Exit, args::SubmitArgs, commands::wait, runs::follow::is_executing,
+    runs::order::Order, session::Session, terminal::output::note, terminal::shown,
 };
 
 pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, CliError> {
     let engine = session.global.engine;
-    if engine == EngineName::Local {
-        return Err(CliError::SubmitHere);
-    }
     let session = &session.signing(&args.sign);
     // Before the prompt, which may be long in coming.
     let opened = session.engine().await?;
@@ -32,9 +24,15 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     if args.wait {
         note(&format!("run {run_id}: agent {}", shown::line(agent)));
         let run = RunHandle::start(opened, run_id, request).await?;
+        say_who_executes(session, &run).await;
+        if session.is_local() {
+            taken_up(&run).await?;
+        }
         return wait::to_the_end(session, &run, Some(0)).await;
     }
-    opened.start(&run_id, request).await?;
+    let run = RunHandle::start(opened, run_id, request).await?;
+    say_who_executes(session, &run).await;
+    let run_id = run.id();
     if session.output.is_json() {
         let value = json!({ "run_id": run_id, "engine": engine.as_str(), "state": "running" });
         session.output.value(&value)?;
@@ -42,6 +40,29 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
         session.output.text(run_id.as_str())?;
     }
     Ok(Exit::Done)
+}
+
+/// Says of a local run that nobody is there who takes it up.
+async fn say_who_executes(session: &Session, run: &RunHandle) {
+    if session.is_local() && !session.has_worker().await {
+        let run_id = run.id();
+        note(&format!(
+            "no worker is here: run {run_id} begins when `neuron worker` runs here, or with {}",
+            session.resume_command(run_id)
+        ));
+    }
+}
+
+/// Waits until a process has a local run, or it has come somewhere already.
+async fn taken_up(run: &RunHandle) -> Result<(), CliError> {
+    loop {
+        let status = run.status().await?;
+        let has_begun = status.state != RunPhase::Running || status.turn > 0;
+        if has_begun || is_executing(run).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(run.client().poll_interval(0)).await;
+    }
 }
 
 /// Rejects what the agent does not take, where the file of its worker is named. The worker looks all the same.

@@ -1,7 +1,7 @@
 //! Asks the person at the terminal what MCP servers want to know, while the run goes on.
 
 use std::{
-    io::{self, IsTerminal as _},
+    io,
     sync::{Arc, OnceLock},
 };
 
@@ -10,14 +10,9 @@ use neuron_mcp::{ElicitationAnswer, ElicitationRequest, McpClientHandler, McpErr
 use neuron_types::WasmBoxedFuture;
 
 use crate::{
-    questions::elicitation, terminal::line_reader::LineReader, terminal::output::note,
-    terminal::progress::Progress,
+    questions::elicitation, terminal::keyboard::can_ask, terminal::line_reader::LineReader,
+    terminal::output::note, terminal::progress::Progress,
 };
-
-/// Whether a person can be asked here: both ends of the conversation are a terminal.
-pub(crate) fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
 
 /// The person at the terminal, as the servers of one agent file see them.
 #[derive(Debug, Default)]

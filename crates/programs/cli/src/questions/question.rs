@@ -10,6 +10,7 @@ use neuron_types::{Always, RunId, Ticket, TicketKind};
 use serde_json::Value;
 
 use crate::{
+    terminal::keyboard,
     terminal::line_reader::{Line, LineReader},
     terminal::output::note,
     terminal::shown,
@@ -228,6 +229,7 @@ fn in_editor(editor: &str, args: &Value) -> io::Result<String> {
         .arg(format!("{editor} \"$1\""))
         .arg("sh")
         .arg(file.path())
+        .stdin(keyboard::for_program()?)
         .stdout(stderr_handle()?)
         .status()?;
     if !status.success() {

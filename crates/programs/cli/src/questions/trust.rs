@@ -8,7 +8,7 @@ use neuron_config::{
 
 use crate::{
     CliError,
-    questions::person::can_ask,
+    terminal::keyboard::can_ask,
     terminal::line_reader::{Line, LineReader},
     terminal::output::note,
     terminal::shown,

@@ -4,9 +4,10 @@ use std::{future::Future, sync::Arc};
 
 use neuron_engine::RunHandle;
 use neuron_executor::Executor;
-use neuron_local::{Interrupt, Journal, JournalError, JournaledContext, LocalClient, ParkPolicy};
+use neuron_local::{
+    Interrupt, Journal, JournalError, JournaledContext, LocalClient, ParkPolicy, RunClaim,
+};
 use neuron_types::{AgentSpec, DurableError, Refusal, RunId, RunOutput};
-use neuron_worker::Interruption;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::{
@@ -14,13 +15,25 @@ use crate::{
     args::SegmentArgs,
     decisions::decider::Decider,
     questions::asker::Asker,
-    questions::person::{Person, can_ask},
+    questions::person::Person,
     runs::outcome,
+    runs::signals::Signals,
     session::Session,
+    terminal::keyboard::can_ask,
     terminal::output::note,
     terminal::progress::{Progress, Watch},
     terminal::shown,
 };
+
+/// A run that is about to be executed.
+pub(crate) struct Upcoming<'a> {
+    pub(crate) journal: &'a Journal,
+    pub(crate) run_id: &'a RunId,
+    /// The right to it, if it was made just now.
+    pub(crate) claim: Option<RunClaim>,
+    /// What interrupts it.
+    pub(crate) signals: &'a Signals,
+}
 
 /// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
 /// whom the run's MCP servers ask.
@@ -30,13 +43,18 @@ use crate::{
 /// What keeps the run from going on; the run is resumable then.
 pub(crate) async fn execute(
     session: &Session,
-    journal: &Journal,
-    run_id: &RunId,
+    upcoming: Upcoming<'_>,
     agent: &AgentSpec,
     executor: Executor,
     segment: &SegmentArgs,
     person: &Person,
 ) -> Result<Exit, CliError> {
+    let Upcoming {
+        journal,
+        run_id,
+        claim,
+        signals,
+    } = upcoming;
     introduce(run_id, agent);
     let status = journal.status(run_id).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
@@ -59,7 +77,11 @@ pub(crate) async fn execute(
     } else {
         ParkPolicy::Suspend
     };
-    let door = match JournaledContext::open(journal, run_id, executor).await {
+    let opened = match claim {
+        Some(claim) => JournaledContext::open_claimed(claim, executor).await,
+        None => JournaledContext::open(journal, run_id, executor).await,
+    };
+    let door = match opened {
         Ok(door) => limited(door, segment)
             .with_agents([agent.clone()].into_iter().collect())
             .with_sink(Arc::new(watch))
@@ -71,9 +93,11 @@ pub(crate) async fn execute(
         Err(error) => return Err(error.into()),
     };
     let interrupt = door.interrupt_handle();
-    let at_signal = interrupt.clone();
-    let interruption =
-        Interruption::listen(move || at_signal.interrupt()).map_err(CliError::Signals)?;
+    let (at_signal, first) = (interrupt.clone(), signals.first().clone());
+    tokio::spawn(async move {
+        first.cancelled().await;
+        at_signal.interrupt();
+    });
     let asker =
         decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
     let result = attend(to_its_end(&door), asker, &interrupt).await;
@@ -84,7 +108,7 @@ pub(crate) async fn execute(
             // Whoever looks at the run sees all that happened.
             door.flush().await?;
             drop(door);
-            if let Some(signal) = interruption.signal() {
+            if let Some(signal) = signals.signal() {
                 note(&format!(
                     "run {run_id} was interrupted; go on with it: {}",
                     session.resume_command(run_id)

@@ -1,6 +1,6 @@
 //! Reading a person's answers so that a question can be taken back.
 
-use std::io::{self, PipeReader, PipeWriter, Write as _, stderr, stdin};
+use std::io::{self, PipeReader, PipeWriter, Write as _, stderr};
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -9,12 +9,12 @@ use rustix::{
 };
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::terminal::output::note;
+use crate::terminal::{keyboard::Keyboard, output::note};
 
 /// One question at a time: there is one terminal.
 static FLOOR: Mutex<()> = Mutex::const_new(());
 
-/// A line of standard input, or why there is none.
+/// A line that was typed, or why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// What was typed, without the line break.
@@ -28,6 +28,7 @@ pub(crate) enum Line {
 /// Reads lines from the terminal until the other half is dropped.
 #[derive(Debug)]
 pub(crate) struct LineReader {
+    keyboard: Keyboard,
     taken_back: PipeReader,
 }
 
@@ -50,7 +51,7 @@ impl LineReader {
     ///
     /// # Errors
     ///
-    /// The system's, where it has no more files.
+    /// The system's, where it has no more files, or there is no terminal.
     pub(crate) async fn new() -> io::Result<(Self, Question)> {
         let floor = FLOOR.lock().await;
         let (taken_back, open) = io::pipe()?;
@@ -58,7 +59,12 @@ impl LineReader {
             open: Some(open),
             _floor: floor,
         };
-        Ok((Self { taken_back }, question))
+        let keyboard = Keyboard::open()?;
+        let reader = Self {
+            keyboard,
+            taken_back,
+        };
+        Ok((reader, question))
     }
 
     /// Puts a question at the beginning of a line and waits for what is typed.
@@ -81,8 +87,8 @@ impl LineReader {
 
     /// Forgets what was typed before the question could be read: it is no answer.
     pub(crate) fn forget_typed(&self) {
-        // Standard input is a terminal, or there is nothing to forget.
-        tcflush(stdin(), QueueSelector::IFlush).ok();
+        // It is a terminal, or there is nothing to forget.
+        tcflush(&self.keyboard, QueueSelector::IFlush).ok();
     }
 
     /// Waits for a line.
@@ -91,12 +97,11 @@ impl LineReader {
     ///
     /// The system's.
     fn line(&self) -> io::Result<Line> {
-        let stdin = stdin();
         let mut typed = Vec::new();
         let mut buffer = [0; 1024];
         loop {
             let mut ready = [
-                PollFd::new(&stdin, PollFlags::IN),
+                PollFd::new(&self.keyboard, PollFlags::IN),
                 PollFd::new(&self.taken_back, PollFlags::IN),
             ];
             match poll(&mut ready, None) {
@@ -110,7 +115,7 @@ impl LineReader {
             if input.revents().is_empty() {
                 continue;
             }
-            let count = match read(&stdin, &mut buffer) {
+            let count = match read(&self.keyboard, &mut buffer) {
                 Err(Errno::INTR) => continue,
                 result => result?,
             };

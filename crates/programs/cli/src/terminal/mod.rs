@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod describe;
+pub(crate) mod keyboard;
 pub(crate) mod line_reader;
 pub(crate) mod live;
 pub(crate) mod output;

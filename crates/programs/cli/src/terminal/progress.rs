@@ -165,4 +165,8 @@ impl EventSink for Watch {
     fn progress(&self, progress: &ToolProgress) {
         self.progress.tool_progress(progress);
     }
+
+    fn stalled(&self, why: &str) {
+        self.progress.note(why);
+    }
 }

@@ -104,12 +104,15 @@ fn commands_say_where_they_belong() {
         home.neuron(&["resume", "r1", "--engine", engine])
             .exits(2)
             .says("`neuron wait`");
+        home.neuron(&["worker", "--engine", engine])
+            .exits(2)
+            .prints("")
+            .says(&format!("error: {engine} has a worker of its own"));
+        home.neuron(&["rm", "r1", "--engine", engine])
+            .exits(2)
+            .prints("")
+            .says(&format!("error: {engine} keeps its runs itself"));
     }
-    home.neuron(&["submit", "hi"])
-        .exits(2)
-        .prints("")
-        .says("error: submit starts a run on an engine")
-        .says("`neuron run`");
     assert!(!home.exists(".neuron"), "nothing was started");
 }
 

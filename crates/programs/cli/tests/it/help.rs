@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "run",
     "resume",
     "submit",
@@ -21,6 +21,8 @@ const COMMANDS: [&str; 23] = [
     "send",
     "signal",
     "cancel",
+    "worker",
+    "rm",
     "agents",
     "trust",
     "mcp",

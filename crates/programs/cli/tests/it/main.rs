@@ -41,3 +41,4 @@ mod terminal;
 mod tool_limits;
 mod trust;
 mod wait;
+mod worker;

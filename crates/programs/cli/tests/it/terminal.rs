@@ -61,6 +61,25 @@ fn yes_makes_the_call() {
 }
 
 #[test]
+fn a_prompt_from_a_pipe_leaves_the_terminal_for_answers() {
+    let home = Home::with_script(&one_command("echo made > made"), ASKS);
+    let neuron = home.command(&[]);
+    let mut piped = Command::new("sh");
+    piped
+        .args(["-c", "echo go | \"$0\" run --id r1 -"])
+        .arg(neuron.get_program())
+        .current_dir(home.dir())
+        .env_clear();
+    let variables = neuron.get_envs();
+    piped.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    let mut session = in_terminal(piped);
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    ends_with(session, 0);
+    assert_eq!(home.read("made"), "made\n");
+}
+
+#[test]
 fn always_answers_later_calls_for_which_the_same_is_asked() {
     let turns = json!([
         { "tool_calls": [{ "name": "bash", "input": { "command": "echo one >> made" } }] },

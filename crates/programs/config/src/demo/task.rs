@@ -95,7 +95,12 @@ fn is_prompt(message: &Message) -> bool {
         && message
             .content
             .iter()
-            .any(|block| matches!(block, ContentBlock::Text(text) if !text.starts_with("[Summary")))
+            .any(|block| matches!(block, ContentBlock::Text(text) if !is_said_by_the_loop(text)))
+}
+
+/// Whether the loop says this to the model beside the prompts: what a compaction left, and reminders.
+fn is_said_by_the_loop(text: &str) -> bool {
+    text.starts_with("[Summary") || text.starts_with("<system-reminder>")
 }
 
 /// The turn that a call of the demo model belongs to.

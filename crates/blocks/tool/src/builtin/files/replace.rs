@@ -12,7 +12,7 @@ use std::{
 
 use neuron_types::ToolError;
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, fchmod, openat, renameat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, fchmod, fsync, openat, renameat, unlinkat},
     io::Errno,
 };
 use tokio_util::sync::CancellationToken;
@@ -127,10 +127,20 @@ impl<'a> Beside<'a> {
         }
     }
 
+    /// Has the disk know its name: what is said to be written is there after a power cut. A file system that cannot say so
+    /// of a directory keeps nothing from being written.
+    fn sync_folder(&self) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // The handle that is here may only name the directory.
+        let opened = openat(self.folder, ".", flags, Mode::empty());
+        let _ = opened.and_then(fsync);
+    }
+
     /// Gives it this name in its directory, in the place of what has it.
     fn persist(mut self, name: &Path) -> io::Result<()> {
         renameat(self.folder, self.name.as_str(), self.folder, name)?;
         self.placed = true;
+        self.sync_folder();
         Ok(())
     }
 }

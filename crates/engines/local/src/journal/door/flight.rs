@@ -167,6 +167,17 @@ impl Flight {
         self.effects.goes_on()
     }
 
+    /// Whether an effect has begun and goes on.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.effects.is_under_way()
+    }
+
+    /// When the next deadline is over, on the wall clock.
+    pub(crate) fn wakes_at(&self) -> Option<DateTime<Utc>> {
+        let to_come = self.deadlines.values().filter(|deadline| !deadline.is_over);
+        to_come.map(|deadline| deadline.due_at).min()
+    }
+
     /// A deadline that is over, and whose end is not journaled.
     pub(crate) fn due(&self) -> Option<Deadline> {
         self.deadlines

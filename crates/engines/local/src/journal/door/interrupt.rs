@@ -18,4 +18,11 @@ impl Interrupt {
     pub fn interrupt(&self) {
         self.stop.interrupt();
     }
+
+    /// Puts the run away between two steps: effects in flight come to their ends, which are journaled, and no other is
+    /// started. Then the wait comes to [`DurableError::Suspended`](neuron_types::DurableError::Suspended). It may take
+    /// as long as those effects do, with their further attempts; [`interrupt`](Self::interrupt) ends them.
+    pub fn interrupt_between_steps(&self) {
+        self.stop.drain();
+    }
 }

@@ -18,7 +18,7 @@ use crate::journal::{
     door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy},
     run::core::Core,
     store::{error::JournalError, journal::Journal},
-    tables::segments,
+    tables::{claim::RunClaim, segments},
 };
 
 /// A door that journals: a run goes on in another process where this one stopped, however it stopped.
@@ -78,21 +78,42 @@ impl JournaledContext {
         run_id: &RunId,
         executor: Executor,
     ) -> Result<Self, JournalError> {
-        Ok(Self {
-            core: Arc::new(Core::open(journal, run_id).await?),
+        let core = Core::open(journal, run_id).await?;
+        Ok(Self::over(core, journal, executor))
+    }
+
+    /// As [`open`](Self::open), for a run that was [made with its claim](Journal::claim_run).
+    ///
+    /// # Errors
+    ///
+    /// What keeps the journal from being read.
+    pub async fn open_claimed(claim: RunClaim, executor: Executor) -> Result<Self, JournalError> {
+        let RunClaim {
+            journal,
+            run_id,
+            lock,
+        } = claim;
+        let core = Core::open_locked(&journal, &run_id, lock).await?;
+        Ok(Self::over(core, &journal, executor))
+    }
+
+    fn over(core: Core, journal: &Journal, executor: Executor) -> Self {
+        Self {
+            core: Arc::new(core),
             executor: executor.with_place(journal.place().clone()),
             agents: Agents::default(),
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
             most: segments::MOST,
             flight: Mutex::default(),
-        })
+        }
     }
 
     /// Sets the sink of the run's events. Default is none.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.executor = self.executor.with_sink(Arc::clone(&sink));
+        self.core.set_sink(Arc::clone(&sink));
         self.sink = sink;
         self
     }
@@ -152,6 +173,13 @@ impl JournaledContext {
         Interrupt {
             stop: Arc::clone(&self.core.stop),
         }
+    }
+
+    /// Returns when the first of the times is over that the run waits for; `None` if it waits for none. A run that was put
+    /// away goes on then, if somebody resumes it.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
+        self.flight().wakes_at()
     }
 
     /// Writes the events that are not in the journal yet.

@@ -5,8 +5,8 @@ use neuron_types::{DurableError, Handle, signal};
 use crate::journal::{
     door::{broken::Broken, journaled_context::JournaledContext},
     run::{
-        core::{Recalled, Taken},
         known::Ended,
+        wanted::{Recalled, Taken},
     },
     tables::{
         recording::{Done, Progress},

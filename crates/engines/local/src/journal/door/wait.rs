@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::journal::{
     door::{flight::Deadline, journaled_context::JournaledContext, park_policy::ParkPolicy},
-    run::core::Wanted,
+    run::wanted::Wanted,
     store::column::later,
     tables::steps::{Kind, Operation},
 };
@@ -136,6 +136,9 @@ impl JournaledContext {
         loop {
             if core.stop.is_interrupted() {
                 return Err(self.end_effects().await);
+            }
+            if core.stop.is_draining() && !self.flight().is_under_way() {
+                return Err(DurableError::Suspended);
             }
             let is_cancelled = stop.is_cancelled() && wanted.heeds_cancel;
             // What was started is not made any more.

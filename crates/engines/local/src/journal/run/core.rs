@@ -10,7 +10,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_engine::{CancelBody, Pace, RunClock, RunLedger, SegmentSize};
-use neuron_executor::{Agents, Executor};
+use neuron_executor::{Agents, EventSink, Executor};
 use neuron_types::{
     DurableError, End, Handle, RecordedEvent, RunEvent, RunId, RunOutput, RunStart, Signal,
     StepFailure, signal,
@@ -23,7 +23,11 @@ use crate::{
     journal::{
         run::{
             known::{Ended, Known},
+            patience::Patience,
             state::{State, Unsaved},
+            unwritten::Unwritten,
+            wanted::{Recalled, Taken, taken_by},
+            watcher::Watcher,
         },
         store::{
             column::wall_clock,
@@ -35,7 +39,7 @@ use crate::{
         tables::{
             entries::{self, Ending, Entry},
             events,
-            recording::{Done, Progress, Recorded, Recording},
+            recording::Recording,
             runs::{check_version, load_origin, open_run, save_output, save_status},
             segments::{self, Beginning},
             signals,
@@ -61,59 +65,12 @@ pub(crate) struct Core {
     replayed_events: u64,
     journal: Journal,
     lock: RunLock,
-    run: i64,
+    pub(super) run: i64,
     /// Whoever executes the run starts where its newest segment does.
     is_from_start: AtomicBool,
     state: Mutex<State>,
     known: Mutex<Known>,
-}
-
-/// What a wait may take.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) op: i64,
-    /// Their ends come before any signal.
-    pub(crate) handles: Vec<Handle>,
-    /// Names of signals.
-    pub(crate) names: Vec<String>,
-    /// It ends when the run is cancelled.
-    pub(crate) heeds_cancel: bool,
-}
-
-impl Wanted {
-    pub(crate) fn new(op: i64, handles: &[Handle], names: &[&str], heeds_cancel: bool) -> Self {
-        Self {
-            op,
-            handles: handles.to_vec(),
-            names: names.iter().map(|&name| name.to_owned()).collect(),
-            heeds_cancel,
-        }
-    }
-}
-
-/// A signal that a wait has taken.
-#[derive(Debug)]
-pub(crate) struct Taken {
-    signal: Signal,
-    at: DateTime<Utc>,
-    place: u64,
-}
-
-impl Taken {
-    /// The signal's name.
-    pub(crate) fn name(&self) -> &str {
-        &self.signal.name
-    }
-}
-
-/// What the journal has of a wait and of what was started before it.
-#[derive(Debug, Default)]
-pub(crate) struct Recalled {
-    pub(crate) steps: Vec<Recorded>,
-    /// What stands at the number of the wait.
-    pub(crate) wait: Option<Recorded>,
-    /// What the wait took, if that is one.
-    pub(crate) taken: Option<Taken>,
+    watcher: Watcher,
 }
 
 impl Core {
@@ -124,6 +81,15 @@ impl Core {
             .call(move |connection| open_run(connection, &wanted).map(drop))
             .await?;
         let lock = journal.lock(run_id).await?;
+        Self::open_locked(journal, run_id, lock).await
+    }
+
+    /// Reads where a run stands whose lock is held.
+    pub(crate) async fn open_locked(
+        journal: &Journal,
+        run_id: &RunId,
+        lock: RunLock,
+    ) -> Result<Self, JournalError> {
         let (journal, run_id) = (journal.clone(), run_id.clone());
         blocking(move || {
             let shared = journal.clone();
@@ -185,11 +151,17 @@ impl Core {
                 looked_at: None,
             }),
             known: Mutex::default(),
+            watcher: Watcher::default(),
         })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets who is notified of what holds the run up here.
+    pub(crate) fn set_sink(&self, sink: Arc<dyn EventSink>) {
+        self.watcher.set(sink);
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
@@ -236,7 +208,7 @@ impl Core {
     }
 
     /// When a result that is journaled now came: never before the one that was observed last.
-    fn stamp(&self) -> DateTime<Utc> {
+    pub(super) fn stamp(&self) -> DateTime<Utc> {
         self.now().max(wall_clock())
     }
 
@@ -366,13 +338,35 @@ impl Core {
         .await
     }
 
-    /// Writes in one transaction, together with the events that are pending and the status.
+    /// Writes in one transaction, together with the events that are pending and the status. What cannot be written
+    /// just now is tried again until it is, or the run is interrupted.
     pub(crate) async fn commit<T: Send + 'static>(
         self: &Arc<Self>,
-        write: impl FnOnce(&Transaction<'_>, i64) -> Result<T, JournalError> + Send + 'static,
+        write: impl Fn(&Transaction<'_>, i64) -> Result<T, JournalError> + Send + Sync + 'static,
     ) -> Result<T, JournalError> {
-        self.with(move |core, connection| core.commit_on(connection, write))
-            .await
+        let write = Arc::new(write);
+        let mut patience = Patience::default();
+        loop {
+            let write = Arc::clone(&write);
+            let committed = self
+                .with(move |core, connection| {
+                    core.commit_on(connection, |transaction, run| write(transaction, run))
+                })
+                .await;
+            match committed {
+                Err(error) if self.may_wait_for(&error) => self.pause(&mut patience, &error).await,
+                committed => return committed,
+            }
+        }
+    }
+
+    /// Whether a write that failed so is tried again.
+    pub(super) fn may_wait_for(&self, error: &JournalError) -> bool {
+        self.journal.is_passing(error) && !self.stop.is_interrupted()
+    }
+
+    pub(super) async fn pause(&self, patience: &mut Patience, why: &JournalError) {
+        patience.pause(&self.run_id, why, &self.watcher).await;
     }
 
     fn commit_on<T>(
@@ -384,7 +378,7 @@ impl Core {
     }
 
     /// Has what is unsaved written; the caller has the connection, so nobody else takes or puts back meanwhile.
-    fn save<T>(
+    pub(super) fn save<T>(
         &self,
         write: impl FnOnce(&Unsaved) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
@@ -396,7 +390,7 @@ impl Core {
         result
     }
 
-    fn write<T>(
+    pub(super) fn write<T>(
         &self,
         connection: &mut Connection,
         unsaved: &Unsaved,
@@ -447,7 +441,8 @@ impl Core {
         })
     }
 
-    /// Keeps the end of what was started, unless that was dropped.
+    /// Keeps the end of what was started, unless that was dropped. It is there, and would be lost: it is tried to write
+    /// it for as long as this process lives.
     pub(crate) async fn end(
         self: &Arc<Self>,
         operation: Arc<Operation>,
@@ -455,20 +450,51 @@ impl Core {
         result: String,
         not_before: Option<DateTime<Utc>>,
     ) -> Result<(), JournalError> {
-        self.with(move |core, connection| {
-            let handle = operation.handle();
-            if core.known().is_dropped(handle) {
-                return Ok(());
+        let mut unwritten = Unwritten {
+            operation,
+            end,
+            result,
+            not_before,
+        };
+        let mut patience = Patience::default();
+        loop {
+            let tried = self
+                .with(move |core, connection| Ok(core.try_end(connection, unwritten)))
+                .await?;
+            let (error, left) = match tried {
+                None => return Ok(()),
+                Some(left) => *left,
+            };
+            if !self.journal.is_passing(&error) {
+                return Err(error);
             }
-            let at = core.stamp().max(not_before.unwrap_or_default());
-            let place = core.write_end(connection, operation.ending(&result, at))?;
-            let bytes = result.len();
-            // The connection is still held: ends come to be known in the order of their places.
-            core.known()
-                .put_end(place, handle, Ended { end, at, bytes });
-            Ok(())
-        })
-        .await
+            unwritten = left;
+            self.pause(&mut patience, &error).await;
+        }
+    }
+
+    /// Writes an end. One that cannot be written is given back, with the reason.
+    fn try_end(
+        &self,
+        connection: &mut Connection,
+        unwritten: Unwritten,
+    ) -> Option<Box<(JournalError, Unwritten)>> {
+        let handle = unwritten.operation.handle();
+        if self.known().is_dropped(handle) {
+            return None;
+        }
+        let at = self.stamp().max(unwritten.not_before.unwrap_or_default());
+        let ending = unwritten.operation.ending(&unwritten.result, at);
+        let place = match self.write_end(connection, ending) {
+            Ok(place) => place,
+            Err(error) => return Some(Box::new((self.journal.explained(error), unwritten))),
+        };
+        let Unwritten { end, result, .. } = unwritten;
+        let bytes = result.len();
+        // The connection is still held: ends come to be known in the order of their places.
+        self.known()
+            .put_end(place, handle, Ended { end, at, bytes });
+        None
     }
 
     /// Journals the starts of these writes, which are about to be made.
@@ -517,51 +543,6 @@ impl Core {
         }
     }
 
-    /// Takes the first signal that is wanted: the one that cancels the run before any other, and none where
-    /// an end is there that the wait asks for.
-    pub(crate) async fn take_signal(
-        self: &Arc<Self>,
-        wanted: Arc<Wanted>,
-    ) -> Result<Option<Taken>, JournalError> {
-        self.with(move |core, connection| {
-            // No end can come meanwhile: the connection is held.
-            if core.known().ends.has_any(&wanted.handles) {
-                return Ok(None);
-            }
-            let Some(waiting) = core.first_wanted(connection, &wanted)? else {
-                return Ok(None);
-            };
-            let operation = Operation::wait(wanted.op, &[&waiting.signal.name]);
-            let (id, at) = (waiting.id.to_string(), core.stamp());
-            let end = operation.ending(&id, at);
-            let place = core.save(|unsaved| {
-                core.write(connection, unsaved, Some(end), |transaction, _| {
-                    signals::consume(transaction, waiting.id, operation.op)
-                })?;
-                Ok(unsaved.place)
-            })?;
-            let signal = waiting.signal;
-            Ok(Some(Taken { signal, at, place }))
-        })
-        .await
-    }
-
-    fn first_wanted(
-        &self,
-        connection: &Connection,
-        wanted: &Wanted,
-    ) -> Result<Option<signals::Waiting>, JournalError> {
-        let cancel = wanted.heeds_cancel.then_some(signal::CANCEL);
-        let names = wanted.names.iter().map(String::as_str);
-        for name in cancel.into_iter().chain(names) {
-            let waiting = signals::first_waiting(connection, self.run, name)?;
-            if waiting.is_some() {
-                return Ok(waiting);
-            }
-        }
-        Ok(None)
-    }
-
     /// Writes the run's end.
     pub(crate) async fn finish(self: &Arc<Self>, output: RunOutput) -> Result<(), JournalError> {
         {
@@ -575,26 +556,11 @@ impl Core {
         Ok(())
     }
 
-    async fn with<T: Send + 'static>(
+    pub(super) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
         let core = Arc::clone(self);
         blocking(move || core.journal.with(|connection| work(&core, connection))).await
     }
-}
-
-/// What the row of a wait holds. `None` if it is of something else.
-fn taken_by(connection: &Connection, of_wait: &Recorded) -> Result<Option<Taken>, JournalError> {
-    let Progress::Done(Done { result, at, place }) = &of_wait.progress else {
-        return Ok(None);
-    };
-    if !of_wait.is_wait {
-        return Ok(None);
-    }
-    Ok(Some(Taken {
-        signal: signals::load(connection, serde_json::from_str(result)?)?,
-        at: *at,
-        place: *place,
-    }))
 }

@@ -2,4 +2,9 @@
 
 pub(crate) mod core;
 pub(crate) mod known;
+pub(crate) mod patience;
 pub(crate) mod state;
+pub(crate) mod take_signal;
+pub(crate) mod unwritten;
+pub(crate) mod wanted;
+pub(crate) mod watcher;

@@ -140,6 +140,12 @@ pub enum JournalError {
         /// The run.
         run_id: RunId,
     },
+    /// The run is not over, and cannot be forgotten.
+    #[error("run {run_id} is not over")]
+    NotOver {
+        /// The run.
+        run_id: RunId,
+    },
     /// The run does not take what it is asked, and is none the worse.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -24,6 +24,26 @@ const LOG_PAGES: i64 = 250;
 /// More statements than the journal has.
 const CACHED_STATEMENTS: usize = 64;
 
+/// The pages that are free are given back when that is asked for: the value of `auto_vacuum`.
+const INCREMENTAL: i64 = 2;
+
+/// Gives the pages that are free back to the file system. A database of an older neuron is written anew for that, once.
+pub(crate) fn drain_free_pages(connection: &mut Connection) -> Result<(), JournalError> {
+    let found: i64 = connection.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
+    if found == INCREMENTAL {
+        // Each step gives one back.
+        let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
+        let mut rows = statement.query([])?;
+        while rows.next()?.is_some() {}
+    } else {
+        connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+        connection.execute_batch("VACUUM")?;
+    }
+    // Into the database's own file, which is cut then.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}
+
 pub(crate) fn database_path(home: &Path) -> PathBuf {
     home.join("neuron.db")
 }
@@ -65,12 +85,16 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_timeout(options.lock_timeout.unwrap_or(BUSY_TIMEOUT))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
     // That takes as long as many a statement, and half as long as a commit.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     let version = schema::check(&connection, path)?;
+    if version == 0 {
+        // Before the first page is written: forgotten runs give their pages back.
+        connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+    }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;

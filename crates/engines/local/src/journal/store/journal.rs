@@ -21,7 +21,8 @@ use crate::journal::store::{
 ///
 /// A run executes in one process at a time; `locks/` in the home directory holds a lock file for each. Every
 /// change is one transaction that is on the disk when the method returns. Transactions are short and wait up
-/// to ten seconds for another process's. They run on tokio's blocking threads; on a current-thread runtime
+/// to ten seconds for another process's. Those of a run's executor are tried again for as long as it takes, also where
+/// the disk is full: a result that is there is not lost. They run on tokio's blocking threads; on a current-thread runtime
 /// they run in place, because handing them over would take longer than most of them.
 #[derive(Clone)]
 pub struct Journal {
@@ -31,6 +32,8 @@ pub struct Journal {
 struct Inner {
     home: PathBuf,
     place: Place,
+    /// It may have so many bytes and no more, as long as this is open.
+    is_limited: bool,
     connection: Mutex<Connection>,
 }
 
@@ -58,6 +61,7 @@ impl Journal {
         options: JournalOptions,
     ) -> Result<Self, JournalError> {
         let home = home.into();
+        let is_limited = options.max_bytes.is_some();
         blocking(move || {
             let connection = home::open(&home, &options)?;
             let place = home::place(&home).map_err(home::unusable(&home))?;
@@ -65,6 +69,7 @@ impl Journal {
                 inner: Arc::new(Inner {
                     home,
                     place,
+                    is_limited,
                     connection: Mutex::new(connection),
                 }),
             })
@@ -130,8 +135,22 @@ impl Journal {
         // A panic in between has rolled its transaction back.
         let connection = self.inner.connection.lock();
         let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection)
-            .map_err(|error| error.explained(&home::database_path(&self.inner.home)))
+        work(&mut connection).map_err(|error| self.explained(error))
+    }
+
+    /// The error in words, if it is one of SQLite.
+    pub(crate) fn explained(&self, error: JournalError) -> JournalError {
+        error.explained(&home::database_path(&self.inner.home))
+    }
+
+    /// Whether what could not be written may be written later, without anybody changing anything here: another process
+    /// has the database, or the disk is full.
+    pub(crate) fn is_passing(&self, error: &JournalError) -> bool {
+        match error {
+            JournalError::Busy { .. } => true,
+            JournalError::Full { .. } => !self.inner.is_limited,
+            _ => false,
+        }
     }
 
     /// Does it in one transaction.

@@ -1,11 +1,15 @@
 //! How a journal is kept.
 
+use std::time::Duration;
+
 /// How a [`Journal`](crate::Journal) is kept.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct JournalOptions {
     /// The most bytes that the database may have, as long as this process writes it. Default is no limit.
     pub max_bytes: Option<u64>,
+    /// How long a statement waits for another process's transaction. Default is ten seconds.
+    pub lock_timeout: Option<Duration>,
 }
 
 impl JournalOptions {
@@ -16,6 +20,16 @@ impl JournalOptions {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how long a statement waits for another process's transaction, before it fails with
+    /// [`JournalError::Busy`](crate::JournalError::Busy). Default is ten seconds.
+    ///
+    /// What a run's executor writes is tried again after that, until it is written.
+    #[must_use]
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout = Some(timeout);
         self
     }
 }

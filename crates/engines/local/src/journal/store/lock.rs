@@ -47,7 +47,44 @@ impl RunLock {
     }
 }
 
+/// The name of the lock that the workers of a home share. No run's name starts with a dot.
+const WORKER: &str = ".worker";
+
+/// That a worker is there, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct WorkerPresence {
+    _file: File,
+}
+
 impl Journal {
+    /// Says to others that a worker is there.
+    pub(crate) fn announce_worker(&self) -> Result<WorkerPresence, JournalError> {
+        let path = lock_path(self.home(), WORKER);
+        let file = open_lock(&path)?;
+        // Whoever looks for a worker holds it for a moment.
+        file.lock_shared().map_err(unusable(&path))?;
+        Ok(WorkerPresence { _file: file })
+    }
+
+    /// Whether a [worker](crate::LocalWorker) of this home is there, in this process or another.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`] if its lock file cannot be opened.
+    pub fn has_worker(&self) -> Result<bool, JournalError> {
+        let path = lock_path(self.home(), WORKER);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(unusable(&path)(error)),
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
+        }
+    }
+
     pub(crate) async fn lock(&self, run_id: &RunId) -> Result<RunLock, JournalError> {
         for _ in 0..TRIES {
             if let Some(lock) = RunLock::try_take(self.home(), run_id)? {

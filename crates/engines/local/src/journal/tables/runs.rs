@@ -187,6 +187,11 @@ impl Journal {
     }
 }
 
+/// Whether there is such a run.
+pub(crate) fn is_run(connection: &Connection, run_id: &RunId) -> Result<bool, JournalError> {
+    Ok(find(connection, run_id)?.is_some())
+}
+
 /// The run's number in the tables, if it exists.
 fn find(connection: &Connection, run_id: &RunId) -> Result<Option<i64>, JournalError> {
     Ok(connection

@@ -59,6 +59,13 @@ impl OpenOptions {
         }
     }
 
+    /// Sets another directory for tools and MCP servers to work in. What is opened with it keeps to the limits of providers
+    /// together with what is opened with clones of these options.
+    pub fn in_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = cwd.into();
+        self
+    }
+
     /// Sets where variables come from. Default is [`ProcessEnvironment`].
     pub fn environment(mut self, environment: impl Environment + Send + Sync + 'static) -> Self {
         self.environment = Arc::new(environment);

@@ -1,0 +1,78 @@
+//! Taking a signal.
+
+use std::sync::Arc;
+
+use neuron_types::signal;
+use rusqlite::Connection;
+
+use crate::journal::{
+    run::{
+        core::Core,
+        patience::Patience,
+        wanted::{Taken, Wanted},
+    },
+    store::error::JournalError,
+    tables::{signals, steps::Operation},
+};
+
+impl Core {
+    /// Takes the first signal that is wanted: the one that cancels the run before any other, and none where
+    /// an end is there that the wait asks for.
+    pub(crate) async fn take_signal(
+        self: &Arc<Self>,
+        wanted: Arc<Wanted>,
+    ) -> Result<Option<Taken>, JournalError> {
+        let mut patience = Patience::default();
+        loop {
+            let wanted = Arc::clone(&wanted);
+            let taken = self
+                .with(move |core, connection| core.take_on(connection, &wanted))
+                .await;
+            match taken {
+                Err(error) if self.may_wait_for(&error) => self.pause(&mut patience, &error).await,
+                taken => return taken,
+            }
+        }
+    }
+
+    fn take_on(
+        &self,
+        connection: &mut Connection,
+        wanted: &Wanted,
+    ) -> Result<Option<Taken>, JournalError> {
+        // No end can come meanwhile: the connection is held.
+        if self.known().ends.has_any(&wanted.handles) {
+            return Ok(None);
+        }
+        let Some(waiting) = self.first_wanted(connection, wanted)? else {
+            return Ok(None);
+        };
+        let operation = Operation::wait(wanted.op, &[&waiting.signal.name]);
+        let (id, at) = (waiting.id.to_string(), self.stamp());
+        let end = operation.ending(&id, at);
+        let place = self.save(|unsaved| {
+            self.write(connection, unsaved, Some(end), |transaction, _| {
+                signals::consume(transaction, waiting.id, operation.op)
+            })?;
+            Ok(unsaved.place)
+        })?;
+        let signal = waiting.signal;
+        Ok(Some(Taken { signal, at, place }))
+    }
+
+    fn first_wanted(
+        &self,
+        connection: &Connection,
+        wanted: &Wanted,
+    ) -> Result<Option<signals::Waiting>, JournalError> {
+        let cancel = wanted.heeds_cancel.then_some(signal::CANCEL);
+        let names = wanted.names.iter().map(String::as_str);
+        for name in cancel.into_iter().chain(names) {
+            let waiting = signals::first_waiting(connection, self.run, name)?;
+            if waiting.is_some() {
+                return Ok(waiting);
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,18 @@
+//! What came of an operation, before it is in the journal.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use neuron_types::End;
+
+use crate::journal::tables::steps::Operation;
+
+/// What came of an operation, before it is in the journal.
+pub(crate) struct Unwritten {
+    pub(crate) operation: Arc<Operation>,
+    pub(crate) end: End,
+    /// The end as JSON.
+    pub(crate) result: String,
+    /// It did not come before this.
+    pub(crate) not_before: Option<DateTime<Utc>>,
+}

@@ -1,0 +1,34 @@
+//! Who is notified of what holds a run up.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use neuron_executor::{EventSink, NoSink};
+
+/// Who is notified of what holds a run up in this process. Nobody at first.
+pub(crate) struct Watcher(Mutex<Arc<dyn EventSink>>);
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Self(Mutex::new(Arc::new(NoSink)))
+    }
+}
+
+impl Watcher {
+    pub(crate) fn set(&self, sink: Arc<dyn EventSink>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+
+    pub(crate) fn stalled(&self, why: &str) {
+        let sink = Arc::clone(&*self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        sink.stalled(why);
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").finish_non_exhaustive()
+    }
+}

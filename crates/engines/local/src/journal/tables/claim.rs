@@ -1,0 +1,60 @@
+//! Making a run that nobody else executes.
+
+use std::path::Path;
+
+use neuron_types::{RunId, RunRequest};
+
+use crate::journal::{
+    store::{error::JournalError, journal::Journal, lock::RunLock},
+    tables::runs::is_run,
+};
+
+/// The right to execute a run that was made just now: see [`Journal::claim_run`]. Dropping it leaves the run to
+/// whoever comes.
+#[derive(Debug)]
+#[must_use]
+pub struct RunClaim {
+    pub(crate) journal: Journal,
+    pub(crate) run_id: RunId,
+    pub(crate) lock: RunLock,
+}
+
+impl Journal {
+    /// As [`create_run_in`](Self::create_run_in), for whoever executes the run with
+    /// [`JournaledContext::open_claimed`](crate::JournaledContext::open_claimed): nobody else can take it up before, as a
+    /// worker would.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_run`](Self::create_run).
+    pub async fn claim_run(
+        &self,
+        directory: &Path,
+        run_id: &RunId,
+        request: impl Into<RunRequest>,
+        engine: &str,
+    ) -> Result<RunClaim, JournalError> {
+        let wanted = run_id.clone();
+        // Before the lock, which one that is executed has.
+        let is_there = self.call(move |connection| is_run(connection, &wanted));
+        if is_there.await? {
+            let run_id = run_id.clone();
+            return Err(JournalError::RunExists { run_id });
+        }
+        let lock = self.lock(run_id).await?;
+        match self.create_run_in(directory, run_id, request, engine).await {
+            Ok(()) => Ok(RunClaim {
+                journal: self.clone(),
+                run_id: run_id.clone(),
+                lock,
+            }),
+            Err(error) => {
+                // One that somebody made meanwhile keeps its file.
+                if !matches!(error, JournalError::RunExists { .. }) {
+                    lock.discard();
+                }
+                Err(error)
+            }
+        }
+    }
+}

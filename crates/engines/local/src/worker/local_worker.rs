@@ -1,0 +1,379 @@
+//! The worker of local runs.
+
+use std::{collections::BTreeSet, fmt, future::Future, pin::pin, sync::Arc, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_executor::EventSink;
+use neuron_types::RunId;
+use tokio::{task::JoinSet, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Journal, JournalError,
+    journal::{store::column::remaining, tables::open_runs::OpenRun},
+    worker::{
+        event::WorkerEvent,
+        execution::{LocalWorkflow, Means, Outcome},
+        memory::{Mark, Memory},
+        source::ExecutorSource,
+    },
+};
+
+/// How long it is waited between two looks at the journal: so long after something happened, and longer and longer while
+/// nothing does.
+const SHORTEST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// After how long a run is looked at again that does not go on here.
+const AGAIN: TimeDelta = TimeDelta::seconds(60);
+
+/// How many runs are executed at once, unless something else is said.
+const MAX_RUNS: usize = 8;
+
+/// How long what is in flight may take to end when the worker ends, unless something else is said.
+const GRACE: Duration = Duration::from_secs(30);
+
+type Reporter = Arc<dyn Fn(&WorkerEvent) + Send + Sync>;
+
+/// Executes the runs of a journal that no process has.
+///
+/// It goes on with runs whose process is gone, takes up those that were started by a
+/// [`LocalClient`](crate::LocalClient), and goes on with those that wait for a person when the decision is there. It
+/// lets their tickets lapse and escalate, and ends other waits at their time. A run that waits is parked: nothing of it
+/// is in memory.
+///
+/// # One executor for a run
+///
+/// Whoever executes a run holds the lock of its file in `locks/`, which the operating system takes back when the process
+/// ends, however it ends. So any number of workers may serve one journal, on one machine, and no run is executed twice.
+/// Where a run is executed that was made just now, [`Journal::claim_run`] makes it with its lock.
+///
+/// # How it finds what there is to do
+///
+/// It looks at the runs that are not over every 200 ms, and while nothing happens at last every second. A look reads one
+/// row of each and no more. A run that waits for a time is looked at then.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use neuron_config::{DEMO_MODEL, DemoModel};
+/// use neuron_engine::RunClient as _;
+/// use neuron_executor::{Agents, Executor, Executors};
+/// use neuron_local::{Journal, LocalClient, LocalWorker};
+/// use neuron_types::{AgentSpec, Message, RunId, RunRequest};
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let home = tempfile::tempdir()?;
+/// let journal = Journal::open(home.path()).await?;
+/// let mut agent = AgentSpec::default();
+/// agent.head.model = DEMO_MODEL.to_owned();
+/// let executors = Executors::from(Executor::builder().provider("demo", DemoModel).build());
+/// let agents: Agents = [agent].into_iter().collect();
+/// let worker = LocalWorker::builder(journal.clone(), (executors, agents), |door, start| {
+///     Box::pin(neuron_workflows::agent(door, start))
+/// });
+///
+/// let client = LocalClient::from(journal);
+/// let run_id = RunId::new("r1")?;
+/// client.start(&run_id, RunRequest::new("default", Message::user("hello"))).await?;
+/// // A program serves until a signal comes.
+/// let ended = async {
+///     while !client.output(&run_id).await.is_ok_and(|output| output.is_some()) {
+///         tokio::time::sleep(Duration::from_millis(20)).await;
+///     }
+/// };
+/// worker.build().serve(ended).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct LocalWorker {
+    means: Means,
+    max_runs: usize,
+    grace: Duration,
+    reporter: Option<Reporter>,
+}
+
+impl LocalWorker {
+    /// Returns a builder of a worker for the runs of this journal. The source says what each is executed with: see
+    /// [`ExecutorSource`]; executors and agents that serve all of them are one.
+    pub fn builder(
+        journal: Journal,
+        source: impl ExecutorSource,
+        workflow: LocalWorkflow,
+    ) -> LocalWorkerBuilder {
+        LocalWorkerBuilder(Self {
+            means: Means {
+                journal,
+                source: Arc::new(source),
+                workflow,
+                sinks: None,
+                segment_events: None,
+                segment_bytes: None,
+                drain: CancellationToken::new(),
+                end: CancellationToken::new(),
+            },
+            max_runs: MAX_RUNS,
+            grace: GRACE,
+            reporter: None,
+        })
+    }
+
+    /// Executes runs until `stop` is done. Then it takes up no other, and returns when none is under way any more: calls
+    /// in flight get time to end, the [grace](LocalWorkerBuilder::grace). Runs that are not over stay as they are, for
+    /// whoever resumes them.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the journal from being read, unless that passes.
+    pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), JournalError> {
+        let _presence = self.means.journal.announce_worker()?;
+        let mut serving = Serving {
+            memory: Memory::default(),
+            running: JoinSet::new(),
+            under_way: BTreeSet::new(),
+            worker: &self,
+        };
+        let served = serving.until(stop).await;
+        serving.end().await;
+        served
+    }
+
+    fn report(&self, event: &WorkerEvent) {
+        if let Some(reporter) = &self.reporter {
+            reporter(event);
+        }
+    }
+}
+
+impl fmt::Debug for LocalWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalWorker")
+            .field("journal", &self.means.journal)
+            .field("max_runs", &self.max_runs)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`LocalWorker`]. Created with [`LocalWorker::builder`].
+#[derive(Debug)]
+#[must_use]
+pub struct LocalWorkerBuilder(LocalWorker);
+
+impl LocalWorkerBuilder {
+    /// Sets how many runs are executed at once; the others wait. Default is 8, and the least is 1.
+    pub fn max_runs(mut self, runs: usize) -> Self {
+        self.0.max_runs = runs.max(1);
+        self
+    }
+
+    /// Sets how long calls in flight may take to end when the worker ends; then they are ended, and a write has an
+    /// unknown outcome. Default is 30 seconds.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.0.grace = grace;
+        self
+    }
+
+    /// Sets who is notified of what happens to the runs. It is called by the worker's tasks and must not block. Default
+    /// is nobody.
+    pub fn reporter(mut self, report: impl Fn(&WorkerEvent) + Send + Sync + 'static) -> Self {
+        self.0.reporter = Some(Arc::new(report));
+        self
+    }
+
+    /// Sets what makes the sink of each run's events. Default is none.
+    pub fn sinks(
+        mut self,
+        sinks: impl Fn(&RunId) -> Arc<dyn EventSink> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.means.sinks = Some(Arc::new(sinks));
+        self
+    }
+
+    /// Sets the most operations of a segment of a run: see
+    /// [`JournaledContext::continue_as_new_after`](crate::JournaledContext::continue_as_new_after). Default is 4,000.
+    pub fn continue_as_new_after(mut self, operations: u64) -> Self {
+        self.0.means.segment_events = Some(operations);
+        self
+    }
+
+    /// As [`continue_as_new_after`](Self::continue_as_new_after), by the bytes of the segment's results. Default is 32 MiB.
+    pub fn continue_as_new_after_bytes(mut self, bytes: u64) -> Self {
+        self.0.means.segment_bytes = Some(bytes);
+        self
+    }
+
+    /// Returns the worker.
+    #[must_use]
+    pub fn build(self) -> LocalWorker {
+        self.0
+    }
+}
+
+/// A run that was taken up.
+struct Taken {
+    found: OpenRun,
+    outcome: Outcome,
+}
+
+/// A worker at work.
+struct Serving<'a> {
+    worker: &'a LocalWorker,
+    memory: Memory,
+    running: JoinSet<Taken>,
+    under_way: BTreeSet<RunId>,
+}
+
+impl Serving<'_> {
+    async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), JournalError> {
+        let mut stop = pin!(stop);
+        let mut pause = SHORTEST;
+        loop {
+            let took_some = match self.look().await {
+                Ok(took_some) => took_some,
+                Err(error) if self.worker.means.journal.is_passing(&error) => {
+                    tracing::warn!(%error, "the journal cannot be read just now: looking again");
+                    false
+                }
+                Err(error) => return Err(error),
+            };
+            pause = match took_some {
+                true => SHORTEST,
+                false => (pause * 2).min(LONGEST),
+            };
+            let until_due = self.memory.look_at(Utc::now()).map_or(pause, remaining);
+            tokio::select! {
+                biased;
+                () = &mut stop => return Ok(()),
+                Some(ended) = self.running.join_next(), if !self.running.is_empty() => {
+                    self.take(ended);
+                    pause = SHORTEST;
+                }
+                () = sleep(pause.min(until_due)) => {}
+            }
+        }
+    }
+
+    /// Takes up what there is to do, as far as there is room, and returns whether there was something.
+    async fn look(&mut self) -> Result<bool, JournalError> {
+        let open = self.worker.means.journal.open_runs().await?;
+        self.memory
+            .keep(&open.iter().map(|found| &found.run_id).collect());
+        let now = Utc::now();
+        let mut took_some = false;
+        for found in open {
+            if self.under_way.len() >= self.worker.max_runs {
+                break;
+            }
+            let is_here = self.under_way.contains(&found.run_id);
+            if is_here || !self.memory.is_due(&found, now) {
+                continue;
+            }
+            if self.worker.means.journal.is_executing(&found.run_id)? {
+                continue;
+            }
+            self.start(found);
+            took_some = true;
+        }
+        Ok(took_some)
+    }
+
+    fn start(&mut self, found: OpenRun) {
+        self.under_way.insert(found.run_id.clone());
+        let means = self.worker.means.clone();
+        let reporter = self.worker.reporter.clone();
+        self.running.spawn(async move {
+            let started = |run: &crate::WaitingRun| {
+                if let Some(report) = reporter {
+                    report(&WorkerEvent::Started {
+                        run_id: run.run_id.clone(),
+                        agent: run.agent.name().to_owned(),
+                    });
+                }
+            };
+            let outcome = means.execute(&found.run_id, started).await;
+            Taken { found, outcome }
+        });
+    }
+
+    fn take(&mut self, ended: Result<Taken, tokio::task::JoinError>) {
+        let Taken { found, outcome } = match ended {
+            Ok(taken) => taken,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends.
+                Err(_) => return,
+            },
+        };
+        let run_id = found.run_id.clone();
+        self.under_way.remove(&run_id);
+        let again = Utc::now().checked_add_signed(AGAIN);
+        match outcome {
+            Outcome::NotHere => {}
+            Outcome::Ended(output) => {
+                self.memory.goes_on(&run_id);
+                self.worker.report(&WorkerEvent::Ended { output });
+            }
+            Outcome::Parked {
+                state,
+                last_entry,
+                wakes_at,
+            } => {
+                self.memory.goes_on(&run_id);
+                self.leave(&found, last_entry, not_at_once(wakes_at));
+                self.worker.report(&WorkerEvent::Parked {
+                    run_id,
+                    state,
+                    wakes_at,
+                });
+            }
+            Outcome::Left(reason) => {
+                self.leave(&found, found.last_entry, again);
+                if self.memory.is_news(&run_id, &reason) {
+                    self.worker.report(&WorkerEvent::Left { run_id, reason });
+                }
+            }
+            Outcome::Stuck(reason) => {
+                // It may have come further: it is looked at again all the same.
+                self.leave(&found, found.last_entry, again);
+                if self.memory.is_news(&run_id, &reason) {
+                    self.worker.report(&WorkerEvent::Stuck { run_id, reason });
+                }
+            }
+            Outcome::PutAway => self.worker.report(&WorkerEvent::PutAway { run_id }),
+        }
+    }
+
+    fn leave(&mut self, found: &OpenRun, last_entry: i64, look_at: Option<DateTime<Utc>>) {
+        let mark = Mark {
+            last_entry,
+            last_signal: found.last_signal,
+            look_at,
+        };
+        self.memory.leave(found.run_id.clone(), mark);
+    }
+
+    /// Puts away what is under way.
+    async fn end(&mut self) {
+        let worker = self.worker;
+        let Means { drain, end, .. } = &worker.means;
+        drain.cancel();
+        let mut grace = pin!(sleep(worker.grace));
+        while !self.running.is_empty() {
+            tokio::select! {
+                biased;
+                Some(ended) = self.running.join_next() => self.take(ended),
+                () = &mut grace, if !end.is_cancelled() => end.cancel(),
+            }
+        }
+    }
+}
+
+/// A time that has come a moment ago is looked at after a moment: what ends then may be late by one.
+fn not_at_once(at: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    let soon = Utc::now().checked_add_signed(TimeDelta::milliseconds(50));
+    at.map(|at| soon.map_or(at, |soon| at.max(soon)))
+}

@@ -1,0 +1,183 @@
+//! `neuron worker`
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use neuron_local::{LocalWorker, WorkerEvent};
+use neuron_worker::{Health, listen, serve_health};
+use serde_json::{Value, json};
+
+use crate::{
+    CliError, Exit,
+    args::{EngineName, WorkerArgs},
+    runs::signals::Signals,
+    runs::worker_source::WorkerSource,
+    session::Session,
+    terminal::{describe, output::note, shown},
+};
+
+pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, CliError> {
+    let engine = session.global.engine;
+    if engine != EngineName::Local {
+        return Err(CliError::WorkerElsewhere { engine });
+    }
+    let file = session.agent_file().await?;
+    let signals = Signals::listen()?;
+    let journal = session.journal().await?;
+    let counts = Arc::new(Counts::default());
+    if let Some(address) = args.http {
+        let (listener, address) = listen(address).await?;
+        tokio::spawn(serve_health(listener, OfWorker(Arc::clone(&counts))));
+        note(&format!("health at http://{address}/healthz"));
+    }
+    let names: Vec<_> = file
+        .definitions()
+        .map(|agent| shown::line(&agent.name).into_owned())
+        .collect();
+    if file.definitions().any(|agent| file.is_demo(agent)) {
+        note(
+            "the demo model answers, which is a small program and no language model: set \
+             OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one",
+        );
+    }
+    let source = WorkerSource::new(file, session.open_options()?, session.directory()?);
+    let output = session.output;
+    let told = Arc::clone(&counts);
+    let report = move |event: &WorkerEvent| {
+        told.count(event);
+        let written = match output.is_json() {
+            true => output.value(&value(event)),
+            false => output.text(&line(event)),
+        };
+        // Runs go on where nobody reads about them.
+        written.ok();
+    };
+    let mut worker = LocalWorker::builder(journal.clone(), source.clone(), |door, start| {
+        Box::pin(neuron_workflows::agent(door, start))
+    })
+    .max_runs(args.max_runs.into())
+    .reporter(report);
+    if let Some(operations) = args.segment.segment_events {
+        worker = worker.continue_as_new_after(operations);
+    }
+    if let Some(bytes) = args.segment.segment_bytes {
+        worker = worker.continue_as_new_after_bytes(bytes);
+    }
+    let home = journal.home().to_string_lossy();
+    note(&format!(
+        "serving {} for the runs in {}",
+        names.join(", "),
+        shown::line(&home)
+    ));
+    let first = signals.first().clone();
+    let stop = async {
+        first.cancelled().await;
+        note("stopping: calls in flight get time to end, a second signal ends at once");
+    };
+    let served = worker.build().serve(stop).await;
+    source.stop().await;
+    served?;
+    Ok(Exit::Done)
+}
+
+/// What happened, as a line for people.
+fn line(event: &WorkerEvent) -> String {
+    match event {
+        WorkerEvent::Started { run_id, agent } => {
+            format!("run {run_id} goes on here: agent {}", shown::line(agent))
+        }
+        WorkerEvent::Parked {
+            run_id,
+            state,
+            wakes_at,
+        } => {
+            let until = wakes_at.map(|at| format!(", until {} at the latest", describe::time(at)));
+            format!("run {run_id} waits: {state}{}", until.unwrap_or_default())
+        }
+        WorkerEvent::Ended { output } => format!("run {} is {}", output.run_id, output.state),
+        WorkerEvent::Left { run_id, reason } => {
+            format!("run {run_id} is left to others: {}", shown::line(reason))
+        }
+        WorkerEvent::Stuck { run_id, reason } => {
+            format!("run {run_id} cannot go on here: {}", shown::line(reason))
+        }
+        WorkerEvent::PutAway { run_id } => format!("run {run_id} is put away"),
+        _ => "something happened that this command does not know".to_owned(),
+    }
+}
+
+/// What happened, for programs.
+fn value(event: &WorkerEvent) -> Value {
+    match event {
+        WorkerEvent::Started { run_id, agent } => {
+            json!({ "event": "started", "run_id": run_id, "agent": agent })
+        }
+        WorkerEvent::Parked {
+            run_id,
+            state,
+            wakes_at,
+        } => {
+            json!({ "event": "parked", "run_id": run_id, "state": state, "wakes_at": wakes_at })
+        }
+        WorkerEvent::Ended { output } => json!({
+            "event": "ended",
+            "run_id": output.run_id,
+            "state": output.state,
+            "exit_reason": output.exit_reason,
+        }),
+        WorkerEvent::Left { run_id, reason } => {
+            json!({ "event": "left", "run_id": run_id, "reason": reason })
+        }
+        WorkerEvent::Stuck { run_id, reason } => {
+            json!({ "event": "stuck", "run_id": run_id, "reason": reason })
+        }
+        WorkerEvent::PutAway { run_id } => json!({ "event": "put_away", "run_id": run_id }),
+        _ => json!({ "event": "unknown" }),
+    }
+}
+
+/// How often what happened.
+#[derive(Debug, Default)]
+struct Counts {
+    started: AtomicU64,
+    parked: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Counts {
+    fn count(&self, event: &WorkerEvent) {
+        let counter = match event {
+            WorkerEvent::Started { .. } => &self.started,
+            WorkerEvent::Parked { .. } => &self.parked,
+            WorkerEvent::Ended { .. } => &self.ended,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What the worker says of itself.
+struct OfWorker(Arc<Counts>);
+
+impl Health for OfWorker {
+    async fn ready(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn metrics(&self) -> Result<String, String> {
+        let counters = [
+            ("started", &self.0.started),
+            ("parked", &self.0.parked),
+            ("ended", &self.0.ended),
+        ];
+        let lines = counters.map(|(name, counter)| {
+            let count = counter.load(Ordering::Relaxed);
+            format!(
+                "# TYPE neuron_local_runs_{name}_total counter\nneuron_local_runs_{name}_total {count}\n"
+            )
+        });
+        Ok(lines.concat())
+    }
+}

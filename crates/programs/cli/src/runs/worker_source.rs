@@ -1,0 +1,129 @@
+//! What a worker executes local runs with: the agents of its agent file, each run in its own directory.
+
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+};
+
+use neuron_config::{AGENT_FILE, AgentFile, OpenAgents, OpenOptions};
+use neuron_local::{ExecutorSource, NotServed, RunExecutor, WaitingRun};
+use neuron_types::{AgentRef, AgentSpec, with_causes};
+use tokio::sync::Mutex;
+
+/// The agents of a worker's agent file. No other file is loaded: nobody has trusted it here. Clones share what is open.
+#[derive(Clone)]
+pub(crate) struct WorkerSource(Arc<Inner>);
+
+struct Inner {
+    file: AgentFile,
+    options: OpenOptions,
+    /// Where the worker is.
+    directory: PathBuf,
+    /// What was opened, by the directory in which it works and the agent's name.
+    open: Mutex<BTreeMap<(PathBuf, String), OpenAgents>>,
+}
+
+impl WorkerSource {
+    /// The agents of this file, for a worker in this directory.
+    pub(crate) fn new(file: AgentFile, options: OpenOptions, directory: PathBuf) -> Self {
+        Self(Arc::new(Inner {
+            file,
+            options,
+            directory,
+            open: Mutex::default(),
+        }))
+    }
+
+    /// Stops the MCP servers.
+    pub(crate) async fn stop(&self) {
+        let open = std::mem::take(&mut *self.0.open.lock().await);
+        for agents in open.into_values() {
+            agents.stop().await;
+        }
+    }
+}
+
+impl Inner {
+    async fn executor(&self, run: &WaitingRun) -> Result<RunExecutor, NotServed> {
+        let name = run.agent.name();
+        self.file.definition(name).map_err(|error| left(&error))?;
+        let directory = self.directory_of(run)?;
+        let agents = self.open(directory, name).await?;
+        let agent = match &run.agent {
+            AgentRef::Name(name) => agents.agent(name).map_err(|error| left(&error))?,
+            AgentRef::Definition(agent) => AgentSpec::clone(agent),
+        };
+        let executor = agents.executor(&agent).map_err(|error| left(&error))?;
+        Ok(RunExecutor::new(executor, [agent].into_iter().collect()))
+    }
+
+    /// Where the run works, if the worker's file speaks for that place: a file that was named does for every place, and
+    /// one that was only found for its own directory and what is below, unless another file is nearer.
+    fn directory_of<'a>(&self, run: &'a WaitingRun) -> Result<&'a Path, NotServed> {
+        let run_id = &run.run_id;
+        let Some(directory) = run.directory.as_deref() else {
+            return Err(NotServed::new(format!(
+                "it says no directory: go on with it where it is to work, with `neuron resume {run_id} --here`"
+            )));
+        };
+        let is_named = self.file.path().is_some() && !self.file.is_found();
+        if !is_named {
+            if !directory.starts_with(&self.directory) {
+                return Err(NotServed::new(format!(
+                    "it works in {}, which is not below {}: name the agent file with --config, or start a worker there",
+                    directory.display(),
+                    self.directory.display()
+                )));
+            }
+            let below = directory.ancestors();
+            let mut below = below.take_while(|path| *path != self.directory);
+            if let Some(other) = below.find(|path| path.join(AGENT_FILE).exists()) {
+                return Err(NotServed::new(format!(
+                    "{} has an agent file of its own, which is not loaded here: start a worker there",
+                    other.display()
+                )));
+            }
+        }
+        if !directory.is_dir() {
+            return Err(NotServed::new(format!(
+                "it works in {}, where nobody can go: bring it back",
+                directory.display()
+            )));
+        }
+        Ok(directory)
+    }
+
+    async fn open(&self, directory: &Path, name: &str) -> Result<OpenAgents, NotServed> {
+        let key = (directory.to_owned(), name.to_owned());
+        let mut open = self.open.lock().await;
+        if let Some(agents) = open.get(&key) {
+            return Ok(agents.clone());
+        }
+        let options = self.options.clone().in_directory(directory).agents([name]);
+        let agents = self
+            .file
+            .clone()
+            .open(options)
+            .await
+            .map_err(|error| left(&error))?;
+        open.insert(key, agents.clone());
+        Ok(agents)
+    }
+}
+
+fn left(error: &dyn Error) -> NotServed {
+    NotServed::new(with_causes(error))
+}
+
+impl ExecutorSource for WorkerSource {
+    fn executor<'a>(
+        &'a self,
+        run: &'a WaitingRun,
+    ) -> Pin<Box<dyn Future<Output = Result<RunExecutor, NotServed>> + Send + 'a>> {
+        Box::pin(self.0.executor(run))
+    }
+}
