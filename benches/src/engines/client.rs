@@ -65,7 +65,7 @@ impl Client {
             auth_token: None,
         };
         let client = RestateClient::new(server, ServiceNames::new(SERVICE_PREFIX)?)?;
-        client.register(worker).await?;
+        client.register_over(worker).await?;
         Ok(match side {
             Side::Neuron => Self::Neuron {
                 runs: Arc::new(client),

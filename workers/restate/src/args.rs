@@ -1,10 +1,15 @@
 //! What the command line says.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use clap::Parser;
 use neuron_restate::DEFAULT_PREFIX;
-use neuron_worker::Settings;
+use neuron_worker::{Settings, duration};
+
+use crate::registration::Registration;
+
+/// The shortest time after which a run is suspended.
+const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
 
 /// Serves the agents of an agent file on Restate.
 #[derive(Debug, Parser)]
@@ -29,9 +34,12 @@ pub(crate) struct Args {
     /// it can have every tool called
     #[arg(long)]
     pub(crate) insecure_listen: bool,
-    /// Tell Restate that this worker is here
+    /// Tell Restate that this worker is here, and again if it forgets it; another version at the URL stays
     #[arg(long)]
     pub(crate) register: bool,
+    /// As --register, in place of whatever Restate knows at the URL, also under runs in flight: for development
+    #[arg(long)]
+    pub(crate) register_force: bool,
     /// What Restate reaches this worker at [default: http://ADDR of --listen]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -44,6 +52,12 @@ pub(crate) struct Args {
     /// The most bytes of results in one segment of a run [default: 8 MiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) segment_bytes: Option<u64>,
+    /// The most model calls and tool calls that are made at once; those beyond wait in this worker [default: any number]
+    #[arg(long, value_name = "N", env = "NEURON_MAX_ATTEMPTS_AT_ONCE", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_attempts_at_once: Option<u32>,
+    /// How long a run may be silent before Restate suspends it [default: 1m]
+    #[arg(long, value_name = "DURATION", value_parser = inactivity)]
+    pub(crate) inactivity_timeout: Option<Duration>,
     /// The public keys of the servers whose requests are taken
     #[arg(
         long,
@@ -54,7 +68,27 @@ pub(crate) struct Args {
     identity_keys: Option<String>,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("it must be 1s or longer, as `1m`")]
+struct BadInactivity;
+
+fn inactivity(text: &str) -> Result<Duration, BadInactivity> {
+    let read = duration(text).map_err(|_| BadInactivity)?;
+    (read >= SHORTEST_INACTIVITY)
+        .then_some(read)
+        .ok_or(BadInactivity)
+}
+
 impl Args {
+    /// How this worker is to be made known, if it is.
+    pub(crate) fn registration(&self) -> Option<Registration> {
+        match (self.register_force, self.register) {
+            (true, _) => Some(Registration::Over),
+            (false, true) => Some(Registration::New),
+            (false, false) => None,
+        }
+    }
+
     pub(crate) fn identity_keys(&self) -> Vec<String> {
         let keys = self.identity_keys.iter().flat_map(|keys| keys.split(','));
         let keys = keys.map(|key| key.trim().to_owned());

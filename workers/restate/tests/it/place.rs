@@ -80,7 +80,13 @@ impl Place {
         let health = free_address();
         let mut command = command(self.folder.path());
         command
-            .args(["--listen", &self.listen, "--register", "--http", &health])
+            .args([
+                "--listen",
+                &self.listen,
+                "--register-force",
+                "--http",
+                &health,
+            ])
             .args(arguments)
             .envs(variables.iter().copied())
             .env("RESTATE_ADMIN_URL", &self.address.admin_url)

@@ -4,6 +4,7 @@ mod fault;
 mod http_endpoint;
 mod journals;
 mod listing;
+mod registration;
 mod restate_client;
 mod run_client;
 mod server_address;

@@ -4,7 +4,7 @@ use neuron_engine::RunClientError;
 use neuron_types::{RunId, RunOutput};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     fault::{self, HttpFault},
@@ -65,22 +65,6 @@ impl RestateClient {
             admin: endpoint(admin_url)?,
             names,
         })
-    }
-
-    /// Registers a worker with the server: says where it is.
-    ///
-    /// # Errors
-    ///
-    /// [`RunClientError::Rejected`] if the server cannot use the worker, [`RunClientError::Unreachable`] or
-    /// [`RunClientError::Failed`].
-    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
-        // A worker of another version at the same address takes the place of the one before.
-        let body = json!({ "uri": worker_url, "force": true });
-        let registering = async {
-            let reply = post(&self.admin, "/deployments", Some(&body), TABLES_PATIENCE).await?;
-            reply.read::<Value>().await
-        };
-        registering.await.map(drop).map_err(HttpFault::of_server)
     }
 
     /// Calls a handler of the run. A run that has told nothing of itself yet is asked again until it has: whoever

@@ -11,22 +11,20 @@ use tracing::{debug, warn};
 
 use crate::attempts::drain::Drain;
 
-/// How long steps in flight have to end when the worker is to stop.
-const GRACE: Duration = Duration::from_secs(30);
-
 /// How long it takes until a listener that failed is tried again, for example because the process has too
 /// many files open.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Serves until `shutdown` is done and the steps in flight have ended, or have had their time. Boxed, so that it is
+/// Serves until `shutdown` is done and the steps in flight have ended, or have had this grace. Boxed, so that it is
 /// compiled here once, and not in every program that serves.
 pub(crate) fn serve<'a>(
     endpoint: Endpoint,
     listener: TcpListener,
     drain: &'a Drain,
+    grace: Duration,
     shutdown: Shutdown<'a>,
 ) -> BoxFuture<'a, ()> {
-    Box::pin(serve_until(endpoint, listener, drain, shutdown))
+    Box::pin(serve_until(endpoint, listener, drain, grace, shutdown))
 }
 
 /// What ends the serving.
@@ -36,6 +34,7 @@ async fn serve_until(
     endpoint: Endpoint,
     listener: TcpListener,
     drain: &Drain,
+    grace: Duration,
     mut shutdown: Shutdown<'_>,
 ) {
     let endpoint = HyperEndpoint::new(endpoint);
@@ -70,7 +69,7 @@ async fn serve_until(
     }
     // Nobody is told to come here any more.
     drop(listener);
-    if tokio::time::timeout(GRACE, drain.stop()).await.is_err() {
-        warn!("steps in flight are cut off: they took longer than {GRACE:?} to end");
+    if tokio::time::timeout(grace, drain.stop()).await.is_err() {
+        warn!("steps in flight are cut off: they took longer than {grace:?} to end");
     }
 }

@@ -104,7 +104,7 @@ impl Host for RestateHost {
         // The server learns of the services from a worker, and keeps them.
         let worker = session.start_worker().await?;
         let url = format!("http://{}", session.listen);
-        session.client.register(&url).await?;
+        session.client.register_over(&url).await?;
         drop(worker);
         Ok(session)
     }
