@@ -63,6 +63,7 @@ impl Client {
             ingress_url: addresses.main.clone(),
             admin_url: addresses.http.clone(),
             auth_token: None,
+            auth_token_file: None,
         };
         let client = RestateClient::new(server, ServiceNames::new(SERVICE_PREFIX)?)?;
         client.register_over(worker).await?;

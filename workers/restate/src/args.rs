@@ -1,6 +1,6 @@
 //! What the command line says.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use neuron_restate::DEFAULT_PREFIX;
@@ -30,6 +30,12 @@ pub(crate) struct Args {
     /// Where Restate's requests are taken
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,
+    /// Take requests by HTTPS, with the certificates of this file in PEM, the worker's own first; needs --tls-key
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Take requests that nobody signed also at an ADDR of --listen that other machines can reach: whoever reaches
     /// it can have every tool called
     #[arg(long)]
@@ -40,7 +46,7 @@ pub(crate) struct Args {
     /// As --register, in place of whatever Restate knows at the URL, also under runs in flight: for development
     #[arg(long)]
     pub(crate) register_force: bool,
-    /// What Restate reaches this worker at [default: http://ADDR of --listen]
+    /// What Restate reaches this worker at [default: http://ADDR of --listen, or https://]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// The prefix of the services' names

@@ -49,10 +49,18 @@ async fn serve_agents(
     let names = ServiceNames::new(&args.task_queue).map_err(WorkerError::engine)?;
     let served = agents.names().join(", ");
     let registration = args.registration();
-    let services = services(&args, agents, &names);
+    let mut services = services(&args, agents, &names);
+    let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    if let Some((certificates, key)) = tls {
+        let secured = services.with_tls(certificates, key);
+        services = secured.map_err(WorkerError::engine)?;
+    }
     services.check_address(args.listen).map_err(not_listened)?;
     let (listener, address) = listen(args.listen).await?;
-    let url = args.url.unwrap_or_else(|| registration::url(address));
+    let url = args
+        .url
+        .unwrap_or_else(|| registration::url(scheme, address));
     let health = RestateHealth::new(services.metrics(), registration.is_some());
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;

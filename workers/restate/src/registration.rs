@@ -27,11 +27,11 @@ pub(crate) enum Registration {
 }
 
 /// What Restate reaches an address at, if it runs on the same machine.
-pub(crate) fn url(mut address: SocketAddr) -> String {
+pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
-    format!("http://{address}")
+    format!("{scheme}://{address}")
 }
 
 /// Registers the worker, and tries again while the server is not there; and again when the server has forgotten it, as

@@ -45,6 +45,7 @@ impl Place {
             ingress_url: addresses.main.clone(),
             admin_url: addresses.http.clone(),
             auth_token: None,
+            auth_token_file: None,
         };
         let names = ServiceNames::new(prefix).unwrap();
         Self {

@@ -10,6 +10,7 @@ mod run_client;
 mod server_address;
 mod setup_error;
 mod tables;
+mod token;
 mod without_worker;
 
 pub use self::{restate_client::RestateClient, server_address::ServerAddress};

@@ -11,6 +11,7 @@ use super::{
     http_endpoint::{HttpEndpoint, Question, Reply},
     server_address::ServerAddress,
     setup_error::SetupError,
+    token::Token,
 };
 use crate::wire::service_names::ServiceNames;
 
@@ -46,7 +47,7 @@ impl RestateClient {
     ///
     /// # Errors
     ///
-    /// [`RunClientError::Settings`] if this machine cannot make HTTP requests, or the token cannot be sent.
+    /// [`RunClientError::Settings`] if this machine cannot make HTTP requests, or the token cannot be read or sent.
     pub fn new(address: ServerAddress, names: ServiceNames) -> Result<Self, RunClientError> {
         let builder = neuron_tls::client_builder();
         let builder = builder.map_err(|error| fault::settings(SetupError::from(error)))?;
@@ -56,13 +57,20 @@ impl RestateClient {
             ingress_url,
             admin_url,
             auth_token,
+            auth_token_file,
         } = address;
-        let endpoint = |url| {
-            HttpEndpoint::new(http.clone(), url, auth_token.as_deref()).map_err(fault::settings)
+        // What one port demands says nothing of the other.
+        let token = || {
+            let token = match (&auth_token_file, &auth_token) {
+                (Some(path), _) => Some(Token::in_file(path.clone())),
+                (None, Some(token)) => Some(Token::new(token)),
+                (None, None) => None,
+            };
+            token.transpose().map_err(fault::settings)
         };
         Ok(Self {
-            ingress: endpoint(ingress_url)?,
-            admin: endpoint(admin_url)?,
+            ingress: HttpEndpoint::new(http.clone(), ingress_url, token()?),
+            admin: HttpEndpoint::new(http.clone(), admin_url, token()?),
             names,
         })
     }

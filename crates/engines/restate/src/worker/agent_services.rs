@@ -1,10 +1,13 @@
 //! Putting the services together, and serving them.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, fmt, net::SocketAddr, path::Path, pin::pin, sync::Arc, time::Duration,
+};
 
 use neuron_executor::{Agents, EventSink, Executors, NoSink};
 use restate_sdk::endpoint::Endpoint;
 use tokio::{net::TcpListener, sync::Semaphore};
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
     attempts::{metrics::Metrics, worker_context::WorkerContext},
@@ -15,7 +18,7 @@ use crate::{
         segments::{Workflow, Workflows},
     },
     wire::{service_names::ServiceNames, settings_error::SettingsError},
-    worker::serving,
+    worker::serving::{self, Listening},
 };
 
 /// The services that run agents, to be served by a worker.
@@ -27,6 +30,7 @@ pub struct AgentServices {
     identity_keys: Vec<String>,
     takes_unsigned: bool,
     grace: Duration,
+    tls: Option<TlsAcceptor>,
 }
 
 /// How long steps in flight have to end when the worker is to stop: less than the 30 s after which Kubernetes kills it.
@@ -58,6 +62,7 @@ impl AgentServices {
             identity_keys: Vec::new(),
             takes_unsigned: false,
             grace: GRACE,
+            tls: None,
         }
     }
 
@@ -162,6 +167,19 @@ impl AgentServices {
         self
     }
 
+    /// Serves by HTTPS, with the certificates of one file, its own first, and the key of another, both in PEM. They are
+    /// read now, and not again. Who makes the requests is not checked by it: that is for
+    /// [identity keys](Self::with_identity_keys). Default is HTTP.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Tls`].
+    pub fn with_tls(mut self, certificates: &Path, key: &Path) -> Result<Self, SettingsError> {
+        let config = neuron_tls::server_config(certificates, key, &["h2"])?;
+        self.tls = Some(TlsAcceptor::from(config));
+        Ok(self)
+    }
+
     /// Takes requests that nobody signed also at an address that other machines reach. Default is that such an address
     /// is rejected: whoever reaches it can have every tool called.
     #[must_use]
@@ -229,7 +247,11 @@ impl AgentServices {
         let address = listener.local_addr();
         self.check_address(address.map_err(SettingsError::Listener)?)?;
         let (drain, grace) = (Arc::clone(&self.worker.drain), self.grace);
-        serving::serve(self.endpoint()?, listener, &drain, grace, pin!(shutdown)).await;
+        let listening = Listening {
+            listener,
+            tls: self.tls.clone(),
+        };
+        serving::serve(self.endpoint()?, listening, &drain, grace, pin!(shutdown)).await;
         Ok(())
     }
 }

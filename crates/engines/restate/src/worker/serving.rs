@@ -6,10 +6,18 @@ use futures::future::BoxFuture;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use restate_sdk::{endpoint::Endpoint, hyper::HyperEndpoint};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use crate::attempts::drain::Drain;
+
+/// How long a connection may take to be secured.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long it takes until a listener that failed is tried again, for example because the process has too
 /// many files open.
@@ -19,12 +27,31 @@ const BREATH: Duration = Duration::from_millis(100);
 /// compiled here once, and not in every program that serves.
 pub(crate) fn serve<'a>(
     endpoint: Endpoint,
-    listener: TcpListener,
+    listening: Listening,
     drain: &'a Drain,
     grace: Duration,
     shutdown: Shutdown<'a>,
 ) -> BoxFuture<'a, ()> {
-    Box::pin(serve_until(endpoint, listener, drain, grace, shutdown))
+    Box::pin(serve_until(endpoint, listening, drain, grace, shutdown))
+}
+
+/// Where requests come in.
+pub(crate) struct Listening {
+    pub(crate) listener: TcpListener,
+    /// They come by HTTPS.
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+/// Takes the requests of one connection until it ends.
+async fn serve_connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    endpoint: HyperEndpoint,
+) {
+    let connection =
+        http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), endpoint);
+    if let Err(error) = connection.await {
+        debug!(%error, "a connection broke");
+    }
 }
 
 /// What ends the serving.
@@ -32,12 +59,13 @@ pub(crate) type Shutdown<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send + 'a)
 
 async fn serve_until(
     endpoint: Endpoint,
-    listener: TcpListener,
+    listening: Listening,
     drain: &Drain,
     grace: Duration,
     mut shutdown: Shutdown<'_>,
 ) {
     let endpoint = HyperEndpoint::new(endpoint);
+    let Listening { listener, tls } = listening;
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -53,11 +81,15 @@ async fn serve_until(
                 if let Err(error) = stream.set_nodelay(true) {
                     debug!(%error, "a connection stays slow");
                 }
-                let connection = http2::Builder::new(TokioExecutor::new())
-                    .serve_connection(TokioIo::new(stream), endpoint.clone());
+                let (tls, endpoint) = (tls.clone(), endpoint.clone());
                 connections.spawn(async move {
-                    if let Err(error) = connection.await {
-                        debug!(%error, "a connection broke");
+                    let Some(tls) = tls else {
+                        return serve_connection(stream, endpoint).await;
+                    };
+                    match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => serve_connection(stream, endpoint).await,
+                        Ok(Err(error)) => debug!(%error, "a connection is not secured"),
+                        Err(_) => debug!("a connection is not secured in time"),
                     }
                 });
             }
