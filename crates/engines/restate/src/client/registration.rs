@@ -50,8 +50,8 @@ struct Deployment {
 }
 
 impl RestateClient {
-    /// Registers a worker with the server: says where it is. Where the server knows one at this address already, runs in
-    /// flight go on with that one, and nothing is changed.
+    /// Registers a worker with the server: says where it is. Where the server knows one at this address already, runs
+    /// in flight go on with that one, and nothing is changed.
     ///
     /// # Errors
     ///

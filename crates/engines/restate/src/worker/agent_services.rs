@@ -100,8 +100,8 @@ impl AgentServices {
         self
     }
 
-    /// Sets how many attempts, model calls and tool calls, are made at once, at least 1. Those beyond wait in this worker,
-    /// and their clocks do not run meanwhile. A write that waits counts as begun: if the worker is lost its outcome is
+    /// Sets how many attempts, model calls and tool calls, are made at once, at least 1. Those beyond wait in this
+    /// worker, and their clocks do not run meanwhile. A write that waits counts as begun: if the worker is lost its outcome is
     /// unknown. Default is any number.
     #[must_use]
     pub fn with_max_attempts(mut self, attempts: usize) -> Self {
