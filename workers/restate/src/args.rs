@@ -18,7 +18,7 @@ const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
     version,
     max_term_width = 100,
     after_help = "Restate is addressed as its own tools do: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
-                  RESTATE_AUTH_TOKEN. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
+                  RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
                   requests that one of them signed are taken. Without them the worker listens on this machine \
                   only.\n\
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\
