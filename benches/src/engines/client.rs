@@ -63,9 +63,10 @@ impl Client {
             ingress_url: addresses.main.clone(),
             admin_url: addresses.http.clone(),
             auth_token: None,
+            auth_token_file: None,
         };
         let client = RestateClient::new(server, ServiceNames::new(SERVICE_PREFIX)?)?;
-        client.register(worker).await?;
+        client.register_over(worker).await?;
         Ok(match side {
             Side::Neuron => Self::Neuron {
                 runs: Arc::new(client),

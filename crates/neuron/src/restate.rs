@@ -39,13 +39,24 @@ impl Client {
         })
     }
 
-    /// Makes a worker known to the server, by the address at which the server reaches it.
+    /// Makes a worker known to the server, by the address at which the server reaches it. What the server knows at this
+    /// address already stays, with the runs in flight on it.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the server from taking it, as another version at this address.
+    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
+        self.client.register(worker_url).await
+    }
+
+    /// Makes a worker known to the server in place of whatever it knows at this address, also under the runs in flight:
+    /// for development.
     ///
     /// # Errors
     ///
     /// What keeps the server from taking it.
-    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
-        self.client.register(worker_url).await
+    pub async fn register_over(&self, worker_url: &str) -> Result<(), RunClientError> {
+        self.client.register_over(worker_url).await
     }
 
     /// Returns the agent of this name, of a worker in any process. `I` is what its runs are given, and `O` what they

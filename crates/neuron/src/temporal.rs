@@ -23,6 +23,9 @@ use crate::{
     run::{Run, RunFailure},
 };
 
+/// How long what a worker reports is tried again while the server is away: as long as a write may be silent.
+const REPORTS: Duration = Duration::from_secs(90);
+
 /// The workflow of an agent's run, as Temporal knows it.
 struct AgentRun;
 
@@ -229,7 +232,7 @@ impl WorkerBuilder {
         self.with(move |builder| builder.sink(sink))
     }
 
-    /// Sets how long steps in flight may take when the worker stops. Default is 30 s.
+    /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
     pub fn grace(self, period: Duration) -> Self {
         self.with(move |builder| builder.grace(period))
     }
@@ -260,7 +263,8 @@ impl WorkerBuilder {
         thread::Builder::new()
             .name("neuron-temporal".to_owned())
             .spawn(move || {
-                let runtime = match tokio::runtime::Builder::new_current_thread()
+                // Workflows are executed by this thread, and calls by others.
+                let runtime = match tokio::runtime::Builder::new_multi_thread()
                     .enable_all()
                     .build()
                 {
@@ -307,7 +311,7 @@ impl WorkerBuilder {
     async fn worker(self) -> Result<AgentWorker, WorkerFailure> {
         let client = match &self.address {
             Some((address, namespace)) => AgentClient::connect_to(address, namespace).await?,
-            None => AgentClient::connect().await?,
+            None => AgentClient::connect_worker(REPORTS).await?,
         };
         let (agents, executors) = Parts::served(&self.agents);
         let builder = AgentWorker::builder(&client, executors)

@@ -108,7 +108,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let server = ServerAddress::from_environment(|name| env::var(name).ok());
             let client = restate::Client::new(server)?;
             client
-                .register(&format!("http://{}", worker.address()))
+                .register_over(&format!("http://{}", worker.address()))
                 .await?;
             let run = client.start_workflow::<Review>(&run_id, &topic).await?;
             let text = run.result().await?;

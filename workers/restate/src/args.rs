@@ -1,10 +1,15 @@
 //! What the command line says.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use neuron_restate::DEFAULT_PREFIX;
-use neuron_worker::Settings;
+use neuron_worker::{Settings, duration};
+
+use crate::registration::Registration;
+
+/// The shortest time after which a run is suspended.
+const SHORTEST_INACTIVITY: Duration = Duration::from_secs(1);
 
 /// Serves the agents of an agent file on Restate.
 #[derive(Debug, Parser)]
@@ -13,7 +18,7 @@ use neuron_worker::Settings;
     version,
     max_term_width = 100,
     after_help = "Restate is addressed as its own tools do: RESTATE_ADMIN_URL, RESTATE_INGRESS_URL, \
-                  RESTATE_AUTH_TOKEN. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
+                  RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE. With RESTATE_IDENTITY_KEYS (public keys, separated by commas) only \
                   requests that one of them signed are taken. Without them the worker listens on this machine \
                   only.\n\
                   SIGTERM and Ctrl-C let the steps in flight end; a second one ends at once.\n\
@@ -25,14 +30,23 @@ pub(crate) struct Args {
     /// Where Restate's requests are taken
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: SocketAddr,
+    /// Take requests by HTTPS, with the certificates of this file in PEM, the worker's own first; needs --tls-key
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Take requests that nobody signed also at an ADDR of --listen that other machines can reach: whoever reaches
     /// it can have every tool called
     #[arg(long)]
     pub(crate) insecure_listen: bool,
-    /// Tell Restate that this worker is here
+    /// Tell Restate that this worker is here, and again if it forgets it; another version at the URL stays
     #[arg(long)]
     pub(crate) register: bool,
-    /// What Restate reaches this worker at [default: http://ADDR of --listen]
+    /// As --register, in place of whatever Restate knows at the URL, also under runs in flight: for development
+    #[arg(long)]
+    pub(crate) register_force: bool,
+    /// What Restate reaches this worker at [default: http://ADDR of --listen, or https://]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// The prefix of the services' names
@@ -44,6 +58,12 @@ pub(crate) struct Args {
     /// The most bytes of results in one segment of a run [default: 8 MiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) segment_bytes: Option<u64>,
+    /// The most model calls and tool calls that are made at once; those beyond wait in this worker [default: any number]
+    #[arg(long, value_name = "N", env = "NEURON_MAX_ATTEMPTS_AT_ONCE", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_attempts_at_once: Option<u32>,
+    /// How long a run may be silent before Restate suspends it [default: 1m]
+    #[arg(long, value_name = "DURATION", value_parser = inactivity)]
+    pub(crate) inactivity_timeout: Option<Duration>,
     /// The public keys of the servers whose requests are taken
     #[arg(
         long,
@@ -54,7 +74,27 @@ pub(crate) struct Args {
     identity_keys: Option<String>,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("it must be 1s or longer, as `1m`")]
+struct BadInactivity;
+
+fn inactivity(text: &str) -> Result<Duration, BadInactivity> {
+    let read = duration(text).map_err(|_| BadInactivity)?;
+    (read >= SHORTEST_INACTIVITY)
+        .then_some(read)
+        .ok_or(BadInactivity)
+}
+
 impl Args {
+    /// How this worker is to be made known, if it is.
+    pub(crate) fn registration(&self) -> Option<Registration> {
+        match (self.register_force, self.register) {
+            (true, _) => Some(Registration::Over),
+            (false, true) => Some(Registration::New),
+            (false, false) => None,
+        }
+    }
+
     pub(crate) fn identity_keys(&self) -> Vec<String> {
         let keys = self.identity_keys.iter().flat_map(|keys| keys.split(','));
         let keys = keys.map(|key| key.trim().to_owned());

@@ -16,7 +16,7 @@ pub(crate) struct RestateHealth {
 }
 
 impl RestateHealth {
-    /// A worker that registers itself is ready when it is registered.
+    /// A worker that registers itself is ready while Restate knows it.
     pub(crate) fn new(metrics: Arc<Metrics>, registers: bool) -> Self {
         Self {
             metrics,
@@ -24,8 +24,8 @@ impl RestateHealth {
         }
     }
 
-    pub(crate) fn set_registered(&self) {
-        self.registered.store(true, Ordering::Relaxed);
+    pub(crate) fn set_registered(&self, is_registered: bool) {
+        self.registered.store(is_registered, Ordering::Relaxed);
     }
 }
 
@@ -34,7 +34,7 @@ impl Health for RestateHealth {
         if self.registered.load(Ordering::Relaxed) {
             Ok(())
         } else {
-            Err("Restate has not been told of this worker yet".to_owned())
+            Err("Restate does not know this worker".to_owned())
         }
     }
 

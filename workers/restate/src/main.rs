@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError};
-use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
+use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
 mod args;
 mod health;
@@ -29,15 +29,58 @@ fn not_listened(error: SettingsError) -> WorkerError {
 }
 
 async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
-    let agents = ServedAgents::load(&args.settings).await?;
-    let served = serve_agents(args, &agents, stop).await;
-    agents.stop().await;
-    served
+    let life = Life::default();
+    let stop = life.note(stop);
+    life.of(async {
+        let agents = ServedAgents::load(&args.settings).await?;
+        let served = serve_agents(args, &agents, &life, stop).await;
+        agents.stop().await;
+        served
+    })
+    .await
 }
 
-async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(), WorkerError> {
+async fn serve_agents(
+    args: Args,
+    agents: &ServedAgents,
+    life: &Life,
+    stop: Stop,
+) -> Result<(), WorkerError> {
     let names = ServiceNames::new(&args.task_queue).map_err(WorkerError::engine)?;
     let served = agents.names().join(", ");
+    let registration = args.registration();
+    let mut services = services(&args, agents, &names);
+    let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    if let Some((certificates, key)) = tls {
+        let secured = services.with_tls(certificates, key);
+        services = secured.map_err(WorkerError::engine)?;
+    }
+    services.check_address(args.listen).map_err(not_listened)?;
+    let (listener, address) = listen(args.listen).await?;
+    let url = args
+        .url
+        .unwrap_or_else(|| registration::url(scheme, address));
+    let health = RestateHealth::new(services.metrics(), registration.is_some());
+    if let Some(address) = args.settings.http {
+        let (listener, _) = listen(address).await?;
+        tokio::spawn(serve_health(listener, life.clone(), health.clone()));
+    }
+    if let Some(how) = registration {
+        let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
+        let client = RestateClient::new(server, names.clone()).map_err(WorkerError::engine)?;
+        tokio::spawn(registration::register(client, how, url.clone(), health));
+    }
+    say(&format!(
+        "serving {served} to Restate at {url}, service {}",
+        names.agent()
+    ));
+    let served = services.serve(listener, stop).await;
+    served.map_err(WorkerError::engine)
+}
+
+/// The services, as the command line has them.
+fn services(args: &Args, agents: &ServedAgents, names: &ServiceNames) -> AgentServices {
     let mut services = AgentServices::new(names.clone(), agents.executors(), |door, input| {
         Box::pin(neuron_workflows::agent(door, input))
     })
@@ -50,26 +93,17 @@ async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(
     if let Some(bytes) = args.segment_bytes {
         services = services.continue_as_new_after_bytes(bytes);
     }
+    if let Some(attempts) = args.max_attempts_at_once {
+        services = services.with_max_attempts(usize::try_from(attempts).unwrap_or(usize::MAX));
+    }
+    if let Some(timeout) = args.inactivity_timeout {
+        services = services.with_inactivity_timeout(timeout);
+    }
+    if let Some(grace) = args.settings.grace {
+        services = services.with_grace(grace);
+    }
     if args.insecure_listen {
         services = services.with_unsigned_requests();
     }
-    services.check_address(args.listen).map_err(not_listened)?;
-    let (listener, address) = listen(args.listen).await?;
-    let url = args.url.unwrap_or_else(|| registration::url(address));
-    let health = RestateHealth::new(services.metrics(), args.register);
-    if let Some(address) = args.settings.http {
-        let (listener, _) = listen(address).await?;
-        tokio::spawn(serve_health(listener, health.clone()));
-    }
-    if args.register {
-        let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
-        let client = RestateClient::new(server, names.clone()).map_err(WorkerError::engine)?;
-        tokio::spawn(registration::register(client, url.clone(), health));
-    }
-    say(&format!(
-        "serving {served} to Restate at {url}, service {}",
-        names.agent()
-    ));
-    let served = services.serve(listener, stop).await;
-    served.map_err(WorkerError::engine)
+    services
 }

@@ -5,38 +5,92 @@ use std::{
     time::Duration,
 };
 
+use neuron_engine::RunClientError;
 use neuron_restate::RestateClient;
+use neuron_types::with_causes;
 
 use crate::health::RestateHealth;
 
 /// The longest time between two tries.
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
 
+/// How often the server is asked whether it still knows the worker.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+
+/// How a worker is made known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Registration {
+    /// What the server knows at its URL stays.
+    New,
+    /// In place of what the server knows at its URL.
+    Over,
+}
+
 /// What Restate reaches an address at, if it runs on the same machine.
-pub(crate) fn url(mut address: SocketAddr) -> String {
+pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
-    format!("http://{address}")
+    format!("{scheme}://{address}")
 }
 
-/// Registers the worker, and tries again while the server is not there.
-pub(crate) async fn register(client: RestateClient, url: String, health: RestateHealth) {
+/// Registers the worker, and tries again while the server is not there; and again when the server has forgotten it, as
+/// one whose data were lost. Never ends.
+pub(crate) async fn register(
+    client: RestateClient,
+    how: Registration,
+    url: String,
+    health: RestateHealth,
+) {
+    loop {
+        register_once(&client, how, &url).await;
+        health.set_registered(true);
+        while is_known(&client, &url).await {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        tracing::warn!(url, "Restate does not know this worker any more");
+        health.set_registered(false);
+    }
+}
+
+async fn register_once(client: &RestateClient, how: Registration, url: &str) {
     let mut delay = Duration::from_millis(100);
     loop {
-        match client.register(&url).await {
-            Ok(()) => {
-                tracing::info!(url, "registered");
-                health.set_registered();
-                return;
+        let registered = match how {
+            Registration::New => client.register(url).await,
+            Registration::Over => client.register_over(url).await,
+        };
+        let Err(error) = registered else {
+            tracing::info!(url, "registered");
+            return;
+        };
+        let advice = match (&error, how) {
+            (RunClientError::Rejected { .. }, Registration::New) => {
+                "; for development, --register-force overwrites what Restate knows"
             }
-            Err(error) => {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                let cause = cause.unwrap_or_default();
-                tracing::warn!(url, %error, cause, "cannot be registered yet");
-            }
-        }
+            _ => "",
+        };
+        tracing::warn!(
+            url,
+            "cannot be registered yet: {}{advice}",
+            with_causes(&error)
+        );
         tokio::time::sleep(delay).await;
         delay = (delay * 2).min(LONGEST_DELAY);
+    }
+}
+
+/// Whether the server knows the worker. While it does not answer, it has not forgotten it either.
+async fn is_known(client: &RestateClient, url: &str) -> bool {
+    match client.is_registered(url).await {
+        Ok(is_registered) => is_registered,
+        Err(error) => {
+            tracing::debug!(
+                url,
+                "Restate does not say whom it knows: {}",
+                with_causes(&error)
+            );
+            true
+        }
     }
 }

@@ -1,8 +1,21 @@
 //! Reaching Temporal, and what to do where that fails.
 
+use std::time::Duration;
+
 use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
+use neuron_types::with_causes;
 use neuron_worker::WorkerError;
+use tokio::time::Instant;
+
+/// How long one try may take.
+const TRY: Duration = Duration::from_secs(10);
+
+/// How long it takes until the next one.
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// How often it is said that the server is not there.
+const SAID: Duration = Duration::from_secs(30);
 
 /// Why Temporal is not reached, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +24,8 @@ enum NotReached {
     Away(#[source] RunClientError),
     #[error("{0}: check TEMPORAL_ADDRESS, the other TEMPORAL_ variables and temporal.toml")]
     Settings(#[source] RunClientError),
+    #[error("Temporal does not answer: check TEMPORAL_ADDRESS, or start it")]
+    Silent,
     #[error(transparent)]
     Other(RunClientError),
 }
@@ -25,8 +40,40 @@ impl From<RunClientError> for NotReached {
     }
 }
 
-/// Connects as Temporal's own tools do.
-pub(crate) async fn connect() -> Result<AgentClient, WorkerError> {
-    let client = AgentClient::connect().await;
-    client.map_err(|error| WorkerError::engine(NotReached::from(error)))
+impl NotReached {
+    /// Whether it may pass.
+    fn may_pass(&self) -> bool {
+        matches!(self, Self::Away(_) | Self::Silent)
+    }
+}
+
+/// Connects as Temporal's own tools do. A server that is not there is waited for: for ever, or as long as is said. What
+/// the worker reports is tried again for `patience` when the server is away later.
+///
+/// # Errors
+///
+/// Settings that cannot be used, a server that says no, or one that is not there in time.
+pub(crate) async fn connect(
+    wait: Option<Duration>,
+    patience: Duration,
+) -> Result<AgentClient, WorkerError> {
+    let begun = Instant::now();
+    let mut said: Option<Instant> = None;
+    loop {
+        let trying = tokio::time::timeout(TRY, AgentClient::connect_worker(patience));
+        let error = match trying.await {
+            Ok(Ok(client)) => return Ok(client),
+            Ok(Err(error)) => NotReached::from(error),
+            Err(_) => NotReached::Silent,
+        };
+        let is_over = wait.is_some_and(|wait| begun.elapsed() >= wait);
+        if is_over || !error.may_pass() {
+            return Err(WorkerError::engine(error));
+        }
+        if said.is_none_or(|said| said.elapsed() >= SAID) {
+            said = Some(Instant::now());
+            tracing::warn!("waiting for Temporal: {}", with_causes(&error));
+        }
+        tokio::time::sleep(BETWEEN).await;
+    }
 }

@@ -1,8 +1,15 @@
-//! Whether Temporal answers, and what the SDK measures.
+//! Whether the namespace can be used, and what the SDK measures.
 
-use std::{error::Error, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
+use neuron_engine::RunClientError;
 use neuron_temporal::AgentClient;
+use neuron_types::with_causes;
 use neuron_worker::{Health, WorkerError};
 use temporalio_common::telemetry::{
     PrometheusExporterOptions, TelemetryOptions, metrics::CoreMeter,
@@ -10,12 +17,13 @@ use temporalio_common::telemetry::{
 };
 use temporalio_sdk::runtime::RuntimeOptions;
 
-/// Longer answers are none.
+/// Timeout of a readiness probe.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What the answers are made of.
 pub(crate) struct TemporalHealth {
-    client: AgentClient,
+    /// Set once the server was reached.
+    client: Arc<OnceLock<AgentClient>>,
     /// Where the SDK's own exporter listens, on this machine only.
     metrics: SocketAddr,
     http: reqwest::Client,
@@ -26,13 +34,15 @@ pub(crate) struct TemporalHealth {
 struct NoMetrics(#[source] Box<dyn Error + Send + Sync>);
 
 impl TemporalHealth {
-    /// Collects metrics from now on. The options are for the SDK's runtime.
-    pub(crate) fn start(client: AgentClient) -> Result<(Self, RuntimeOptions), WorkerError> {
+    /// Collects metrics from now on, and is ready when there is a client. The options are for the SDK's runtime.
+    pub(crate) fn start(
+        client: Arc<OnceLock<AgentClient>>,
+    ) -> Result<(Self, RuntimeOptions), WorkerError> {
         Self::collect(client).map_err(|source| WorkerError::engine(NoMetrics(source)))
     }
 
     fn collect(
-        client: AgentClient,
+        client: Arc<OnceLock<AgentClient>>,
     ) -> Result<(Self, RuntimeOptions), Box<dyn Error + Send + Sync>> {
         let options = PrometheusExporterOptions::builder()
             .socket_addr(SocketAddr::from(([127, 0, 0, 1], 0)))
@@ -58,8 +68,16 @@ impl TemporalHealth {
 
 impl Health for TemporalHealth {
     async fn ready(&self) -> Result<(), String> {
-        match tokio::time::timeout(PATIENCE, self.client.check()).await {
+        let Some(client) = self.client.get() else {
+            return Err("Temporal is not reached yet".to_owned());
+        };
+        match tokio::time::timeout(PATIENCE, client.check_namespace()).await {
             Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) if !matches!(error, RunClientError::Unreachable { .. }) => {
+                tracing::warn!("not ready: {}", with_causes(&error));
+                let namespace = client.namespace();
+                Err(format!("the namespace {namespace} cannot be used"))
+            }
             _ => Err("Temporal does not answer".to_owned()),
         }
     }

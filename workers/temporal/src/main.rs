@@ -1,15 +1,20 @@
 #![doc = include_str!("../README.md")]
 
-use std::process::ExitCode;
+use std::{
+    process::ExitCode,
+    sync::{Arc, OnceLock},
+};
 
 use clap::Parser as _;
 use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_types::{DurableError, RunOutput, RunStart};
-use neuron_worker::{ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
+use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
 mod args;
 mod connection;
 mod health;
+mod tuning;
+mod versions;
 
 use crate::{args::Args, health::TemporalHealth};
 
@@ -36,35 +41,63 @@ fn main() -> ExitCode {
 }
 
 async fn serve(args: Args, stop: Stop) -> Result<(), WorkerError> {
-    let agents = ServedAgents::load(&args.settings).await?;
-    let served = serve_agents(args, &agents, stop).await;
-    agents.stop().await;
-    served
+    let life = Life::default();
+    let stop = life.note(stop);
+    life.of(async {
+        let agents = ServedAgents::load(&args.settings).await?;
+        let served = serve_agents(args, &agents, &life, stop).await;
+        agents.stop().await;
+        served
+    })
+    .await
 }
 
-async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(), WorkerError> {
-    let client = connection::connect().await?;
+async fn serve_agents(
+    args: Args,
+    agents: &ServedAgents,
+    life: &Life,
+    mut stop: Stop,
+) -> Result<(), WorkerError> {
+    let version = args.versions.check(|name| std::env::var(name).ok())?;
+    let reached = Arc::new(OnceLock::new());
+    let mut runtime = None;
+    if let Some(address) = args.settings.http {
+        let (listener, _) = listen(address).await?;
+        let (health, options) = TemporalHealth::start(Arc::clone(&reached))?;
+        tokio::spawn(serve_health(listener, life.clone(), health));
+        runtime = Some(options);
+    }
+    let client = tokio::select! {
+        client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
+        () = &mut stop => return Ok(()),
+    };
     let mut builder = AgentWorker::builder(&client, agents.executors())
         .agents(agents.definitions())
         .accept_definitions(args.settings.accept_definitions)
         .task_queue(&args.task_queue)
         .history_limits(args.history_limit_events, args.history_limit_bytes);
+    builder = args.tuning.apply(builder);
+    if let Some(version) = version {
+        builder = version.apply(builder);
+    }
     if let Some(events) = args.segment_events {
         builder = builder.continue_as_new_after(events);
     }
     if let Some(bytes) = args.segment_bytes {
         builder = builder.continue_as_new_after_bytes(bytes);
     }
-    if let Some(address) = args.settings.http {
-        let (listener, _) = listen(address).await?;
-        let (health, runtime) = TemporalHealth::start(client.clone())?;
-        tokio::spawn(serve_health(listener, health));
+    if let Some(grace) = args.settings.grace {
+        builder = builder.grace(grace);
+    }
+    if let Some(runtime) = runtime {
         builder = builder.runtime(runtime);
     }
     let mut worker = builder
         .workflow::<Agent>()
         .build()
         .map_err(WorkerError::broken)?;
+    // It is set once.
+    drop(reached.set(client.clone()));
     say(&format!(
         "serving {} on Temporal at {}, namespace {}, task queue {}",
         agents.names().join(", "),
@@ -72,5 +105,9 @@ async fn serve_agents(args: Args, agents: &ServedAgents, stop: Stop) -> Result<(
         client.namespace(),
         worker.task_queue()
     ));
-    worker.run(stop).await.map_err(WorkerError::broken)
+    let served = tokio::select! {
+        served = worker.run(stop) => served,
+        never = client.renew_api_key() => match never {},
+    };
+    served.map_err(WorkerError::broken)
 }

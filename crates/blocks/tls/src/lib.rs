@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use reqwest::ClientBuilder;
-use rustls::{
-    ClientConfig,
-    crypto::{CryptoProvider, ring},
-};
+use rustls::ClientConfig;
 use rustls_platform_verifier::Verifier;
+
+mod provider;
+mod server;
+
+pub use server::{ServerTlsError, server_config};
 
 /// Why no client can speak HTTPS.
 pub use rustls::Error as TlsError;
+/// How a server speaks HTTPS.
+pub use rustls::ServerConfig;
 
 /// Starts building a client that can speak HTTPS, HTTP/2 and HTTP/1.1.
 ///
@@ -18,8 +22,7 @@ pub use rustls::Error as TlsError;
 ///
 /// If the system's certificates cannot be read.
 pub fn client_builder() -> Result<ClientBuilder, TlsError> {
-    let installed = CryptoProvider::get_default().cloned();
-    let provider = installed.unwrap_or_else(|| Arc::new(ring::default_provider()));
+    let provider = provider::provider();
     let verifier = Verifier::new(Arc::clone(&provider))?;
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -32,6 +35,8 @@ pub fn client_builder() -> Result<ClientBuilder, TlsError> {
 
 #[cfg(test)]
 mod tests {
+    use rustls::crypto::CryptoProvider;
+
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! What it needs comes in variables, all of which the tests set.
 
-use std::error::Error;
+use std::{error::Error, time::Duration};
 
 use neuron_temporal::{AgentClient, AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_testing::{
@@ -10,6 +10,12 @@ use neuron_testing::{
     worker_variables::{agents, continue_as_new_after, variable},
 };
 use neuron_types::{DurableError, RunOutput, RunStart};
+
+/// How soon a call hears that it is cancelled.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// How soon it is noticed that this worker was killed.
+const SILENCE: Duration = Duration::from_secs(10);
 
 struct Agent;
 
@@ -33,6 +39,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .task_queue(variable::<String>("NEURON_TESTING_QUEUE")?)
         .agents(agents()?)
         .accept_definitions(true)
+        .heartbeat_interval(BEAT)
+        .heartbeat_timeouts(SILENCE, SILENCE)
         .workflow::<Agent>();
     if let Some(events) = continue_as_new_after()? {
         worker = worker.continue_as_new_after(events);

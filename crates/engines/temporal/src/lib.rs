@@ -15,6 +15,7 @@ pub use door::durable_context::TemporalDurableContext;
 pub use replay::{Replay, ReplayError};
 pub use state::{
     agent_host::AgentHost,
+    registered::SearchAttributes,
     segments::{HISTORY_LIMIT_BYTES, HISTORY_LIMIT_EVENTS},
 };
 pub use wire::{
@@ -24,6 +25,7 @@ pub use wire::{
 };
 pub use worker::{
     agent_worker::{AgentWorker, AgentWorkerBuilder},
+    versioning::Versioning,
     worker_error::WorkerError,
 };
 pub use workflow::agent_workflow::AgentWorkflow;

@@ -10,6 +10,8 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
+use crate::Life;
+
 /// What a worker says of itself.
 pub trait Health: Send + Sync + 'static {
     /// Whether it can take work.
@@ -27,8 +29,9 @@ pub trait Health: Send + Sync + 'static {
     fn metrics(&self) -> impl Future<Output = Result<String, String>> + Send;
 }
 
-/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends.
-pub async fn serve_health(listener: TcpListener, health: impl Health) {
+/// Answers `/healthz`, `/readyz` and `/metrics` on a listener until the process ends: 503 to the first where the worker
+/// hangs, and to the second where it is stopping, too.
+pub async fn serve_health(listener: TcpListener, life: Life, health: impl Health) {
     let health = Arc::new(health);
     loop {
         let stream = match listener.accept().await {
@@ -39,11 +42,11 @@ pub async fn serve_health(listener: TcpListener, health: impl Health) {
                 continue;
             }
         };
-        let health = Arc::clone(&health);
+        let (life, health) = (life.clone(), Arc::clone(&health));
         tokio::spawn(async move {
             let service = service_fn(|request| {
-                let health = Arc::clone(&health);
-                async move { Ok::<_, Infallible>(answer(&*health, &request).await) }
+                let (life, health) = (life.clone(), Arc::clone(&health));
+                async move { Ok::<_, Infallible>(answer(&life, &*health, &request).await) }
             });
             let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             if let Err(error) = served.await {
@@ -53,10 +56,22 @@ pub async fn serve_health(listener: TcpListener, health: impl Health) {
     }
 }
 
-async fn answer<B: Sync>(health: &impl Health, request: &Request<B>) -> Response<Full<Bytes>> {
+async fn answer<B: Sync>(
+    life: &Life,
+    health: &impl Health,
+    request: &Request<B>,
+) -> Response<Full<Bytes>> {
     let (status, body) = if request.method() == Method::GET {
         match request.uri().path() {
+            "/healthz" if !life.is_alive() => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the worker's thread has hung for a minute\n".to_owned(),
+            ),
             "/healthz" => (StatusCode::OK, "ok\n".to_owned()),
+            "/readyz" if life.is_stopping() => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the worker is stopping\n".to_owned(),
+            ),
             "/readyz" => match health.ready().await {
                 Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
                 Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),

@@ -1,18 +1,22 @@
 #![doc = include_str!("../README.md")]
 
 mod agents;
+mod duration;
 mod error;
 mod health;
 mod interruption;
+mod life;
 mod logging;
 mod program;
 mod settings;
 mod waiting;
 
 pub use agents::ServedAgents;
+pub use duration::duration;
 pub use error::WorkerError;
 pub use health::{Health, serve_health};
 pub use interruption::Interruption;
+pub use life::Life;
 pub use logging::start_log;
 pub use neuron_sandbox::dispatch;
 pub use program::{Stop, listen, run, say};

@@ -1,8 +1,10 @@
 //! The part of the command line that every worker has.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+
+use crate::duration;
 
 /// What the command line of every worker says.
 #[derive(Debug, Clone, Default, Args)]
@@ -17,6 +19,9 @@ pub struct Settings {
     /// Serve /healthz, /readyz and /metrics at this address
     #[arg(long, value_name = "ADDR")]
     pub http: Option<SocketAddr>,
+    /// How long steps in flight get to end when the worker is to stop; it must be killed later than that [default: 25s]
+    #[arg(long, value_name = "DURATION", env = "NEURON_GRACE", value_parser = duration)]
+    pub grace: Option<Duration>,
     /// How the log on standard error is written; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,

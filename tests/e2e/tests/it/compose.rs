@@ -112,7 +112,7 @@ fn stages() -> BTreeMap<String, Option<String>> {
     stages
 }
 
-fn worker_program(name: &str) -> PathBuf {
+pub(crate) fn worker_program(name: &str) -> PathBuf {
     let variable = name.to_uppercase().replace('-', "_");
     let beside = || {
         env::current_exe()

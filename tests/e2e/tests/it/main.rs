@@ -15,6 +15,7 @@ mod crash_at_commits;
 mod crash_states;
 mod demo;
 mod failures;
+mod kubernetes;
 mod long_run;
 mod model_apis;
 mod providers;

@@ -51,7 +51,7 @@ async fn a_worker_takes_the_requests_of_its_server_only() {
     let refusal = until(async || {
         let worker = place
             .client
-            .register(&format!("http://{}", place.listen))
+            .register_over(&format!("http://{}", place.listen))
             .await;
         worker.err()
     })

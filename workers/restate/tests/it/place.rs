@@ -45,6 +45,7 @@ impl Place {
             ingress_url: addresses.main.clone(),
             admin_url: addresses.http.clone(),
             auth_token: None,
+            auth_token_file: None,
         };
         let names = ServiceNames::new(prefix).unwrap();
         Self {
@@ -80,7 +81,13 @@ impl Place {
         let health = free_address();
         let mut command = command(self.folder.path());
         command
-            .args(["--listen", &self.listen, "--register", "--http", &health])
+            .args([
+                "--listen",
+                &self.listen,
+                "--register-force",
+                "--http",
+                &health,
+            ])
             .args(arguments)
             .envs(variables.iter().copied())
             .env("RESTATE_ADMIN_URL", &self.address.admin_url)

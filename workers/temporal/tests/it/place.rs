@@ -40,6 +40,13 @@ impl Place {
     pub(crate) fn worker_with(&self, args: &[&str]) -> Program {
         let mut command = command(self.folder.path());
         command.env("TEMPORAL_ADDRESS", &self.server.addresses().main);
+        // A worker that was killed is noticed soon.
+        command.args([
+            "--heartbeat-timeout",
+            "10s",
+            "--write-heartbeat-timeout",
+            "10s",
+        ]);
         Program::start(command.args(args)).unwrap()
     }
 

@@ -50,7 +50,7 @@ fn needs_trust_in_an_agent_file_that_nobody_named() {
     }
 
     let mut named = command(folder.path());
-    named.args(["--config", "neuron.toml"]);
+    named.args(["--config", "neuron.toml", "--wait-for-server", "0s"]);
     named.env("TEMPORAL_ADDRESS", free_address());
     let output = named.env("NEURON_TRUST", "0").output().unwrap();
     assert!(text(&output).contains("temporal cannot be reached"));
@@ -61,6 +61,7 @@ fn says_where_it_looked_for_temporal() {
     let folder = tempfile::tempdir().unwrap();
     let address = free_address();
     let mut nowhere = command(folder.path());
+    nowhere.args(["--wait-for-server", "0s"]);
     let output = nowhere.env("TEMPORAL_ADDRESS", &address).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output);
@@ -68,4 +69,18 @@ fn says_where_it_looked_for_temporal() {
         "error: temporal cannot be reached at http://{address}/: start it, or set TEMPORAL_ADDRESS"
     );
     assert!(said.contains(&sentence), "{said}");
+}
+
+#[test]
+fn a_build_needs_its_deployment() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut half = command(folder.path());
+    half.args(["--build-id", "b1"]);
+    let output = half
+        .env("TEMPORAL_ADDRESS", free_address())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let sentence = "error: a deployment and a build id belong together: set --deployment, too\n";
+    assert_eq!(text(&output), sentence);
 }

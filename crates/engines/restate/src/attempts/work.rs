@@ -84,6 +84,12 @@ impl Work {
         worker: &WorkerContext,
         token: CancellationToken,
     ) -> AttemptOutcome {
+        // Its clock does not run while it waits. One that is cancelled meanwhile ends by itself.
+        let _slot = tokio::select! {
+            biased;
+            slot = worker.slot() => slot,
+            () = token.cancelled() => None,
+        };
         let (run_id, options) = (self.run_id.clone(), &self.options);
         let scope = StepScope::new(run_id, options, attempt, token);
         let (metrics, events) = (&worker.metrics, &self.events);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use neuron_executor::{Agents, EventSink, Executors};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::attempts::{drain::Drain, metrics::Metrics, registry::Registry};
 
@@ -17,4 +18,14 @@ pub(crate) struct WorkerContext {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,
     pub(crate) registry: Arc<Registry>,
+    /// How many attempts are made at once. `None` is any number.
+    pub(crate) slots: Option<Arc<Semaphore>>,
+}
+
+impl WorkerContext {
+    /// Waits until an attempt may be made, which lasts until the result is dropped.
+    pub(crate) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.slots.as_ref()?.acquire().await.ok()
+    }
 }

@@ -1,21 +1,15 @@
 //! Requests to one of a server's two ports, the ingress and the admin API.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use reqwest::{
     Method, Response, StatusCode,
-    header::{ACCEPT, AUTHORIZATION, HeaderValue},
+    header::{ACCEPT, AUTHORIZATION},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{fault::HttpFault, setup_error::SetupError};
+use super::{fault::HttpFault, token::Token};
 
 /// One of a server's two ports. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -23,16 +17,6 @@ pub(super) struct HttpEndpoint {
     http: reqwest::Client,
     url: String,
     token: Option<Token>,
-}
-
-/// What is shown where it is asked for, and only there: a Restate server checks no tokens itself, and keeps the
-/// headers of the requests that start runs. Whatever checks them stands before it.
-#[derive(Debug, Clone)]
-struct Token {
-    /// Marked as sensitive: it is not printed.
-    header: HeaderValue,
-    /// Something before the port took the token where it took no request without. Clones know it together.
-    is_demanded: Arc<AtomicBool>,
 }
 
 /// What is asked of a port.
@@ -55,29 +39,22 @@ pub(super) struct Reply {
 
 impl HttpEndpoint {
     /// The port at this URL, with a token for whatever demands one before it.
-    pub(super) fn new(
-        http: reqwest::Client,
-        mut url: String,
-        token: Option<&str>,
-    ) -> Result<Self, SetupError> {
+    pub(super) fn new(http: reqwest::Client, mut url: String, token: Option<Token>) -> Self {
         url.truncate(url.trim_end_matches('/').len());
-        let token = token.map(Token::new).transpose()?;
-        Ok(Self { http, url, token })
+        Self { http, url, token }
     }
 
     /// Asks, and asks once more with the token where it is demanded.
     pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, HttpFault> {
         let url = format!("{}{}", self.url, question.path);
         let shown = self.token.as_ref();
-        let shown = shown.filter(|token| token.is_demanded.load(Ordering::Relaxed));
+        let shown = shown.filter(|token| token.is_demanded());
         let mut response = self.send(&url, &question, shown).await?;
         if let (None, Some(token)) = (shown, &self.token)
             && demands_token(&response)
         {
             response = self.send(&url, &question, Some(token)).await?;
-            // Where it opened nothing it was not what was missing.
-            let is_taken = !demands_token(&response);
-            token.is_demanded.fetch_or(is_taken, Ordering::Relaxed);
+            token.was_shown(!demands_token(&response));
         }
         Ok(Reply { url, response })
     }
@@ -91,7 +68,7 @@ impl HttpEndpoint {
         let mut request = self.http.request(question.method.clone(), url);
         request = request.header(ACCEPT, "application/json");
         if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token.header.clone());
+            request = request.header(AUTHORIZATION, token.header());
         }
         if let Some(body) = question.body {
             request = request.json(body);
@@ -103,18 +80,6 @@ impl HttpEndpoint {
             request = request.timeout(limit);
         }
         request.send().await.map_err(|source| failed(url, source))
-    }
-}
-
-impl Token {
-    fn new(token: &str) -> Result<Self, SetupError> {
-        let header = HeaderValue::try_from(format!("Bearer {token}"));
-        let mut header = header.map_err(|_| SetupError::Token)?;
-        header.set_sensitive(true);
-        Ok(Self {
-            header,
-            is_demanded: Arc::default(),
-        })
     }
 }
 

@@ -4,7 +4,7 @@ use neuron_engine::RunClientError;
 use neuron_types::{RunId, RunOutput};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
     http_endpoint::{HttpEndpoint, Question, Reply},
     server_address::ServerAddress,
     setup_error::SetupError,
+    token::Token,
 };
 use crate::wire::service_names::ServiceNames;
 
@@ -47,7 +48,7 @@ impl RestateClient {
     ///
     /// # Errors
     ///
-    /// [`RunClientError::Settings`] if this machine cannot make HTTP requests, or the token cannot be sent.
+    /// [`RunClientError::Settings`] if this machine cannot make HTTP requests, or the token cannot be read or sent.
     pub fn new(address: ServerAddress, names: ServiceNames) -> Result<Self, RunClientError> {
         let builder = neuron_tls::client_builder();
         let builder = builder.map_err(|error| fault::settings(SetupError::from(error)))?;
@@ -57,31 +58,22 @@ impl RestateClient {
             ingress_url,
             admin_url,
             auth_token,
+            auth_token_file,
         } = address;
-        let endpoint = |url| {
-            HttpEndpoint::new(http.clone(), url, auth_token.as_deref()).map_err(fault::settings)
+        // What one port demands says nothing of the other.
+        let token = || {
+            let token = match (&auth_token_file, &auth_token) {
+                (Some(path), _) => Some(Token::in_file(path.clone())),
+                (None, Some(token)) => Some(Token::new(token)),
+                (None, None) => None,
+            };
+            token.transpose().map_err(fault::settings)
         };
         Ok(Self {
-            ingress: endpoint(ingress_url)?,
-            admin: endpoint(admin_url)?,
+            ingress: HttpEndpoint::new(http.clone(), ingress_url, token()?),
+            admin: HttpEndpoint::new(http.clone(), admin_url, token()?),
             names,
         })
-    }
-
-    /// Registers a worker with the server: says where it is.
-    ///
-    /// # Errors
-    ///
-    /// [`RunClientError::Rejected`] if the server cannot use the worker, [`RunClientError::Unreachable`] or
-    /// [`RunClientError::Failed`].
-    pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
-        // A worker of another version at the same address takes the place of the one before.
-        let body = json!({ "uri": worker_url, "force": true });
-        let registering = async {
-            let reply = post(&self.admin, "/deployments", Some(&body), TABLES_PATIENCE).await?;
-            reply.read::<Value>().await
-        };
-        registering.await.map(drop).map_err(HttpFault::of_server)
     }
 
     /// Calls a handler of the run. A run that has told nothing of itself yet is asked again until it has: whoever

@@ -1,6 +1,6 @@
 //! Where a Restate server is.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 /// The ingress where `RESTATE_INGRESS_URL` is not set.
 const INGRESS_URL: &str = "http://127.0.0.1:8080";
@@ -18,6 +18,9 @@ pub struct ServerAddress {
     /// The bearer token for what stands before either and demands one, with 401 or 403. It is not sent before,
     /// as a server without such a guard would keep it in the journal of each run. Default is none.
     pub auth_token: Option<String>,
+    /// The file with the token, which is read again when it is a minute old. It goes before
+    /// [`auth_token`](Self::auth_token). Default is none.
+    pub auth_token_file: Option<PathBuf>,
 }
 
 impl Default for ServerAddress {
@@ -26,12 +29,14 @@ impl Default for ServerAddress {
             ingress_url: INGRESS_URL.to_owned(),
             admin_url: ADMIN_URL.to_owned(),
             auth_token: None,
+            auth_token_file: None,
         }
     }
 }
 
 impl ServerAddress {
-    /// The address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` give.
+    /// The address that `RESTATE_INGRESS_URL`, `RESTATE_ADMIN_URL` and `RESTATE_AUTH_TOKEN` or
+    /// `RESTATE_AUTH_TOKEN_FILE` give.
     #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
@@ -40,6 +45,7 @@ impl ServerAddress {
             ingress_url: set("RESTATE_INGRESS_URL").unwrap_or(default.ingress_url),
             admin_url: set("RESTATE_ADMIN_URL").unwrap_or(default.admin_url),
             auth_token: set("RESTATE_AUTH_TOKEN"),
+            auth_token_file: set("RESTATE_AUTH_TOKEN_FILE").map(PathBuf::from),
         }
     }
 }
@@ -50,6 +56,7 @@ impl fmt::Debug for ServerAddress {
             .field("ingress_url", &self.ingress_url)
             .field("admin_url", &self.admin_url)
             .field("auth_token", &self.auth_token.as_ref().map(|_| "…"))
+            .field("auth_token_file", &self.auth_token_file)
             .finish()
     }
 }

@@ -1,5 +1,7 @@
 //! What keeps a client from being set up.
 
+use std::{io, path::PathBuf};
+
 /// Why there can be no client.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SetupError {
@@ -7,6 +9,10 @@ pub(super) enum SetupError {
     Http(#[from] reqwest::Error),
     #[error("no HTTP client can be set up: check the system's certificates")]
     Tls(#[from] neuron_tls::TlsError),
-    #[error("RESTATE_AUTH_TOKEN cannot be sent: it has characters that no HTTP header may have")]
+    #[error(
+        "the token of RESTATE_AUTH_TOKEN or RESTATE_AUTH_TOKEN_FILE cannot be sent: it has characters that no HTTP header may have"
+    )]
     Token,
+    #[error("the token in {} cannot be read: check RESTATE_AUTH_TOKEN_FILE", .path.display())]
+    TokenFile { path: PathBuf, source: io::Error },
 }

@@ -112,7 +112,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) given: AgentGiven,
     /// Whose a new run is.
     pub(crate) tags: RunTags,
-    /// How long one journaled wait takes at most.
+    /// How long one journaled wait takes at most, in a journal that begins here.
     pub(crate) pulse: Duration,
     /// How large a journal may get.
     pub(crate) most: SegmentSize,
@@ -143,8 +143,9 @@ impl<'a> RestateDurableContext<'a> {
         let (ledger, mailbox) = carried.unzip();
         let mut waits = Waits::new(&steps, cancellation, mailbox.unwrap_or_default());
         let cancellation = &mut waits.cancellation;
-        let started = steps.start(cancellation, opening.most, opening.given);
+        let started = steps.start(cancellation, opening.most, opening.pulse, opening.given);
         let started = started.await?;
+        let pulse = started.pulse();
         waits.settle(&steps).await?;
         let ledger = match ledger {
             Some(mut ledger) => {
@@ -162,7 +163,7 @@ impl<'a> RestateDurableContext<'a> {
             segment: Segment::new(
                 opening.worker.registry.join(started.nonce),
                 steps,
-                opening.pulse,
+                pulse,
                 ledger,
             ),
             names,

@@ -1,6 +1,6 @@
 //! Steps of the workflow's own, which the journal holds with their values.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
@@ -42,6 +42,7 @@ impl Steps<'_> {
         &self,
         cancellation: &mut Cancellation<'_>,
         most: SegmentSize,
+        pulse: Duration,
         given: AgentGiven,
     ) -> Result<Started, DurableError> {
         let start = || async move {
@@ -53,6 +54,7 @@ impl Steps<'_> {
                 has_hooks: self.has_hooks(),
                 agent: (given == AgentGiven::ByName).then(|| self.agent_here(&self.agent)),
                 is_rejected: given == AgentGiven::Whole && !self.worker.accepts_definitions,
+                pulse_ms: Started::pulse_ms(pulse),
             }
         };
         let started = self.run(cancellation, "start", start).await?;

@@ -29,7 +29,7 @@ use crate::{
             signal_key,
         },
         pages,
-        service_names::ServiceNames,
+        service_names::{ServiceNames, VERSION, VERSION_KEY},
         settings_error::SettingsError,
     },
 };
@@ -352,6 +352,7 @@ pub(crate) fn definition(
     let mut options = ServiceOptions::new()
         // A run's events are not sent along with every attempt of its invocation.
         .enable_lazy_state(true)
+        .metadata(VERSION_KEY, VERSION)
         .handler("run", run)
         .handler("segment", segment)
         .handler("deliver", short_handler().ingress_private(true));

@@ -74,3 +74,14 @@ pub(crate) fn short(options: ServiceOptions) -> ServiceOptions {
     let options = options.journal_retention(Duration::ZERO);
     restarts(options.inactivity_timeout(SHORT).abort_timeout(SHORT))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::entries::PULSE;
+
+    #[test]
+    fn a_worker_without_settings_has_the_pulse_that_no_journal_says() {
+        assert_eq!(Settings::default().pulse(), PULSE);
+    }
+}

@@ -1,5 +1,7 @@
 //! What the door journals.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
 use neuron_types::{AgentSpec, StepId};
@@ -52,6 +54,9 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// How long one journaled wait takes at most, where a worker has no setting of its own.
+pub(crate) const PULSE: Duration = Duration::from_secs(40);
+
 /// How a segment begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Started {
@@ -73,7 +78,47 @@ pub(crate) struct Started {
     /// The run was started with a definition, and its worker takes none from callers.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_rejected: bool,
+    /// How long one journaled wait takes at most, in milliseconds, as the worker had it that began the journal: it says
+    /// what is a wait and what a timer. `None` is [`PULSE`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pulse_ms: Option<u64>,
+}
+
+impl Started {
+    /// How long one journaled wait takes at most.
+    pub(crate) fn pulse(&self) -> Duration {
+        self.pulse_ms.map_or(PULSE, Duration::from_millis)
+    }
+
+    /// What is journaled of a worker's setting.
+    pub(crate) fn pulse_ms(pulse: Duration) -> Option<u64> {
+        let millis = u64::try_from(pulse.as_millis()).unwrap_or(u64::MAX);
+        (pulse != PULSE).then_some(millis)
+    }
 }
 
 /// A definition, or why the worker has none.
 pub(crate) type FoundAgent = Result<Box<AgentSpec>, String>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_keeps_to_the_pulse_that_it_began_with() {
+        let started = |pulse_ms| Started {
+            at: DateTime::UNIX_EPOCH,
+            most: SegmentSize::UNBOUNDED,
+            nonce: Uuid::nil(),
+            seed: None,
+            has_hooks: false,
+            agent: None,
+            is_rejected: false,
+            pulse_ms,
+        };
+        for pulse in [PULSE, Duration::from_millis(200)] {
+            assert_eq!(started(Started::pulse_ms(pulse)).pulse(), pulse);
+        }
+        assert_eq!(Started::pulse_ms(PULSE), None);
+    }
+}

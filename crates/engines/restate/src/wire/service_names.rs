@@ -7,6 +7,12 @@ use crate::wire::settings_error::SettingsError;
 /// The name of this engine, as it stands in a run's status.
 pub(crate) const ENGINE: &str = "restate";
 
+/// What a service says its build by, in the server's metadata.
+pub(crate) const VERSION_KEY: &str = "neuron.version";
+
+/// This build.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The prefix that is used where none is set.
 pub const DEFAULT_PREFIX: &str = "neuron";
 

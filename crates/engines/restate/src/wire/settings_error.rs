@@ -26,6 +26,9 @@ pub enum SettingsError {
         /// The address.
         address: SocketAddr,
     },
+    /// The certificate or its key cannot be used.
+    #[error("the worker cannot speak HTTPS")]
+    Tls(#[from] neuron_tls::ServerTlsError),
     /// It is not known where the listener listens.
     #[error("the listener has no address")]
     Listener(#[source] io::Error),

@@ -1,10 +1,13 @@
 //! Putting the services together, and serving them.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, fmt, net::SocketAddr, path::Path, pin::pin, sync::Arc, time::Duration,
+};
 
 use neuron_executor::{Agents, EventSink, Executors, NoSink};
 use restate_sdk::endpoint::Endpoint;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Semaphore};
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
     attempts::{metrics::Metrics, worker_context::WorkerContext},
@@ -15,7 +18,7 @@ use crate::{
         segments::{Workflow, Workflows},
     },
     wire::{service_names::ServiceNames, settings_error::SettingsError},
-    worker::serving,
+    worker::serving::{self, Listening},
 };
 
 /// The services that run agents, to be served by a worker.
@@ -26,7 +29,12 @@ pub struct AgentServices {
     settings: Settings,
     identity_keys: Vec<String>,
     takes_unsigned: bool,
+    grace: Duration,
+    tls: Option<TlsAcceptor>,
 }
+
+/// How long steps in flight have to end when the worker is to stop: less than the 30 s after which Kubernetes kills it.
+const GRACE: Duration = Duration::from_secs(25);
 
 impl AgentServices {
     /// Services under these names, which run this workflow and act through these executors: an
@@ -44,6 +52,7 @@ impl AgentServices {
                 metrics: Arc::default(),
                 drain: Arc::default(),
                 registry: Arc::default(),
+                slots: None,
             },
             workflows: Workflows {
                 of_agents: workflow,
@@ -52,6 +61,8 @@ impl AgentServices {
             settings: Settings::default(),
             identity_keys: Vec::new(),
             takes_unsigned: false,
+            grace: GRACE,
+            tls: None,
         }
     }
 
@@ -82,10 +93,27 @@ impl AgentServices {
     ///
     /// A suspended run costs its worker nothing and is resumed when what it waits for happens. A run with a model
     /// call or a tool call in flight is not silent: it journals every two thirds of this time that there is
-    /// nothing yet, which takes two entries.
+    /// nothing yet, which takes two entries. A run that has begun a journal keeps to what was set then.
     #[must_use]
     pub fn with_inactivity_timeout(mut self, timeout: Duration) -> Self {
         self.settings.inactivity = timeout;
+        self
+    }
+
+    /// Sets how many attempts, model calls and tool calls, are made at once, at least 1. Those beyond wait in this
+    /// worker, and their clocks do not run meanwhile. A write that waits counts as begun: if the worker is lost its outcome is
+    /// unknown. Default is any number.
+    #[must_use]
+    pub fn with_max_attempts(mut self, attempts: usize) -> Self {
+        let attempts = attempts.clamp(1, Semaphore::MAX_PERMITS);
+        self.worker.slots = Some(Arc::new(Semaphore::new(attempts)));
+        self
+    }
+
+    /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
+    #[must_use]
+    pub fn with_grace(mut self, period: Duration) -> Self {
+        self.grace = period;
         self
     }
 
@@ -137,6 +165,19 @@ impl AgentServices {
     pub fn with_identity_keys(mut self, keys: impl IntoIterator<Item = String>) -> Self {
         self.identity_keys = keys.into_iter().collect();
         self
+    }
+
+    /// Serves by HTTPS, with the certificates of one file, its own first, and the key of another, both in PEM. They are
+    /// read now, and not again. Who makes the requests is not checked by it: that is for
+    /// [identity keys](Self::with_identity_keys). Default is HTTP.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError::Tls`].
+    pub fn with_tls(mut self, certificates: &Path, key: &Path) -> Result<Self, SettingsError> {
+        let config = neuron_tls::server_config(certificates, key, &["h2"])?;
+        self.tls = Some(TlsAcceptor::from(config));
+        Ok(self)
     }
 
     /// Takes requests that nobody signed also at an address that other machines reach. Default is that such an address
@@ -192,8 +233,8 @@ impl AgentServices {
         Ok(builder.build())
     }
 
-    /// Serves them until `shutdown` is done. Then no attempt is started any more, and those in flight get up to
-    /// 30 seconds to end.
+    /// Serves them until `shutdown` is done. Then no attempt is started any more, and those in flight get
+    /// their [grace](Self::with_grace) to end.
     ///
     /// # Errors
     ///
@@ -205,8 +246,12 @@ impl AgentServices {
     ) -> Result<(), SettingsError> {
         let address = listener.local_addr();
         self.check_address(address.map_err(SettingsError::Listener)?)?;
-        let drain = Arc::clone(&self.worker.drain);
-        serving::serve(self.endpoint()?, listener, &drain, pin!(shutdown)).await;
+        let (drain, grace) = (Arc::clone(&self.worker.drain), self.grace);
+        let listening = Listening {
+            listener,
+            tls: self.tls.clone(),
+        };
+        serving::serve(self.endpoint()?, listening, &drain, grace, pin!(shutdown)).await;
         Ok(())
     }
 }

@@ -6,27 +6,52 @@ use futures::future::BoxFuture;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use restate_sdk::{endpoint::Endpoint, hyper::HyperEndpoint};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use crate::attempts::drain::Drain;
 
-/// How long steps in flight have to end when the worker is to stop.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long a connection may take to be secured.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long it takes until a listener that failed is tried again, for example because the process has too
 /// many files open.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Serves until `shutdown` is done and the steps in flight have ended, or have had their time. Boxed, so that it is
+/// Serves until `shutdown` is done and the steps in flight have ended, or have had this grace. Boxed, so that it is
 /// compiled here once, and not in every program that serves.
 pub(crate) fn serve<'a>(
     endpoint: Endpoint,
-    listener: TcpListener,
+    listening: Listening,
     drain: &'a Drain,
+    grace: Duration,
     shutdown: Shutdown<'a>,
 ) -> BoxFuture<'a, ()> {
-    Box::pin(serve_until(endpoint, listener, drain, shutdown))
+    Box::pin(serve_until(endpoint, listening, drain, grace, shutdown))
+}
+
+/// Where requests come in.
+pub(crate) struct Listening {
+    pub(crate) listener: TcpListener,
+    /// They come by HTTPS.
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+/// Takes the requests of one connection until it ends.
+async fn serve_connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    endpoint: HyperEndpoint,
+) {
+    let connection =
+        http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), endpoint);
+    if let Err(error) = connection.await {
+        debug!(%error, "a connection broke");
+    }
 }
 
 /// What ends the serving.
@@ -34,11 +59,13 @@ pub(crate) type Shutdown<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send + 'a)
 
 async fn serve_until(
     endpoint: Endpoint,
-    listener: TcpListener,
+    listening: Listening,
     drain: &Drain,
+    grace: Duration,
     mut shutdown: Shutdown<'_>,
 ) {
     let endpoint = HyperEndpoint::new(endpoint);
+    let Listening { listener, tls } = listening;
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -54,11 +81,15 @@ async fn serve_until(
                 if let Err(error) = stream.set_nodelay(true) {
                     debug!(%error, "a connection stays slow");
                 }
-                let connection = http2::Builder::new(TokioExecutor::new())
-                    .serve_connection(TokioIo::new(stream), endpoint.clone());
+                let (tls, endpoint) = (tls.clone(), endpoint.clone());
                 connections.spawn(async move {
-                    if let Err(error) = connection.await {
-                        debug!(%error, "a connection broke");
+                    let Some(tls) = tls else {
+                        return serve_connection(stream, endpoint).await;
+                    };
+                    match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => serve_connection(stream, endpoint).await,
+                        Ok(Err(error)) => debug!(%error, "a connection is not secured"),
+                        Err(_) => debug!("a connection is not secured in time"),
                     }
                 });
             }
@@ -70,7 +101,7 @@ async fn serve_until(
     }
     // Nobody is told to come here any more.
     drop(listener);
-    if tokio::time::timeout(GRACE, drain.stop()).await.is_err() {
-        warn!("steps in flight are cut off: they took longer than {GRACE:?} to end");
+    if tokio::time::timeout(grace, drain.stop()).await.is_err() {
+        warn!("steps in flight are cut off: they took longer than {grace:?} to end");
     }
 }

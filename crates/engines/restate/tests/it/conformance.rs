@@ -26,6 +26,7 @@ async fn a_server_that_is_away_is_said_to_be() {
         ingress_url: format!("http://{}", free_address()),
         admin_url: format!("http://{}", free_address()),
         auth_token: None,
+        auth_token_file: None,
     };
     let client = RestateClient::new(address, ServiceNames::new("away").unwrap()).unwrap();
     neuron_testing::run_client::an_engine_that_is_away_is_said_to_be(Arc::new(client)).await;
@@ -86,6 +87,7 @@ impl Host for RestateHost {
             ingress_url: addresses.main.clone(),
             admin_url: addresses.http.clone(),
             auth_token: None,
+            auth_token_file: None,
         };
         let prefix = format!("of-{}", world.run_id("scenario"));
         let client = RestateClient::new(server, ServiceNames::new(&prefix)?)?;
@@ -104,7 +106,7 @@ impl Host for RestateHost {
         // The server learns of the services from a worker, and keeps them.
         let worker = session.start_worker().await?;
         let url = format!("http://{}", session.listen);
-        session.client.register(&url).await?;
+        session.client.register_over(&url).await?;
         drop(worker);
         Ok(session)
     }

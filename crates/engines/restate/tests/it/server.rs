@@ -31,6 +31,7 @@ impl Server {
                 ingress_url: addresses.main.clone(),
                 admin_url: addresses.http.clone(),
                 auth_token: None,
+                auth_token_file: None,
             },
             engine,
         }

@@ -77,7 +77,7 @@ impl Stage {
             served.unwrap();
         });
         let url = format!("http://{address}");
-        self.client.register(&url).await.unwrap();
+        self.client.register_over(&url).await.unwrap();
         TestWorker(Some(runtime))
     }
 

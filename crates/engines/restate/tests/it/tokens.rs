@@ -16,6 +16,7 @@ fn client(stage: &Stage, ingress: &Guard, admin: &Guard, token: Option<&str>) ->
         ingress_url: ingress.url.clone(),
         admin_url: admin.url.clone(),
         auth_token: token.map(ToOwned::to_owned),
+        auth_token_file: None,
     };
     RestateClient::new(address, stage.names.clone()).unwrap()
 }

@@ -15,7 +15,8 @@ use neuron_executor::{
 use neuron_types::{FailureKind, RunId, StepFailure};
 use serde::{Deserialize, Serialize};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::wire::{
     activity_inputs::Terms,
@@ -23,8 +24,8 @@ use crate::wire::{
     failure::{activity_error, interrupted},
 };
 
-/// How often a heartbeat is handed to the SDK, which sends them as seldom as the timeout allows.
-const BEAT: Duration = Duration::from_secs(1);
+/// However short its timeout is, a step has no more heartbeats than this.
+const SHORTEST_BEAT: Duration = Duration::from_millis(10);
 
 /// How long a local call that is cancelled has to end by itself. The run hears of its cancellation only when
 /// its worker reports, so less is left than for others; and a local call is no write.
@@ -36,13 +37,16 @@ pub(crate) struct Attempts {
     pub(crate) sink: Arc<dyn EventSink>,
     /// The worker shuts down.
     pub(crate) stopping: CancellationToken,
+    /// How often a step has a heartbeat, where its timeout is not so short that it needs more.
+    pub(crate) heartbeat_interval: Duration,
 }
 
 impl Attempts {
     /// Makes the attempt that Temporal asks of a worker.
     ///
     /// The executor's hooks are notified of what happened before the step, once for all of its attempts. Heartbeats
-    /// go out on their own and bring cancellation back; it ends the work through its scope.
+    /// go out in a task of their own, also while the work blocks its thread, and bring cancellation back; it ends the
+    /// work through its scope.
     pub(crate) async fn make<'a, T, F>(
         &self,
         ctx: &ActivityContext,
@@ -56,7 +60,7 @@ impl Attempts {
         let info = ctx.info();
         let cancellation = CancellationToken::new();
         let progress = LatestProgress::default();
-        let notified = AtomicBool::new(was_notified(ctx));
+        let notified = Arc::new(AtomicBool::new(was_notified(ctx)));
         let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
         let result = match ready {
             Ok((run_id, executor)) => {
@@ -80,12 +84,22 @@ impl Attempts {
                     }
                     work(executor, scope).await
                 };
-                tokio::select! {
+                let beats = info.heartbeat_timeout.map(|timeout| {
+                    let period = period(self.heartbeat_interval, timeout);
+                    let beats = beat(ctx.clone(), period, Arc::clone(&notified), progress.clone());
+                    AbortOnDropHandle::new(tokio::spawn(beats))
+                });
+                if beats.is_some() {
+                    // A task that was spawned here goes to other threads only when this one has polled it once.
+                    tokio::task::yield_now().await;
+                }
+                let result = tokio::select! {
                     biased;
                     result = work => result,
                     failure = pass_on(ctx, &cancellation) => Err(failure),
-                    never = beat(ctx, info.heartbeat_timeout, &notified, &progress) => match never {},
-                }
+                };
+                drop(beats);
+                result
             }
             Err(failure) => Err(failure),
         };
@@ -151,8 +165,6 @@ struct Beat {
     progress: Option<ProgressReport>,
 }
 
-enum Never {}
-
 /// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is
 /// dropped.
 async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> StepFailure {
@@ -165,17 +177,19 @@ async fn pass_on(ctx: &ActivityContext, cancellation: &CancellationToken) -> Ste
     StepFailure::new(FailureKind::Cancelled, "the call was cancelled")
 }
 
-/// Sends heartbeats for as long as it is polled.
+/// How often a step has a heartbeat: two fit into a timeout, or one of them could be late.
+fn period(interval: Duration, timeout: Duration) -> Duration {
+    interval.min(timeout / 5 * 2).max(SHORTEST_BEAT)
+}
+
+/// Hands heartbeats to the SDK until it is aborted. A step that is over before the first costs none.
 async fn beat(
-    ctx: &ActivityContext,
-    timeout: Option<Duration>,
-    notified: &AtomicBool,
-    progress: &LatestProgress,
-) -> Never {
-    let Some(timeout) = timeout else {
-        return std::future::pending().await;
-    };
-    let mut beats = tokio::time::interval(BEAT.min(timeout / 4).max(Duration::from_millis(10)));
+    ctx: ActivityContext,
+    period: Duration,
+    notified: Arc<AtomicBool>,
+    progress: LatestProgress,
+) {
+    let mut beats = tokio::time::interval_at(Instant::now() + period, period);
     loop {
         beats.tick().await;
         let beat = Beat {
@@ -185,5 +199,19 @@ async fn beat(
         if let Err(error) = ctx.record_heartbeat(beat).await {
             tracing::warn!(%error, "a heartbeat was not written");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heartbeat_is_as_seldom_as_the_worker_and_the_timeout_allow() {
+        let seconds = Duration::from_secs;
+        assert_eq!(period(seconds(5), seconds(90)), seconds(5));
+        assert_eq!(period(seconds(5), seconds(10)), seconds(4));
+        assert_eq!(period(seconds(60), seconds(30)), seconds(12));
+        assert_eq!(period(seconds(5), Duration::ZERO), SHORTEST_BEAT);
     }
 }

@@ -1,18 +1,25 @@
-use std::{fmt, time::Duration};
+use std::{convert::Infallible, fmt, time::Duration};
 
 use neuron_engine::{RunClientError, RunFuture};
 use neuron_types::RunId;
 use temporalio_client::{
     Client, ClientOptions, Connection, ConnectionOptions, Url, WorkflowHandle,
-    envconfig::LoadClientConfigProfileOptions,
+    envconfig::{ConfigError, LoadClientConfigProfileOptions},
     errors::{WorkflowInteractionError, WorkflowQueryError, WorkflowStartError},
     tonic::{Code, Request, Status},
 };
-use temporalio_common::protos::temporal::api::{
-    history::v1::History, workflowservice::v1::GetSystemInfoRequest,
+use temporalio_common::{
+    envconfig::load_client_config_profile,
+    protos::temporal::api::{
+        history::v1::History,
+        workflowservice::v1::{DescribeNamespaceRequest, GetSystemInfoRequest},
+    },
 };
 
-use super::fault::{self, failed};
+use super::{
+    api_key_file::{self, ApiKeyFile},
+    fault::{self, failed},
+};
 use crate::wire::{
     agent_run::AgentRun,
     history_json,
@@ -23,6 +30,9 @@ use crate::wire::{
 /// what another makes of it must not get lost.
 const DECISION_PATIENCE: Duration = Duration::from_secs(60);
 
+/// The namespace where nobody names one.
+const DEFAULT_NAMESPACE: &str = "default";
+
 /// Speaks with the runs on one Temporal namespace, by the methods of [`RunClient`](neuron_engine::RunClient). Cheap
 /// to clone.
 #[derive(Clone)]
@@ -32,22 +42,34 @@ pub struct AgentClient {
     pub(super) task_queue: String,
     pub(super) workflow: String,
     pub(super) decision_patience: Duration,
+    key_file: Option<ApiKeyFile>,
 }
 
 impl AgentClient {
     /// Connects as Temporal's own tools do: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`,
-    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`.
+    /// `TEMPORAL_TLS_*` and `temporal.toml`. Default is `localhost:7233` and the namespace `default`. With
+    /// `TEMPORAL_API_KEY_FILE` the key is what is in that file.
     ///
     /// # Errors
     ///
     /// [`RunClientError::Settings`] or [`RunClientError::Unreachable`].
     pub async fn connect() -> Result<Self, RunClientError> {
-        let (connection, options) =
-            ClientOptions::load_from_config(LoadClientConfigProfileOptions::default()).map_err(
-                // The SDK's own error cannot be sent to another thread.
-                |error| fault::settings(error.to_string()),
-            )?;
-        Self::connect_with(connection, options).await
+        let settings = Settings::from_environment()?;
+        Self::connect_with(settings).await
+    }
+
+    /// As [`connect`](Self::connect), for a worker: what it reports of its steps is tried again for this long while the
+    /// server is away. An outage that is shorter leaves no step unknown whose heartbeat timeout is longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub async fn connect_worker(patience: Duration) -> Result<Self, RunClientError> {
+        let mut settings = Settings::from_environment()?;
+        let retries = &mut settings.connection.retry_options;
+        retries.max_elapsed_time = Some(patience);
+        retries.max_retries = usize::MAX;
+        Self::connect_with(settings).await
     }
 
     /// Connects to the server at an address, as `localhost:7233`, without TLS and without a key.
@@ -59,22 +81,26 @@ impl AgentClient {
         let url: Url = format!("http://{address}")
             .parse()
             .map_err(fault::settings)?;
-        let connection = ConnectionOptions::new(url).build();
-        Self::connect_with(connection, ClientOptions::new(namespace).build()).await
+        Self::connect_with(Settings {
+            connection: ConnectionOptions::new(url).build(),
+            client: ClientOptions::new(namespace).build(),
+            key_file: None,
+        })
+        .await
     }
 
     /// Boxed, so that the SDK's client is compiled here once, and not in every program that connects one.
-    fn connect_with(
-        connection: ConnectionOptions,
-        options: ClientOptions,
-    ) -> RunFuture<'static, Self> {
+    fn connect_with(settings: Settings) -> RunFuture<'static, Self> {
         Box::pin(async move {
-            let address = connection.target.to_string();
-            let connection = Connection::connect(connection).await;
+            let address = settings.connection.target.to_string();
+            let connection = Connection::connect(settings.connection).await;
             let connection = connection.map_err(|error| fault::unreachable(&address, error))?;
-            let client = Client::new(connection, options);
+            let client = Client::new(connection, settings.client);
             let client = client.map_err(|error| fault::unreachable(&address, error))?;
-            Ok(Self::new(client, address))
+            Ok(Self {
+                key_file: settings.key_file,
+                ..Self::new(client, address)
+            })
         })
     }
 
@@ -87,6 +113,7 @@ impl AgentClient {
             task_queue: DEFAULT_TASK_QUEUE.to_owned(),
             workflow: AGENT_WORKFLOW.to_owned(),
             decision_patience: DECISION_PATIENCE,
+            key_file: None,
         }
     }
 
@@ -147,6 +174,42 @@ impl AgentClient {
                 .map(drop)
                 .map_err(|status| fault::unreachable(&self.address, status))
         })
+    }
+
+    /// Asks the server whether the namespace is there and may be used.
+    ///
+    /// # Errors
+    ///
+    /// [`RunClientError::Unreachable`], or [`RunClientError::Failed`] if the server says no.
+    #[must_use]
+    pub fn check_namespace(&self) -> RunFuture<'_, ()> {
+        Box::pin(async move {
+            let mut service = self.client.connection().workflow_service();
+            let request = DescribeNamespaceRequest {
+                namespace: self.namespace().to_owned(),
+                ..DescribeNamespaceRequest::default()
+            };
+            let answer = service.describe_namespace(Request::new(request)).await;
+            answer.map(drop).map_err(|status| self.rpc(status))
+        })
+    }
+
+    /// Reads the API key again every minute, if `TEMPORAL_API_KEY_FILE` named its file, and goes on with what is in
+    /// there. Never ends. Clones of the client and its workers share the key.
+    pub async fn renew_api_key(&self) -> Infallible {
+        let Some(file) = &self.key_file else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(api_key_file::BETWEEN).await;
+            match file.read() {
+                Ok(key) => self.client.connection().set_api_key(Some(key)),
+                Err(error) => {
+                    let path = file.path().display();
+                    tracing::warn!(%path, %error, "the API key is not renewed");
+                }
+            }
+        }
     }
 
     /// Returns the run's newest history as JSON, in the form in which Temporal's own command and UI export it.
@@ -231,6 +294,34 @@ impl AgentClient {
             WorkflowQueryError::Rpc(status) => self.rpc(status),
             error => failed(error),
         }
+    }
+}
+
+/// How a server is connected to.
+struct Settings {
+    connection: ConnectionOptions,
+    client: ClientOptions,
+    key_file: Option<ApiKeyFile>,
+}
+
+impl Settings {
+    /// Those that the environment and `temporal.toml` give.
+    fn from_environment() -> Result<Self, RunClientError> {
+        // The SDK's own error cannot be sent to another thread.
+        let unusable = |error: ConfigError| fault::settings(error.to_string());
+        let options = LoadClientConfigProfileOptions::default();
+        let mut profile = load_client_config_profile(options, None).map_err(unusable)?;
+        let key_file = ApiKeyFile::from_environment();
+        if let Some(file) = &key_file {
+            profile.api_key = Some(file.read().map_err(fault::settings)?);
+        }
+        let namespace = profile.namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+        Ok(Self {
+            connection: profile.try_into().map_err(unusable)?,
+            client: ClientOptions::new(namespace).build(),
+            key_file,
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use temporalio_common::protos::temporal::api::{
 
 use super::{AgentClient, memo, newest::MOST, silence::Silence};
 use crate::{
-    state::search_attributes::{self, Attributes},
+    state::{registered, search_attributes},
     wire::names::{AGENT_WORKFLOW, ENGINE},
 };
 
@@ -94,14 +94,14 @@ impl AgentClient {
             "!= 'ContinuedAsNew'"
         };
         let attributes = match filter.is_narrow() {
-            true => Attributes::of(&self.client).await,
-            false => Attributes::default(),
+            true => registered::ask(&self.client).await,
+            false => None,
         };
         let mut query = format!(
             "(WorkflowType = '{AGENT_WORKFLOW}' OR WorkflowType STARTS_WITH '{AGENT_WORKFLOW}:') \
              AND ExecutionStatus {which}"
         );
-        for condition in attributes.conditions(filter) {
+        for condition in attributes.unwrap_or_default().conditions(filter) {
             // Writing to a String cannot fail.
             let _ = write!(query, " AND {condition}");
         }

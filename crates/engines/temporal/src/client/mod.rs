@@ -1,6 +1,7 @@
 //! The client: starts runs, follows them and reaches into them.
 
 mod agent_client;
+mod api_key_file;
 mod decisions;
 mod fault;
 mod listing;

@@ -23,6 +23,7 @@ use crate::{
         activity_inputs::{Delta, ModelStep, Need, Terms, ToolStep},
         activity_options,
         failure::step_failure,
+        heartbeat_timeouts::HeartbeatTimeouts,
         payload_limits::{self, LARGEST_ANSWER, MARKER},
     },
 };
@@ -69,6 +70,11 @@ impl<W> Steps<W> {
         let bytes = json_bytes(payload).unwrap_or_default();
         self.view(|view| view.fill.add(bytes));
         bytes
+    }
+
+    /// How long steps may be silent whose agent says nothing.
+    fn heartbeats(&self) -> HeartbeatTimeouts {
+        self.ctx.state(|host| host.segments.heartbeats)
     }
 
     /// How the step is made. What the hooks have not been notified of yet goes along.
@@ -129,7 +135,9 @@ impl<W> Steps<W> {
         let output = self
             .where_it_can_be(&need, options, token, || {
                 self.count(&step);
-                let activity = activity_options::normal(options, name, step.terms.made, token);
+                let made = step.terms.made;
+                let heartbeats = self.heartbeats();
+                let activity = activity_options::normal(options, name, made, heartbeats, token);
                 let called =
                     self.ctx
                         .execute_activity(AgentActivities::tool, step.clone(), activity);
@@ -205,8 +213,8 @@ impl<W> Steps<W> {
         self.count_conversation(&step)?;
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
-            let made = step.terms.made;
-            let activity = activity_options::normal(options, &request.model, made, token);
+            let (model, made) = (&request.model, step.terms.made);
+            let activity = activity_options::normal(options, model, made, self.heartbeats(), token);
             let called = self
                 .ctx
                 .execute_activity(AgentActivities::model, step.clone(), activity);
@@ -344,7 +352,8 @@ impl<W> Steps<W> {
         self.count_conversation(&step)?;
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
-            let activity = activity_options::normal(options, &request.model, 0, token);
+            let (model, heartbeats) = (&request.model, self.heartbeats());
+            let activity = activity_options::normal(options, model, 0, heartbeats, token);
             self.ctx
                 .execute_activity(AgentActivities::part, step.clone(), activity)
         })

@@ -8,11 +8,7 @@ use neuron_types::RunEvent;
 use temporalio_sdk::WorkflowContext;
 
 use crate::{
-    state::{
-        run_view::RunView,
-        search_attributes::{self, Registered},
-        segments::Segments,
-    },
+    state::{registered::Registered, run_view::RunView, search_attributes, segments::Segments},
     wire::history_input::HistoryInput,
 };
 

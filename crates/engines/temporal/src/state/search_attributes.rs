@@ -1,19 +1,10 @@
 //! What lists of runs can be filtered by: search attributes, on namespaces that have them.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
-
 use neuron_engine::{RunFilter, json_bytes};
 use neuron_types::{RunPhase, RunStatus};
 use rust_decimal::prelude::ToPrimitive as _;
-use temporalio_client::{Client, tonic::Request};
-use temporalio_common::{
-    protos::temporal::api::{
-        enums::v1::IndexedValueType, operatorservice::v1::ListSearchAttributesRequest,
-    },
-    search_attributes::{SearchAttributeError, SearchAttributeKey, SearchAttributeUpdate},
+use temporalio_common::search_attributes::{
+    SearchAttributeError, SearchAttributeKey, SearchAttributeUpdate,
 };
 
 /// A mark in a history: it sets search attributes.
@@ -28,12 +19,13 @@ pub(crate) const AGENT_NAME: &str = "NeuronAgent";
 /// The attribute that has where a run stands, as it stands in its status.
 pub(crate) const STATE_NAME: &str = "NeuronState";
 
-const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword(AGENT_NAME);
-const STATE: SearchAttributeKey<String> = SearchAttributeKey::keyword(STATE_NAME);
-const COST: SearchAttributeKey<f64> = SearchAttributeKey::float("NeuronCostUsd");
-const TENANT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronTenant");
-const OWNER: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronOwner");
-const LABELS: SearchAttributeKey<Vec<String>> = SearchAttributeKey::keyword_list("NeuronLabels");
+pub(crate) const AGENT: SearchAttributeKey<String> = SearchAttributeKey::keyword(AGENT_NAME);
+pub(crate) const STATE: SearchAttributeKey<String> = SearchAttributeKey::keyword(STATE_NAME);
+pub(crate) const COST: SearchAttributeKey<f64> = SearchAttributeKey::float("NeuronCostUsd");
+pub(crate) const TENANT: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronTenant");
+pub(crate) const OWNER: SearchAttributeKey<String> = SearchAttributeKey::keyword("NeuronOwner");
+pub(crate) const LABELS: SearchAttributeKey<Vec<String>> =
+    SearchAttributeKey::keyword_list("NeuronLabels");
 
 /// The longest keyword that every database of the server takes.
 const LONGEST: usize = 255;
@@ -41,9 +33,6 @@ const LONGEST: usize = 255;
 /// How many bytes a list of keywords has at most. The server takes 2 KB where nobody says otherwise, and does not go on
 /// with a run that sets more.
 const LONGEST_LIST: usize = 1_536;
-
-/// How long a worker waits for the server's answer before it goes without.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Which attributes a namespace has.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -55,56 +44,6 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Asks the server. Where it does not answer there are none.
-    pub(crate) async fn of(client: &Client) -> Self {
-        let namespace = client.options().namespace.clone();
-        let mut service = client.connection().operator_service();
-        let request = Request::new(ListSearchAttributesRequest { namespace });
-        let asked = service.list_search_attributes(request);
-        let answer = match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(answer)) => answer.into_inner(),
-            Ok(Err(status)) => {
-                tracing::warn!(%status, "the server does not say which search attributes it has: none are used");
-                return Self::default();
-            }
-            Err(_) => {
-                tracing::warn!(
-                    "the server did not say which search attributes it has: none are used"
-                );
-                return Self::default();
-            }
-        };
-        let has = |name: &str, kind: IndexedValueType| {
-            answer.custom_attributes.get(name) == Some(&(kind as i32))
-        };
-        let state = [
-            has(AGENT.name(), IndexedValueType::Keyword),
-            has(STATE.name(), IndexedValueType::Keyword),
-            has(COST.name(), IndexedValueType::Double),
-        ];
-        let tags = [
-            has(TENANT.name(), IndexedValueType::Keyword),
-            has(OWNER.name(), IndexedValueType::Keyword),
-            has(LABELS.name(), IndexedValueType::KeywordList),
-        ];
-        if is_in_part(state) {
-            tracing::warn!(
-                "runs do not say by search attributes where they stand: the namespace needs NeuronAgent and \
-                 NeuronState as Keyword and NeuronCostUsd as Double"
-            );
-        }
-        if is_in_part(tags) {
-            tracing::warn!(
-                "runs do not say by search attributes whose they are: the namespace needs NeuronTenant and \
-                 NeuronOwner as Keyword and NeuronLabels as KeywordList"
-            );
-        }
-        Self {
-            state: !state.contains(&false),
-            tags: !tags.contains(&false),
-        }
-    }
-
     /// What the server can say of runs that pass a filter, in the words of its lists. It lists more: runs that do not
     /// say it at all, as those that began before there were attributes.
     pub(crate) fn conditions(self, filter: &RunFilter) -> Vec<String> {
@@ -133,10 +72,6 @@ impl Attributes {
     }
 }
 
-fn is_in_part(registered: [bool; 3]) -> bool {
-    registered.contains(&true) && registered.contains(&false)
-}
-
 fn is_plain(value: &str) -> bool {
     let mut bytes = value.bytes();
     is_keyword(value)
@@ -151,25 +86,6 @@ fn is_keyword(value: &str) -> bool {
 /// A label as one keyword.
 fn label(key: &str, value: &str) -> String {
     format!("{key}={value}")
-}
-
-/// Which attributes a worker's namespace has: none until it is asked.
-///
-/// It is looked at only when a history begins, and what came of it is recorded there: a replay, by whatever
-/// worker, goes by that.
-#[derive(Debug, Default)]
-pub(crate) struct Registered(Mutex<Attributes>);
-
-impl Registered {
-    pub(crate) fn get(&self) -> Attributes {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Asks the server. Where it does not answer, runs go without the attributes.
-    pub(crate) async fn ask(&self, client: &Client) {
-        let attributes = Attributes::of(client).await;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = attributes;
-    }
 }
 
 /// What a history has set.

@@ -1,4 +1,4 @@
-//! A worker's settings for long runs.
+//! A worker's settings for its runs.
 
 use std::{
     collections::VecDeque,
@@ -6,6 +6,8 @@ use std::{
 };
 
 use neuron_engine::{Pace, SegmentSize};
+
+use crate::wire::heartbeat_timeouts::HeartbeatTimeouts;
 
 /// How many events Temporal takes of one history where its server is not configured otherwise.
 pub const HISTORY_LIMIT_EVENTS: usize = 51_200;
@@ -16,7 +18,7 @@ pub const HISTORY_LIMIT_BYTES: usize = 50 * 1024 * 1024;
 /// How many attempts to end a history are remembered.
 const REMEMBERED: usize = 1_000;
 
-/// A worker's settings for long runs.
+/// A worker's settings for its runs, long ones most of all.
 ///
 /// They are read only when something happens for the first time. What came of it is recorded in the history,
 /// and a replay, by whatever worker, goes by that.
@@ -26,6 +28,8 @@ pub(crate) struct Segments {
     pub(crate) wanted: SegmentSize,
     /// What the server takes of one history.
     pub(crate) limit: SegmentSize,
+    /// How long a step may be silent whose agent says nothing.
+    pub(crate) heartbeats: HeartbeatTimeouts,
     /// The histories that were tried to be ended here. That an end is refused, because a signal came at the
     /// same time, is seen by the history's going on.
     attempted: Mutex<VecDeque<String>>,
@@ -36,6 +40,7 @@ impl Default for Segments {
         Self {
             wanted: SegmentSize::UNBOUNDED,
             limit: SegmentSize::new(HISTORY_LIMIT_EVENTS as u64, HISTORY_LIMIT_BYTES as u64),
+            heartbeats: HeartbeatTimeouts::default(),
             attempted: Mutex::default(),
         }
     }

@@ -12,7 +12,7 @@ use temporalio_sdk::{
     WorkflowCancellationToken,
 };
 
-use crate::wire::{fairness, stated::step_name};
+use crate::wire::{fairness, heartbeat_timeouts::HeartbeatTimeouts, stated::step_name};
 
 /// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
 /// that has the run: it costs two events instead of six.
@@ -20,9 +20,6 @@ const LOCAL_UP_TO: Duration = Duration::from_secs(5);
 
 /// An attempt ends itself at its timeout; Temporal ends it this much later, if the worker is silent.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// A worker that is silent for so long is lost.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// No local call takes longer with the time that it waits for others of its worker. The SDK's own default is
 /// 100 s.
@@ -60,12 +57,13 @@ pub(crate) fn with_turns(options: ActivityOptions, models: usize) -> ActivityOpt
     }
 }
 
-/// A normal activity that `token` cancels, after so many attempts beside the run. A write that is cancelled is
-/// waited for.
+/// A normal activity that `token` cancels, after so many attempts beside the run, with these heartbeat timeouts where
+/// the step has none of its own. A write that is cancelled is waited for.
 pub(crate) fn normal(
     options: &ActivityOptions,
     summary: &str,
     made: u32,
+    heartbeats: HeartbeatTimeouts,
     token: &WorkflowCancellationToken,
 ) -> TemporalActivityOptions {
     let timeout = options.start_to_close_timeout.saturating_add(GRACE);
@@ -83,7 +81,7 @@ pub(crate) fn normal(
         _ => ActivityCancellationType::TryCancel,
     };
     TemporalActivityOptions::with_start_to_close_timeout(timeout)
-        .heartbeat_timeout(heartbeat_timeout.unwrap_or(HEARTBEAT_TIMEOUT))
+        .heartbeat_timeout(heartbeat_timeout.unwrap_or_else(|| heartbeats.of(options.effects)))
         .maybe_task_queue(task_queue.clone())
         .maybe_priority(priority)
         .retry_policy(retry_policy(options, made))
@@ -305,8 +303,15 @@ mod tests {
     fn an_activity_has_its_queue_its_priority_and_its_heartbeat() {
         let mut options = options(ToolEffects::Idempotent, RetryPolicy::default());
         let token = WorkflowCancellationToken::new();
-        let plain = normal(&options, "look", 0, &token);
-        assert_eq!(plain.heartbeat_timeout, Some(HEARTBEAT_TIMEOUT));
+        let heartbeats = HeartbeatTimeouts::default();
+        let plain = normal(&options, "look", 0, heartbeats, &token);
+        assert_eq!(plain.heartbeat_timeout, Some(heartbeats.others));
+        let write = ActivityOptions {
+            effects: ToolEffects::Write,
+            ..options.clone()
+        };
+        let write = normal(&write, "change", 0, heartbeats, &token);
+        assert_eq!(write.heartbeat_timeout, Some(heartbeats.writes));
         assert!(plain.task_queue.is_none() && plain.priority.is_none());
         options.activity = ActivitySettings {
             heartbeat_timeout: Some(Duration::from_secs(2)),
@@ -314,12 +319,13 @@ mod tests {
             priority: Some(1),
             ..ActivitySettings::default()
         };
-        let set = normal(&options, "look", 0, &token);
+        let set = normal(&options, "look", 0, heartbeats, &token);
         assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
         assert_eq!(set.task_queue.as_deref(), Some("gpu"));
         assert_eq!(set.priority.unwrap().priority_key, Some(1));
         options.tenant = Some("acme".into());
-        let fair = normal(&options, "look", 0, &token).priority.unwrap();
+        let fair = normal(&options, "look", 0, heartbeats, &token);
+        let fair = fair.priority.unwrap();
         assert_eq!(fair.priority_key, Some(1));
         assert_eq!(fair.fairness_key.as_deref(), Some("acme"));
     }

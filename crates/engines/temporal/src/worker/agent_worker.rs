@@ -22,21 +22,31 @@ use crate::{
     activities::{agent_activities::AgentActivities, attempt::Attempts},
     client::AgentClient,
     conversation::memory::Memory,
-    state::{agent_host::AgentHost, search_attributes::Registered, segments::Segments},
+    state::{
+        agent_host::AgentHost,
+        registered::{Registered, SearchAttributes},
+        segments::Segments,
+    },
     wire::names::DEFAULT_TASK_QUEUE,
-    worker::worker_error::{WorkerError, failed},
+    worker::{
+        slots::Slots,
+        worker_error::{WorkerError, failed},
+    },
     workflow::agent_workflow::AgentWorkflow,
 };
 
-/// How often heartbeats go out at most: cancelling a run reaches a call within this.
-const HEARTBEATS: Duration = Duration::from_secs(1);
+/// How often a step has a heartbeat: cancelling a run reaches a call within this.
+const HEARTBEATS: Duration = Duration::from_secs(5);
 
 /// Timeout of the sticky queue: the runs of a killed worker move to another worker after this. A client waits
 /// longer.
 const STAYS: Duration = Duration::from_secs(5);
 
 const TRANSCRIPT_CACHE_BYTES: usize = 64 * 1024 * 1024;
-const GRACE: Duration = Duration::from_secs(30);
+
+/// How long steps in flight may take when the worker stops: less than the 30 s after which Kubernetes kills it, so that
+/// what was cancelled is reported.
+const GRACE: Duration = Duration::from_secs(25);
 
 /// Serves workflows on one task queue. Made by [`AgentWorker::builder`].
 pub struct AgentWorker {
@@ -77,11 +87,14 @@ pub struct AgentWorkerBuilder {
     client: Client,
     executors: Executors,
     agents: Agents,
-    options: WorkerOptions,
+    pub(super) options: WorkerOptions,
+    pub(super) slots: Slots,
     workflows: Vec<Register>,
     transcript_cache_bytes: usize,
+    pub(super) heartbeat_interval: Duration,
     sink: Arc<dyn EventSink>,
-    segments: Segments,
+    pub(super) segments: Segments,
+    pub(super) search_attributes: SearchAttributes,
     accepts_definitions: bool,
     runtime: RuntimeOptions,
 }
@@ -102,10 +115,13 @@ impl AgentWorker {
                 .sticky_queue_schedule_to_start_timeout(STAYS)
                 .graceful_shutdown_period(GRACE)
                 .build(),
+            slots: Slots::default(),
             workflows: Vec::new(),
             transcript_cache_bytes: TRANSCRIPT_CACHE_BYTES,
+            heartbeat_interval: HEARTBEATS,
             sink: Arc::new(NoSink),
             segments: Segments::default(),
+            search_attributes: SearchAttributes::default(),
             accepts_definitions: false,
             runtime: RuntimeOptions::default(),
         }
@@ -137,11 +153,19 @@ impl AgentWorker {
         stop: Pin<&'a mut dyn Future<Output = ()>>,
     ) -> LocalBoxFuture<'a, Result<(), WorkerError>> {
         Box::pin(async move {
-            self.registered.ask(&self.client).await;
+            let has_answer = self.registered.ask(&self.client).await;
+            let (registered, client) = (&self.registered, &self.client);
+            let ask_again = async {
+                match has_answer {
+                    true => std::future::pending().await,
+                    false => registered.ask_again(client).await,
+                }
+            };
             let shut_down = self.worker.shutdown_handle();
             let mut run = pin!(self.worker.run());
             let ended = tokio::select! {
                 ended = &mut run => ended,
+                never = ask_again => match never {},
                 () = stop => {
                     self.stopping.cancel();
                     shut_down();
@@ -236,7 +260,7 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets how long steps in flight may take when the worker stops. Default is 30 s.
+    /// Sets how long steps in flight may take when the worker stops. Default is 25 s.
     pub fn grace(mut self, period: Duration) -> Self {
         self.options.graceful_shutdown_period = Some(period);
         self
@@ -257,7 +281,8 @@ impl AgentWorkerBuilder {
         let runtime =
             Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
         let segments = Arc::new(self.segments);
-        let registered = Arc::new(Registered::default());
+        let registered = Arc::new(Registered::new(self.search_attributes));
+        self.options.tuner = self.slots.into();
         for register in self.workflows {
             register(
                 &mut self.options,
@@ -276,6 +301,7 @@ impl AgentWorkerBuilder {
             attempts: Attempts {
                 sink: self.sink,
                 stopping: stopping.clone(),
+                heartbeat_interval: self.heartbeat_interval,
             },
         });
         let worker = Worker::new(&runtime, self.client.clone(), self.options)

@@ -8,6 +8,7 @@
 )]
 
 mod approvals;
+mod blocking;
 mod callers;
 mod cancelling;
 mod conformance;

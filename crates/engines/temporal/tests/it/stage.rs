@@ -1,6 +1,6 @@
 //! A dev server, workers on it, and the agents that they run.
 
-use std::{any::Any, thread::JoinHandle};
+use std::{any::Any, thread::JoinHandle, time::Duration};
 
 use futures::StreamExt as _;
 use neuron_engine::RunClient as _;
@@ -19,6 +19,9 @@ use temporalio_common::{
     protos::temporal::api::history::v1::history_event::Attributes,
 };
 use tokio::sync::oneshot;
+
+/// How soon a call hears that it is cancelled.
+const BEAT: Duration = Duration::from_secs(1);
 
 pub(crate) struct Agent;
 
@@ -85,7 +88,9 @@ impl Stage {
                 .unwrap();
             runtime.block_on(async {
                 let client = connect(&address).await;
-                let builder = AgentWorker::builder(&client, executor).accept_definitions(true);
+                let builder = AgentWorker::builder(&client, executor)
+                    .accept_definitions(true)
+                    .heartbeat_interval(BEAT);
                 let mut worker = settings(builder).workflow::<Agent>().build().unwrap();
                 worker
                     .run(async {

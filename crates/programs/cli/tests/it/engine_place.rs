@@ -71,7 +71,7 @@ impl Place {
         let ready = match self.engine {
             Engine::Temporal => "serving ",
             Engine::Restate => {
-                command.args(["--register", "--listen", &self.worker_address]);
+                command.args(["--register-force", "--listen", &self.worker_address]);
                 "registered"
             }
         };

@@ -173,7 +173,7 @@ impl Field {
         };
         let mut command = self.world.plain(worker(name, &self.world));
         if self.door == Door::Restate {
-            command.args(["--register", "--listen", &free_address()]);
+            command.args(["--register-force", "--listen", &free_address()]);
         }
         let mut worker = self.start(command);
         eventually("a worker that serves", || {

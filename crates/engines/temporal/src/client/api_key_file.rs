@@ -1,0 +1,69 @@
+//! An API key in a file, which somebody renews.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Names the file.
+const VARIABLE: &str = "TEMPORAL_API_KEY_FILE";
+
+/// How often it is read again.
+pub(super) const BETWEEN: Duration = Duration::from_secs(60);
+
+/// A file with an API key.
+#[derive(Debug, Clone)]
+pub(super) struct ApiKeyFile(PathBuf);
+
+/// Why a file has no key.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ApiKeyError {
+    #[error("the API key in {} cannot be read: check {VARIABLE}", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("there is no API key in {}: check {VARIABLE}", .path.display())]
+    Empty { path: PathBuf },
+}
+
+impl ApiKeyFile {
+    /// The file that `TEMPORAL_API_KEY_FILE` names.
+    pub(super) fn from_environment() -> Option<Self> {
+        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
+        Some(Self(path.into()))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The key, without the white space around it.
+    pub(super) fn read(&self) -> Result<String, ApiKeyError> {
+        let path = || self.0.clone();
+        let text = fs::read_to_string(&self.0).map_err(|source| ApiKeyError::Unreadable {
+            path: path(),
+            source,
+        })?;
+        match text.trim() {
+            "" => Err(ApiKeyError::Empty { path: path() }),
+            key => Ok(key.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_what_is_in_the_file_now() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let keys = ApiKeyFile(file.path().to_owned());
+        assert!(matches!(keys.read(), Err(ApiKeyError::Empty { .. })));
+        for key in ["one", "two"] {
+            fs::write(file.path(), format!("{key}\n")).unwrap();
+            assert_eq!(keys.read().unwrap(), key);
+        }
+        drop(file);
+        assert!(matches!(keys.read(), Err(ApiKeyError::Unreadable { .. })));
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether a worker lives, and whether it is about to stop.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::Stop;
+
+/// How often a worker shows that it lives.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// A worker that shows nothing for so long hangs.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Whether a worker lives, and whether it is about to stop. Clones are of the same worker.
+#[derive(Debug, Clone)]
+pub struct Life {
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_stopping: AtomicBool,
+    seen: Mutex<Instant>,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self {
+            state: Arc::new(State {
+                is_stopping: AtomicBool::new(false),
+                seen: Mutex::new(Instant::now()),
+            }),
+        }
+    }
+}
+
+impl Life {
+    /// Does a worker's work, and shows that it lives for as long as the thread comes round to it.
+    pub async fn of<T>(&self, work: impl Future<Output = T>) -> T {
+        tokio::select! {
+            done = work => done,
+            never = self.beat() => match never {},
+        }
+    }
+
+    /// The same end of the work, which is noted here: the worker is not ready any more from then on.
+    #[must_use]
+    pub fn note(&self, stop: Stop) -> Stop {
+        let life = self.clone();
+        Box::pin(async move {
+            stop.await;
+            life.state.is_stopping.store(true, Ordering::Relaxed);
+        })
+    }
+
+    /// Whether the worker is stopping: it takes nothing new.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.state.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Whether the worker's thread came round within a minute.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.seen().elapsed() < SILENCE
+    }
+
+    async fn beat(&self) -> Infallible {
+        let mut beats = tokio::time::interval(BEAT);
+        loop {
+            beats.tick().await;
+            self.show();
+        }
+    }
+
+    fn show(&self) {
+        let seen = self.state.seen.lock();
+        *seen.unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn seen(&self) -> Instant {
+        *self
+            .state
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_lives_while_its_thread_comes_round() {
+        let life = Life::default();
+        life.of(tokio::time::sleep(10 * SILENCE)).await;
+        assert!(life.is_alive());
+        tokio::time::sleep(SILENCE).await;
+        assert!(!life.is_alive());
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_was_stopped_is_stopping() {
+        let life = Life::default();
+        let stop = life.note(Box::pin(async {}));
+        assert!(!life.is_stopping());
+        stop.await;
+        assert!(life.is_stopping());
+    }
+}
