@@ -78,6 +78,8 @@ prop_compose! {
     fn steps()(
         parallel_tools in any::<bool>(),
         retry in retry_policy(),
+        model_retry in option::of(retry_policy()),
+        give_up_after in option::of(millis()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
         model_timeout in millis(),
         tool_timeout in millis(),
@@ -91,6 +93,8 @@ prop_compose! {
             callers_may_set,
             parallel_tools,
             retry,
+            model_retry,
+            give_up_after,
             priority,
             model_timeout,
             tool_timeout,
