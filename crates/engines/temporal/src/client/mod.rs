@@ -2,6 +2,7 @@
 
 mod agent_client;
 mod decisions;
+mod failing;
 mod fault;
 mod listing;
 mod memo;

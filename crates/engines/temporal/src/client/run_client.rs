@@ -14,7 +14,9 @@ use temporalio_client::{
     errors::WorkflowInteractionError,
 };
 
-use super::{AgentClient, fault::fits, memo, without_worker::first_status};
+use super::{
+    AgentClient, failing::with_failing_step, fault::fits, memo, without_worker::first_status,
+};
 use crate::wire::{
     agent_run::AgentRun,
     fairness,
@@ -149,7 +151,10 @@ impl AgentClient {
         if seen.status() == WorkflowExecutionStatus::Running {
             return match self.untouched(run_id, &seen).await? {
                 Some(input) => Ok(first_status(run_id, &seen, &input)),
-                None => twice(|| self.worker_status(run_id)).await,
+                None => {
+                    let status = twice(|| self.worker_status(run_id)).await?;
+                    Ok(with_failing_step(status, &seen))
+                }
             };
         }
         // Its end is known without a worker, and better than by one if somebody terminated it.

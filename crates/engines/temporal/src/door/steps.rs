@@ -129,7 +129,7 @@ impl<W> Steps<W> {
         let output = self
             .where_it_can_be(&need, options, token, || {
                 self.count(&step);
-                let activity = activity_options::normal(options, name, step.terms.made, token);
+                let activity = activity_options::normal(options, name, token);
                 let called =
                     self.ctx
                         .execute_activity(AgentActivities::tool, step.clone(), activity);
@@ -205,8 +205,7 @@ impl<W> Steps<W> {
         self.count_conversation(&step)?;
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
-            let made = step.terms.made;
-            let activity = activity_options::normal(options, &request.model, made, token);
+            let activity = activity_options::normal(options, &request.model, token);
             let called = self
                 .ctx
                 .execute_activity(AgentActivities::model, step.clone(), activity);
@@ -344,7 +343,7 @@ impl<W> Steps<W> {
         self.count_conversation(&step)?;
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
-            let activity = activity_options::normal(options, &request.model, 0, token);
+            let activity = activity_options::normal(options, &request.model, token);
             self.ctx
                 .execute_activity(AgentActivities::part, step.clone(), activity)
         })
@@ -401,6 +400,7 @@ impl<W> Steps<W> {
         let policy = &options.retry_policy;
         let jitter = Jitter::of(&run_id, options);
         let delay = next_delay(policy, options.effects, &jitter, 1, &failure);
+        let delay = delay.filter(|delay| policy.is_in_time(Duration::ZERO, *delay));
         let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
             return Err(failure);
         };
