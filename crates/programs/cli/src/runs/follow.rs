@@ -9,7 +9,7 @@ use neuron_engine::{RunClientError, RunHandle};
 use neuron_executor::EventSink;
 use neuron_types::RunStatus;
 
-use crate::{CliError, advice::EngineError, terminal::progress::Progress, terminal::shown};
+use crate::{CliError, advice::EngineError, terminal::blocked, terminal::progress::Progress};
 
 /// How often in a row nobody may be found to execute the run before that is believed: between two executors,
 /// and between a run's first entry and its executor, there is a gap.
@@ -96,15 +96,12 @@ pub(crate) async fn follow(
 /// Says what holds the run up, if it is something new.
 fn tell_blocked(last: Option<&RunStatus>, status: &RunStatus, progress: &Progress) {
     let known = last.and_then(|last| last.blocked.as_ref());
-    if let Some(blocked) = status
+    if let Some(new) = status
         .blocked
         .as_ref()
         .filter(|new| Some(*new) != known && !new.kind.is_ticket())
     {
-        let detail = shown::line(&blocked.detail);
-        progress.note(&format!(
-            "the run waits for a worker that has its agent: {detail}"
-        ));
+        progress.note(&blocked::note(new));
     }
 }
 

@@ -3,7 +3,7 @@
 use neuron_types::{RunPhase, RunStatus};
 
 use crate::{
-    runs::tickets, session::Session, terminal::describe, terminal::shown,
+    runs::tickets, session::Session, terminal::blocked, terminal::describe, terminal::shown,
     terminal::ticket as shown_ticket,
 };
 
@@ -63,10 +63,9 @@ pub(crate) fn status(session: &Session, status: &RunStatus, executing: bool) -> 
         lines.push(format!("error    {}: {message}", error.kind));
     }
     // Tickets have lines of their own.
-    let blocked = status.blocked.as_ref();
-    if let Some(blocked) = blocked.filter(|blocked| !blocked.kind.is_ticket()) {
-        let detail = shown::line(&blocked.detail);
-        lines.push(format!("blocked  {detail}"));
+    let held_up = status.blocked.as_ref();
+    if let Some(held_up) = held_up.filter(|blocked| !blocked.kind.is_ticket()) {
+        lines.push(format!("blocked  {}", blocked::line(held_up)));
     }
     for child in &status.children {
         lines.push(format!("child    {child}"));

@@ -1,5 +1,6 @@
 //! What a person sees and types.
 
+pub(crate) mod blocked;
 pub(crate) mod call;
 pub(crate) mod describe;
 pub(crate) mod line_reader;
