@@ -6,6 +6,7 @@ use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunId,
     StepFailure, ToolCall, ToolOutput,
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{EventSink, Executor, Jitter, RetryNotice, StepScope, cancelled_between, next_delay};
@@ -51,24 +52,57 @@ impl Effect for ToolCall {
     }
 }
 
+/// From where on the attempts of a step are made.
+#[derive(Debug, Clone, Copy)]
+pub struct NextAttempt {
+    /// The number of the next attempt, counted from 1.
+    pub attempt: u32,
+    /// After how long it starts.
+    pub delay: Duration,
+    /// How long ago the first failed attempt was, if any failed.
+    pub failing_for: Option<Duration>,
+}
+
+/// The first attempt, at once.
+impl Default for NextAttempt {
+    fn default() -> Self {
+        Self {
+            attempt: 1,
+            delay: Duration::ZERO,
+            failing_for: None,
+        }
+    }
+}
+
+/// An attempt that failed and is followed by another.
+#[derive(Debug, Clone, Copy)]
+pub struct FailedAttempt<'a> {
+    /// Its number, counted from 1.
+    pub attempt: u32,
+    /// Why it failed.
+    pub failure: &'a StepFailure,
+    /// After how long the next starts.
+    pub delay: Duration,
+    /// How long ago the first failed attempt was.
+    pub failing_for: Duration,
+}
+
 /// Where failed attempts are kept. `()` keeps them nowhere.
 pub trait AttemptLog: Sync {
-    /// Keeps that an attempt failed, and that the next starts after `delay`.
+    /// Keeps that an attempt failed, and when the next starts.
     ///
     /// # Errors
     ///
     /// What keeps it from being kept. The step ends with it.
     fn failed(
         &self,
-        attempt: u32,
-        failure: &StepFailure,
-        delay: Duration,
+        failed: FailedAttempt<'_>,
     ) -> impl Future<Output = Result<(), DurableError>> + Send;
 }
 
 /// Failed attempts are kept nowhere.
 impl AttemptLog for () {
-    async fn failed(&self, _: u32, _: &StepFailure, _: Duration) -> Result<(), DurableError> {
+    async fn failed(&self, _: FailedAttempt<'_>) -> Result<(), DurableError> {
         Ok(())
     }
 }
@@ -103,7 +137,8 @@ impl<L: fmt::Debug> fmt::Debug for Attempts<'_, L> {
 }
 
 impl<L: AttemptLog> Attempts<'_, L> {
-    /// Makes attempts from number `first` on, which starts after `delay`, until one is the last.
+    /// Makes attempts from this one on, until one is the last: the next would be one too many, or would start later than
+    /// the policy gives a step that fails.
     ///
     /// The inner result is the step's. A cancelled token makes it a cancelled failure, also between two
     /// attempts.
@@ -115,11 +150,15 @@ impl<L: AttemptLog> Attempts<'_, L> {
     pub async fn make<E: Effect>(
         &self,
         effect: &E,
-        first: u32,
-        mut delay: Duration,
+        next: NextAttempt,
     ) -> Result<Result<E::Output, StepFailure>, DurableError> {
         let jitter = Jitter::of(self.run_id, self.options);
-        let mut attempt = first;
+        let NextAttempt {
+            mut attempt,
+            mut delay,
+            failing_for,
+        } = next;
+        let mut failing = failing_for.map(|so_far| (so_far, Instant::now()));
         loop {
             if !delay.is_zero() && self.cancelled_during(delay).await {
                 return Ok(Err(cancelled_between()));
@@ -141,12 +180,21 @@ impl<L: AttemptLog> Attempts<'_, L> {
                 step,
                 ..
             } = self.options;
+            let (so_far, since) = *failing.get_or_insert_with(|| (Duration::ZERO, Instant::now()));
+            let failing_for = so_far.saturating_add(since.elapsed());
             let next = next_delay(retry_policy, *effects, &jitter, attempt, &failure);
+            let next = next.filter(|delay| retry_policy.is_in_time(failing_for, *delay));
             delay = match next {
                 Some(delay) if !self.cancellation.is_cancelled() => delay,
                 _ => return Ok(Err(failure)),
             };
-            self.log.failed(attempt, &failure, delay).await?;
+            let failed = FailedAttempt {
+                attempt,
+                failure: &failure,
+                delay,
+                failing_for,
+            };
+            self.log.failed(failed).await?;
             self.sink.retry(&RetryNotice {
                 run_id: self.run_id.clone(),
                 step: *step,

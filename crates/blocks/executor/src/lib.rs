@@ -14,7 +14,7 @@ mod retry;
 mod scope;
 
 pub use agents::{Agents, UnknownAgent};
-pub use attempts::{AttemptLog, Attempts, Effect};
+pub use attempts::{AttemptLog, Attempts, Effect, FailedAttempt, NextAttempt};
 pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
 pub use events::sink::{EventSink, NoSink, RetryNotice};
@@ -33,5 +33,5 @@ pub use limiter::{
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
-pub use retry::{cancelled_between, look_again, lost_write, next_delay};
+pub use retry::{MOST_LOST, cancelled_between, look_again, lost_workers, lost_write, next_delay};
 pub use scope::StepScope;

@@ -16,6 +16,9 @@ const LAST_LOOK: Duration = Duration::from_secs(60);
 /// What the other side asks for is spread over this part of it, where the policy's delay is shorter.
 const SPREAD: u32 = 10;
 
+/// After so many workers in a row were lost at one step that is tried again, it fails: see [`lost_workers`].
+pub const MOST_LOST: u32 = 10;
+
 /// After so many attempts the policy's delay grows no further.
 const LAST_GROWTH: u32 = 1_000;
 
@@ -23,7 +26,8 @@ const LAST_GROWTH: u32 = 1_000;
 ///
 /// `attempt` is the one that failed, counted from 1. There is a next attempt if the failure is retryable,
 /// the policy does not except its kind, attempts are left, and the effect is no write. One that failed because its
-/// worker lacks what it needs was none: see [`look_again`].
+/// worker lacks what it needs was none: see [`look_again`]. Whether there is time for it is for the caller to ask, who
+/// knows since when the step fails: [`RetryPolicy::is_in_time`].
 ///
 /// The delay has full jitter. The policy says how long it is at most: `initial_interval`, multiplied by
 /// `backoff_coefficient` after each attempt, and never more than `maximum_interval`. The jitter draws from that: whole
@@ -66,10 +70,13 @@ pub fn next_delay(
         && failure.retryable
         && !matches!(
             failure.kind,
-            FailureKind::Cancelled | FailureKind::OutcomeUnknown | FailureKind::NoWorker
+            FailureKind::Cancelled
+                | FailureKind::OutcomeUnknown
+                | FailureKind::NoWorker
+                | FailureKind::WorkerLost
         )
         && !policy.non_retryable.contains(&failure.kind)
-        && attempt < policy.maximum_attempts;
+        && policy.leaves_attempts(attempt);
     may_follow.then(|| {
         let longest = longest_delay(policy, attempt);
         match failure.retry_after {
@@ -97,6 +104,15 @@ pub fn lost_write() -> StepFailure {
     StepFailure::new(
         FailureKind::OutcomeUnknown,
         "the call was started and its result was lost: it may or may not have taken effect",
+    )
+}
+
+/// What a step fails with that was lost with its worker so often in a row that it may be what ends them.
+#[must_use]
+pub fn lost_workers(lost: u32) -> StepFailure {
+    StepFailure::new(
+        FailureKind::WorkerLost,
+        format!("the worker was lost during the step, {lost} times in a row"),
     )
 }
 

@@ -252,9 +252,23 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
-    /// Sets how failed steps are retried. Default is [`RetryPolicy::default`].
+    /// Sets how failed steps are retried. The number of attempts is that of tool calls. Default is
+    /// [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.retry = policy;
+        self
+    }
+
+    /// Sets how failed model calls are retried. Default is as [`retry`](Self::retry) says, with no limit to the number of
+    /// attempts.
+    pub fn model_retry(mut self, policy: RetryPolicy) -> Self {
+        self.spec.model_retry = Some(policy);
+        self
+    }
+
+    /// Sets for how long a failing step is tried again. Default is one day.
+    pub fn give_up_after(mut self, longest: Duration) -> Self {
+        self.spec.give_up_after = Some(longest);
         self
     }
 

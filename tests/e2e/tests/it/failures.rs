@@ -10,7 +10,7 @@ use neuron_harness::{FakeModel, Finished, Reply, Request, World, chat};
 use serde_json::{Value, json};
 
 /// Four attempts with delays of at most 100, 200 and 300 ms between them: their jitter is a run's own.
-const RETRY: &str = "tools = []\n\n[agents.default.retry]\nattempts = 4\ninitial = \"100ms\"\n\
+const RETRY: &str = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"100ms\"\n\
                      factor = 2.0\nmax = \"300ms\"\n";
 const DELAYS: [Range<u64>; 3] = [1..100, 1..200, 1..300];
 

@@ -93,7 +93,7 @@ pub async fn cancelling_ends_a_wait<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_wait").await;
     let asking = json!({"turns": [{"tool_calls": [{"name": "write", "input": {}}]}]});
     let failing: Value = json!({"turns": [{"text": "Never said.", "fail": [
-        {"kind": "rate_limited", "retry_after_ms": 86_400_000, "message": "come back later"},
+        {"kind": "rate_limited", "retry_after_ms": 43_200_000, "message": "come back later"},
     ]}]});
     let mut agent = agent();
     agent.approvals.approve = vec!["write".into()];

@@ -101,10 +101,10 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
     agent.retry.initial_interval = millis(500);
     agent.retry.maximum_interval = millis(500);
     let few = AgentSpec {
-        retry: RetryPolicy {
+        model_retry: Some(RetryPolicy {
             maximum_attempts: 3,
             ..agent.retry.clone()
-        },
+        }),
         ..agent.clone()
     };
     let (mut records, mut waited) = (Vec::new(), Vec::new());

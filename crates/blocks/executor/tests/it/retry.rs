@@ -5,7 +5,7 @@ use neuron_types::{FailureKind, RetryPolicy, RunId, StepFailure, StepId, ToolEff
 use proptest::prelude::*;
 use uuid::Uuid;
 
-const KINDS: [FailureKind; 20] = [
+const KINDS: [FailureKind; 21] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -25,6 +25,7 @@ const KINDS: [FailureKind; 20] = [
     FailureKind::ToolInput,
     FailureKind::Cancelled,
     FailureKind::OutcomeUnknown,
+    FailureKind::WorkerLost,
     FailureKind::Internal,
 ];
 
@@ -172,13 +173,15 @@ fn obeys_the_other_side_about_retrying_at_all() {
 }
 
 #[test]
-fn makes_one_attempt_where_the_policy_says_none_or_one() {
-    for maximum_attempts in [0, 1] {
-        let policy = RetryPolicy {
-            maximum_attempts,
-            ..RetryPolicy::default()
-        };
-        assert_eq!(delay(&policy, 1, &overloaded()), None);
+fn makes_one_attempt_where_the_policy_says_one_and_any_number_where_it_sets_no_limit() {
+    let policy = |maximum_attempts| RetryPolicy {
+        maximum_attempts,
+        ..RetryPolicy::default()
+    };
+    assert_eq!(delay(&policy(1), 1, &overloaded()), None);
+    for attempt in [1, 6, 1_000, u32::MAX] {
+        let delay = delay(&policy(0), attempt, &overloaded()).unwrap();
+        assert!(delay <= policy(0).maximum_interval, "{delay:?}");
     }
 }
 
@@ -214,6 +217,7 @@ prop_compose! {
             backoff_coefficient,
             maximum_interval: Duration::from_millis(maximum),
             non_retryable,
+            give_up_after: None,
         }
     }
 }
@@ -245,9 +249,12 @@ proptest! {
         attempt in 1..4_000_u32,
     ) {
         let may_follow = failure.retryable
-            && attempt < policy.maximum_attempts
+            && (policy.maximum_attempts == 0 || attempt < policy.maximum_attempts)
             && !policy.non_retryable.contains(&failure.kind)
-            && !matches!(failure.kind, FailureKind::Cancelled | FailureKind::OutcomeUnknown);
+            && !matches!(
+                failure.kind,
+                FailureKind::Cancelled | FailureKind::OutcomeUnknown | FailureKind::WorkerLost
+            );
         prop_assert_eq!(delay(&policy, attempt, &failure).is_some(), may_follow);
     }
 

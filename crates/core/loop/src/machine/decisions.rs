@@ -121,7 +121,7 @@ impl AgentMachine {
             step: self.step(self.state.turn, position),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: VERIFYING,
-            retry_policy: agent.retry.clone(),
+            retry_policy: agent.tool_retry_policy(VERIFY_CALL),
             activity: agent.activity.clone(),
             ..self.model_options()
         }

@@ -68,7 +68,10 @@ impl AgentMachine {
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: start_to_close_timeout.min(PREVIEWING),
             retry_policy: RetryPolicy {
-                maximum_attempts: retry_policy.maximum_attempts.min(MOST_ATTEMPTS),
+                maximum_attempts: match retry_policy.maximum_attempts {
+                    0 => MOST_ATTEMPTS,
+                    attempts => attempts.min(MOST_ATTEMPTS),
+                },
                 ..retry_policy
             },
             activity,

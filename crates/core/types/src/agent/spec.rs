@@ -16,6 +16,9 @@ use crate::{
     ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
+/// For how long a failing step is tried again, where nobody says otherwise.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
 ///
 /// A run keeps the definition that it was started with.
@@ -77,8 +80,19 @@ pub struct AgentSpec {
     pub limits: Limits,
     /// How the conversation is kept small.
     pub context: ContextPolicy,
-    /// How failed steps are retried.
+    /// How failed steps are retried. The number of attempts is that of tool calls.
     pub retry: RetryPolicy,
+    /// How failed model calls are retried, also those of a summary. Default is as [`retry`](Self::retry) says, with no
+    /// limit to the number of attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_retry: Option<RetryPolicy>,
+    /// For how long a failing step is tried again, where its policy says nothing else. Default is one day.
+    #[serde(
+        rename = "give_up_after_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub give_up_after: Option<Duration>,
     /// Whether its model calls come before those of others, or after them, where they wait for their turn. Default is
     /// before.
     #[serde(skip_serializing_if = "Priority::is_default")]
@@ -123,6 +137,8 @@ impl Default for AgentSpec {
             limits: Limits::default(),
             context: ContextPolicy::default(),
             retry: RetryPolicy::default(),
+            model_retry: None,
+            give_up_after: None,
             priority: Priority::default(),
             model_timeout: Duration::from_secs(600),
             tool_timeout: Duration::from_secs(600),
@@ -175,8 +191,35 @@ impl AgentSpec {
             priority: self.priority,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
-            retry_policy: self.retry.clone(),
+            retry_policy: self.model_retry_policy(),
             activity: self.activity.clone(),
+        }
+    }
+
+    /// How failed model calls are retried, and for how long.
+    #[must_use]
+    pub fn model_retry_policy(&self) -> RetryPolicy {
+        let own = self.model_retry.clone();
+        self.with_end(own.unwrap_or_else(|| RetryPolicy {
+            maximum_attempts: 0,
+            ..self.retry.clone()
+        }))
+    }
+
+    /// How failed calls of this tool are retried, and for how long.
+    #[must_use]
+    pub fn tool_retry_policy(&self, tool: &str) -> RetryPolicy {
+        let settings = self.tool_settings.get(tool);
+        let own = settings.and_then(|settings| settings.retry.as_ref());
+        self.with_end(own.unwrap_or(&self.retry).clone())
+    }
+
+    /// The policy with the time after which a step is given up.
+    fn with_end(&self, policy: RetryPolicy) -> RetryPolicy {
+        let longest = self.give_up_after.unwrap_or(GIVE_UP_AFTER);
+        RetryPolicy {
+            give_up_after: policy.give_up_after.or(Some(longest)),
+            ..policy
         }
     }
 
@@ -184,7 +227,6 @@ impl AgentSpec {
     #[must_use]
     pub fn tool_options(&self, call: &ToolCall, step: StepId) -> ActivityOptions {
         let settings = self.tool_settings.get(&call.name);
-        let own_retry = settings.and_then(|settings| settings.retry.as_ref());
         ActivityOptions {
             step,
             agent: None,
@@ -193,7 +235,7 @@ impl AgentSpec {
             priority: self.priority,
             effects: self.effects_of(&call.name),
             start_to_close_timeout: self.timeout_of(&call.name),
-            retry_policy: own_retry.unwrap_or(&self.retry).clone(),
+            retry_policy: self.tool_retry_policy(&call.name),
             activity: settings.map_or_else(
                 || self.activity.clone(),
                 |settings| settings.activity.over(&self.activity),

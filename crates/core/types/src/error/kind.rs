@@ -51,6 +51,9 @@ pub enum FailureKind {
     /// The worker lacks what the step needs: its agent, a provider, a tool. Nothing was done. It is no attempt: a door
     /// with several workers leaves the step to another.
     NoWorker,
+    /// The worker was lost during the step, and so were those that made it again, many in a row: the step may be what ends
+    /// them.
+    WorkerLost,
     /// A fault in neuron or its configuration.
     Internal,
 }
@@ -119,6 +122,7 @@ impl FailureKind {
             Self::OutcomeUnknown => "outcome_unknown",
             Self::InvalidAnswer => "invalid_answer",
             Self::NoWorker => "no_worker",
+            Self::WorkerLost => "worker_lost",
             Self::Internal => "internal",
         }
     }

@@ -10,7 +10,7 @@ use crate::{FailureKind, json::millis};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RetryPolicy {
-    /// How many attempts in all. Default is 5.
+    /// How many attempts in all; 0 is no limit. Attempts that were lost with their worker do not count. Default is 5.
     pub maximum_attempts: u32,
     /// The delay after the first attempt. Default is 1 s.
     #[serde(rename = "initial_interval_ms", with = "millis")]
@@ -23,6 +23,29 @@ pub struct RetryPolicy {
     /// Kinds that end the step though they are retryable by themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub non_retryable: Vec<FailureKind>,
+    /// For how long attempts follow the first that failed: none is begun that would be due later. Default is without
+    /// end.
+    #[serde(
+        rename = "give_up_after_ms",
+        with = "millis::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub give_up_after: Option<Duration>,
+}
+
+impl RetryPolicy {
+    /// Returns whether so many attempts leave another one.
+    #[must_use]
+    pub const fn leaves_attempts(&self, made: u32) -> bool {
+        self.maximum_attempts == 0 || made < self.maximum_attempts
+    }
+
+    /// Returns whether an attempt may be due after `delay` at a step whose first failed attempt is `failing_for` ago.
+    #[must_use]
+    pub fn is_in_time(&self, failing_for: Duration, delay: Duration) -> bool {
+        let due = failing_for.saturating_add(delay);
+        self.give_up_after.is_none_or(|longest| due <= longest)
+    }
 }
 
 impl Default for RetryPolicy {
@@ -33,6 +56,7 @@ impl Default for RetryPolicy {
             backoff_coefficient: 2.0,
             maximum_interval: Duration::from_secs(60),
             non_retryable: Vec::new(),
+            give_up_after: None,
         }
     }
 }

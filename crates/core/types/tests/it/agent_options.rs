@@ -9,6 +9,7 @@ use neuron_types::{
 use serde_json::json;
 
 const STEP: StepId = StepId::new(3, 2);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn agent() -> AgentSpec {
     let mut agent = AgentSpec {
@@ -43,7 +44,11 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             priority: Priority::Interactive,
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: Duration::from_secs(30),
-            retry_policy: RetryPolicy::default(),
+            retry_policy: RetryPolicy {
+                maximum_attempts: 0,
+                give_up_after: Some(DAY),
+                ..RetryPolicy::default()
+            },
             activity: ActivitySettings::default(),
         }
     );
@@ -61,7 +66,10 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             priority: Priority::Interactive,
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Duration::from_secs(20),
-            retry_policy: RetryPolicy::default(),
+            retry_policy: RetryPolicy {
+                give_up_after: Some(DAY),
+                ..RetryPolicy::default()
+            },
             activity: ActivitySettings::default(),
         }
     );
@@ -90,16 +98,61 @@ fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
     agent.tool_settings.insert(
         "bash".into(),
         ToolSettings {
-            retry: Some(once.clone()),
+            retry: Some(once),
             ..ToolSettings::default()
         },
     );
     let grep = agent.tool_options(&call("grep"), STEP);
     assert_eq!(grep.start_to_close_timeout, Duration::from_secs(5));
-    assert_eq!(grep.retry_policy, agent.retry);
+    assert_eq!(grep.retry_policy, agent.tool_retry_policy("look"));
     let bash = agent.tool_options(&call("bash"), STEP);
     assert_eq!(bash.start_to_close_timeout, Duration::from_secs(20));
-    assert_eq!(bash.retry_policy, once);
+    assert_eq!(bash.retry_policy.maximum_attempts, 1);
+    assert_eq!(bash.retry_policy, agent.tool_retry_policy("bash"));
+}
+
+#[test]
+fn model_calls_are_tried_until_they_are_given_up_unless_a_policy_of_their_own_limits_them() {
+    let mut agent = agent();
+    agent.retry = RetryPolicy {
+        maximum_attempts: 2,
+        initial_interval: Duration::from_millis(10),
+        ..RetryPolicy::default()
+    };
+    agent.give_up_after = Some(Duration::from_secs(60));
+    let model = agent.model_options(1).retry_policy;
+    assert_eq!(model.maximum_attempts, 0);
+    assert_eq!(model.initial_interval, Duration::from_millis(10));
+    assert_eq!(model.give_up_after, Some(Duration::from_secs(60)));
+    let tool = agent.tool_options(&call("grep"), STEP).retry_policy;
+    assert_eq!(tool.maximum_attempts, 2);
+    assert_eq!(tool.give_up_after, Some(Duration::from_secs(60)));
+    let own = RetryPolicy {
+        maximum_attempts: 3,
+        give_up_after: Some(Duration::from_secs(5)),
+        ..RetryPolicy::default()
+    };
+    agent.model_retry = Some(own.clone());
+    assert_eq!(agent.model_options(1).retry_policy, own);
+}
+
+#[test]
+fn a_policy_says_how_many_attempts_are_left_and_until_when() {
+    let policy = RetryPolicy {
+        maximum_attempts: 2,
+        give_up_after: Some(Duration::from_secs(60)),
+        ..RetryPolicy::default()
+    };
+    assert!(policy.leaves_attempts(1) && !policy.leaves_attempts(2));
+    let [long, short] = [Duration::from_secs(59), Duration::from_secs(1)];
+    assert!(policy.is_in_time(long, short));
+    assert!(!policy.is_in_time(long, 2 * short));
+    let endless = RetryPolicy {
+        maximum_attempts: 0,
+        ..RetryPolicy::default()
+    };
+    assert!(endless.leaves_attempts(u32::MAX));
+    assert!(endless.is_in_time(Duration::MAX, short));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What a run shows.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
-use neuron_types::{Blocked, BlockedKind, RecordedEvent, RunEvent, RunOutput, RunStatus};
+use neuron_types::{Blocked, BlockedKind, RecordedEvent, RunEvent, RunOutput, RunStatus, StepId};
 use serde::{Deserialize, Serialize};
 
 use super::Unobserved;
@@ -11,7 +13,7 @@ use super::Unobserved;
 ///
 /// It is the same on every door. Where and when the events and the status are written is the door's business: it takes
 /// the [events](Self::take_events) that it has written, or leaves them where they are read. Serialized, it has all
-/// but those.
+/// but those, and but the steps that fail: it is carried on where none is in flight.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunLedger {
     status: RunStatus,
@@ -20,6 +22,9 @@ pub struct RunLedger {
     unobserved: Unobserved,
     #[serde(skip)]
     events: Vec<RecordedEvent>,
+    /// Steps in flight that fail and are tried again.
+    #[serde(skip)]
+    failing: BTreeMap<StepId, Blocked>,
 }
 
 impl RunLedger {
@@ -37,12 +42,14 @@ impl RunLedger {
             last,
             unobserved,
             events: Vec::new(),
+            failing: BTreeMap::new(),
         }
     }
 
     /// Records what happened.
     pub fn record(&mut self, event: RunEvent, at: DateTime<Utc>) -> RecordedEvent {
         self.status.apply(&event, at);
+        self.show_failing();
         self.unobserved.push(&event);
         self.last += 1;
         let seq = self.last;
@@ -59,8 +66,39 @@ impl RunLedger {
             self.status.error.clone_from(&output.error);
             self.status.approvals.clear();
             self.status.blocked = None;
+            self.failing.clear();
         }
         is_news
+    }
+
+    /// Takes in that a step fails and is tried again. The status shows it until the step is [over](Self::step_over),
+    /// where no ticket is in the way: the step that fails longest.
+    pub fn step_failing(&mut self, step: StepId, blocked: Blocked) {
+        self.failing.insert(step, blocked);
+        self.show_failing();
+    }
+
+    /// Takes in that a step came to its end or was given up. Returns whether it failed until then.
+    pub fn step_over(&mut self, step: StepId) -> bool {
+        let did_fail = self.failing.remove(&step).is_some();
+        if did_fail {
+            let blocked = self.status.blocked.take();
+            self.status.blocked = blocked.filter(|it| it.kind != BlockedKind::StepFailing);
+            self.show_failing();
+        }
+        did_fail
+    }
+
+    fn show_failing(&mut self) {
+        let blocked = self.status.blocked.as_ref();
+        let is_ticket = blocked.is_some_and(|blocked| blocked.kind.is_ticket());
+        let longest = self.failing.values().min_by_key(|blocked| blocked.since);
+        if let Some(longest) = longest
+            && !is_ticket
+            && !self.status.state.is_final()
+        {
+            self.status.blocked = Some(longest.clone());
+        }
     }
 
     /// Takes in that no worker has the run's agent, until something happens. Returns whether that is news.
@@ -195,6 +233,25 @@ mod tests {
         let blocked = ledger.status().blocked.clone().unwrap();
         assert_eq!((&*blocked.detail, blocked.since), ("still nobody", AT));
         ledger.record(turn(1), later);
+        assert_eq!(ledger.status().blocked, None);
+    }
+
+    #[test]
+    fn the_step_that_fails_longest_is_shown_until_it_is_over() {
+        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1));
+        let failing = |attempt, since| Blocked {
+            attempt: Some(attempt),
+            ..Blocked::new(BlockedKind::StepFailing, since, "network: away".into())
+        };
+        let [first, second] = [StepId::new(1, 1), StepId::new(1, 2)];
+        ledger.step_failing(second, failing(1, later));
+        ledger.step_failing(first, failing(3, AT));
+        ledger.record(RunEvent::MessageReceived { text: "x".into() }, later);
+        let attempt = |ledger: &RunLedger| ledger.status().blocked.as_ref()?.attempt;
+        assert_eq!(attempt(&ledger), Some(3));
+        assert!(ledger.step_over(first));
+        assert_eq!(attempt(&ledger), Some(1));
+        assert!(ledger.step_over(second) && !ledger.step_over(second));
         assert_eq!(ledger.status().blocked, None);
     }
 

@@ -15,7 +15,7 @@ use futures::{
     future::{BoxFuture, Shared},
 };
 use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for, unknown_effect};
-use neuron_executor::{Attempts, Effect, EventSink, Executor, NoSink};
+use neuron_executor::{Attempts, Effect, EventSink, Executor, NextAttempt, NoSink};
 use neuron_types::{
     ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, Place,
     RecordedEvent, RunEvent, RunId, RunState, Signal, Started, StepFailure, ToolEffects,
@@ -383,7 +383,7 @@ impl<E: Effect> Step<E> {
             sink: self.sink.as_deref().unwrap_or(&NoSink),
             log: (),
         };
-        let made = attempts.make(&self.effect, 1, Duration::ZERO).await;
+        let made = attempts.make(&self.effect, NextAttempt::default()).await;
         // There is no log that could fail, and no other process that a step could be left to.
         made.unwrap_or_else(|error| match error {
             DurableError::Step(failure) => Err(failure),

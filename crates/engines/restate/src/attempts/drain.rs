@@ -6,11 +6,14 @@ use std::sync::{
 };
 
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// Counts the attempts in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Drain {
     stopping: AtomicBool,
+    /// Wakes attempts that wait for the next.
+    stop: CancellationToken,
     active: AtomicUsize,
     ended: Notify,
 }
@@ -24,9 +27,15 @@ impl Drain {
         (!self.stopping.load(Ordering::SeqCst)).then_some(active)
     }
 
+    /// Comes to its end when the worker is stopping.
+    pub(crate) async fn stopping(&self) {
+        self.stop.cancelled().await;
+    }
+
     /// Starts no attempts any more, and waits until those in flight have ended.
     pub(crate) async fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+        self.stop.cancel();
         loop {
             // Listens before it looks, so that no end is missed in between.
             let ended = self.ended.notified();
@@ -68,10 +77,12 @@ mod tests {
     async fn a_stopping_worker_waits_for_its_attempts_and_begins_none() {
         let drain = Arc::new(Drain::default());
         let attempt = drain.begin().unwrap();
+        assert!(drain.stopping().now_or_never().is_none());
         {
             let mut stopped = std::pin::pin!(drain.stop());
             assert!(stopped.as_mut().now_or_never().is_none());
             assert!(drain.begin().is_none());
+            assert!(drain.stopping().now_or_never().is_some());
             drop(attempt);
             stopped.await;
         }

@@ -1,5 +1,6 @@
 //! The attempts of steps in a worker: making them, and keeping them while an invocation is away.
 
+pub(crate) mod attempted;
 pub(crate) mod drain;
 pub(crate) mod metrics;
 pub(crate) mod registry;

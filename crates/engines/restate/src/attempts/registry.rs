@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use crate::{attempts::drain::Active, wire::attempt_outcome::AttemptOutcome};
+use crate::attempts::{attempted::Attempted, drain::Active};
 
 /// An attempt of a segment: the number of what was started, and of the attempt.
 pub(crate) type Key = (u64, u32);
@@ -175,7 +175,7 @@ impl Joined {
         active: Active,
         attempt: impl FnOnce(CancellationToken) -> F,
     ) where
-        F: Future<Output = AttemptOutcome> + Send + 'static,
+        F: Future<Output: Into<Attempted>> + Send + 'static,
     {
         let token = CancellationToken::new();
         let (tasks, attempt) = (Arc::clone(&self.tasks), attempt(token.clone()));
@@ -191,7 +191,7 @@ impl Joined {
         }
         let mut attempt: BoxFuture<'static, ()> = Box::pin(async move {
             let outcome = attempt.await;
-            tasks.ended(key, outcome);
+            tasks.ended(key, outcome.into());
         });
         if manner.is_alone && attempt.as_mut().now_or_never().is_some() {
             return;
@@ -235,19 +235,19 @@ impl Joined {
 
     /// Returns what these attempts came to that have ended, in the order of their ends: as many as fit one message.
     /// They stay until they are [removed](Self::remove).
-    pub(crate) fn results(&self, wanted: impl Fn(Key) -> bool) -> Vec<(Key, AttemptOutcome)> {
+    pub(crate) fn results(&self, wanted: impl Fn(Key) -> bool) -> Vec<(Key, Attempted)> {
         let state = self.tasks.state();
         let ended = state.ended.iter().copied().filter(|key| wanted(*key));
         let outcome = |key| state.tasks.get(&key)?.result.as_ref();
-        let ended: Vec<(Key, &AttemptOutcome)> =
+        let ended: Vec<(Key, &Attempted)> =
             ended.filter_map(|key| Some((key, outcome(key)?))).collect();
         let fitting = match ended.as_slice() {
             // One has to fit, however large it is.
             [_] => 1,
             several => {
                 let mut room = self.registry.bounds.bytes;
-                let fits = |(_, outcome): &&(Key, &AttemptOutcome)| match room
-                    .checked_sub(outcome.bytes())
+                let fits = |(_, attempted): &&(Key, &Attempted)| match room
+                    .checked_sub(attempted.outcome.bytes())
                 {
                     Some(left) => {
                         room = left;
@@ -260,7 +260,7 @@ impl Joined {
         };
         let fitting = ended.into_iter().take(fitting);
         fitting
-            .map(|(key, outcome)| (key, outcome.clone()))
+            .map(|(key, attempted)| (key, attempted.clone()))
             .collect()
     }
 
@@ -312,10 +312,10 @@ impl Tasks {
         }
     }
 
-    fn ended(&self, key: Key, outcome: AttemptOutcome) {
+    fn ended(&self, key: Key, attempted: Attempted) {
         let mut state = self.state();
         if let Some(task) = state.tasks.get_mut(&key) {
-            task.result = Some(outcome);
+            task.result = Some(attempted);
             state.ended.push(key);
         }
         drop(state);
@@ -337,7 +337,7 @@ struct Task {
     token: CancellationToken,
     abort: Option<AbortHandle>,
     may_be_dropped: bool,
-    result: Option<AttemptOutcome>,
+    result: Option<Attempted>,
     active: Option<Active>,
 }
 
@@ -359,7 +359,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::attempts::drain::Drain;
+    use crate::{attempts::drain::Drain, wire::attempt_outcome::AttemptOutcome};
 
     const SEGMENT: Uuid = Uuid::from_u128(7);
     const ALONE: Manner = Manner {
@@ -394,7 +394,7 @@ mod tests {
     fn texts(joined: &Joined) -> Vec<String> {
         let results = joined.results(|_| true).into_iter();
         results
-            .map(|(_, outcome)| match outcome {
+            .map(|(_, attempted)| match attempted.outcome {
                 AttemptOutcome::Tool(Ok(ToolOutput { content, .. })) => match content.as_slice() {
                     [ContentItem::Text(text)] => text.clone(),
                     other => panic!("{other:?}"),
@@ -537,7 +537,7 @@ mod tests {
         let guard = Dropped(Arc::clone(&dropped));
         joined.begin((3, 1), ALONE, active(), |_| async move {
             let _guard = guard;
-            std::future::pending().await
+            std::future::pending::<AttemptOutcome>().await
         });
         joined.remove((3, 1));
         settled().await;

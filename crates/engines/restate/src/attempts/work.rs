@@ -2,19 +2,27 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use chrono::{DateTime, Utc};
 use futures::FutureExt as _;
-use neuron_executor::{Jitter, Needed, StepScope, next_delay};
+use neuron_executor::{Jitter, Needed, RetryNotice, StepScope, next_delay};
 use neuron_types::{
     ActivityOptions, CompletionRequest, FailureKind, RunEvent, RunId, StepFailure, StepId,
     ToolCall, ToolEffects,
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::{
-    attempts::{metrics::Kind, worker_context::WorkerContext},
+    attempts::{attempted::Attempted, metrics::Kind, worker_context::WorkerContext},
     wire::attempt_outcome::AttemptOutcome,
 };
+
+/// How many attempts of a step are journaled one by one.
+const ONE_BY_ONE: u32 = 5;
+
+/// For how long the attempts behind them are made before that is journaled.
+const TOGETHER: Duration = Duration::from_secs(15 * 60);
 
 /// A model call or a tool call of a run.
 #[derive(Debug)]
@@ -58,15 +66,54 @@ impl Work {
         }
     }
 
-    /// Makes one attempt.
-    pub(crate) async fn attempt(
+    /// Makes one attempt. At a step that failed often, the attempts of a while: until one is the last, the while is over,
+    /// or the step or the worker is to end.
+    ///
+    /// So an outage costs a journal of a bounded size, however many attempts it takes.
+    pub(crate) async fn attempts(
         self: Arc<Self>,
-        attempt: u32,
+        first: u32,
+        failing_since: Option<DateTime<Utc>>,
         worker: WorkerContext,
+        token: CancellationToken,
+    ) -> Attempted {
+        let since = failing_since.filter(|_| first > ONE_BY_ONE);
+        let until = Instant::now() + TOGETHER;
+        let mut made = 0;
+        loop {
+            let attempt = first.saturating_add(made);
+            let outcome = self.attempt(attempt, &worker, token.clone()).await;
+            made = made.saturating_add(1);
+            let next = since.and_then(|since| {
+                let failure = outcome.failure()?;
+                let delay = self.next_delay(attempt, failure, since, Utc::now())?;
+                let is_soon = delay < until.saturating_duration_since(Instant::now());
+                is_soon.then(|| (failure.clone(), delay))
+            });
+            let Some((failure, delay)) = next else {
+                return Attempted { outcome, made };
+            };
+            let (run_id, step) = (self.run_id.clone(), self.options.step);
+            let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
+            worker.sink.retry(&notice);
+            tokio::select! {
+                biased;
+                () = token.cancelled() => return Attempted { outcome, made },
+                () = worker.drain.stopping() => return Attempted { outcome, made },
+                () = tokio::time::sleep(delay) => {}
+            }
+        }
+    }
+
+    /// Makes one attempt.
+    async fn attempt(
+        &self,
+        attempt: u32,
+        worker: &WorkerContext,
         token: CancellationToken,
     ) -> AttemptOutcome {
         // Nobody else would say that it has ended.
-        let made = AssertUnwindSafe(self.make(attempt, &worker, token)).catch_unwind();
+        let made = AssertUnwindSafe(self.make(attempt, worker, token)).catch_unwind();
         let outcome = made.await.unwrap_or_else(|_| {
             let failure = StepFailure::new(FailureKind::Internal, "the attempt panicked");
             self.failed(failure)
@@ -114,17 +161,20 @@ impl Work {
         }
     }
 
-    /// How long after this failure the next attempt starts, if there is another.
-    pub(crate) fn next_delay(&self, attempt: u32, failure: &StepFailure) -> Option<Duration> {
+    /// How long after this failure the next attempt starts, if there is another. `since` is when the first one failed.
+    pub(crate) fn next_delay(
+        &self,
+        attempt: u32,
+        failure: &StepFailure,
+        since: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Option<Duration> {
         let options = &self.options;
+        let policy = &options.retry_policy;
         let jitter = Jitter::of(&self.run_id, options);
-        next_delay(
-            &options.retry_policy,
-            options.effects,
-            &jitter,
-            attempt,
-            failure,
-        )
+        let delay = next_delay(policy, options.effects, &jitter, attempt, failure);
+        let failing_for = (now - since).to_std().unwrap_or_default();
+        delay.filter(|delay| policy.is_in_time(failing_for, *delay))
     }
 
     /// What it comes to with this failure.

@@ -314,7 +314,9 @@ impl DurableContext for RestateDurableContext<'_> {
     }
 
     fn leave(&self, handle: Handle) -> bool {
+        let step = self.segment.in_flight().step_of(handle);
         let (attempt, is_observed) = self.segment.in_flight().leave(handle);
+        self.segment.step_over(step);
         match attempt {
             Some(key) if is_observed => self.segment.attempts.cancel(key),
             Some(key) => self.segment.attempts.remove(key),

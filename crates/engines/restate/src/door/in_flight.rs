@@ -9,12 +9,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::given_up;
 use neuron_executor::{RetryNotice, look_again};
-use neuron_types::{End, FailureKind, Handle};
+use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, StepId};
 
-use crate::{
-    attempts::{drain::Active, registry::Key, work::Work},
-    wire::attempt_outcome::AttemptOutcome,
-};
+use crate::attempts::{attempted::Attempted, drain::Active, registry::Key, work::Work};
 
 /// How many of the attempts in flight are named in Restate's journal.
 const NAMED: usize = 3;
@@ -40,6 +37,10 @@ pub(crate) struct Effect {
     pub(crate) attempt: u32,
     /// How many before it found that their worker lacks what they need: they were none.
     uncounted: u32,
+    /// How many were made together with others that have a number here.
+    together: u32,
+    /// When the first of those that count failed.
+    pub(crate) failing_since: Option<DateTime<Utc>>,
     /// How many of these came one after another.
     looks: u32,
     /// When it starts, if one before it failed.
@@ -71,7 +72,8 @@ pub(crate) struct Deadline {
 impl Effect {
     /// The number of the attempt among those that were any.
     pub(crate) const fn counted(&self) -> u32 {
-        self.attempt.saturating_sub(self.uncounted)
+        let numbered = self.attempt.saturating_sub(self.uncounted);
+        numbered.saturating_add(self.together)
     }
 
     fn label(&self) -> String {
@@ -91,8 +93,8 @@ impl Effect {
 /// What follows an attempt that was not the last.
 #[derive(Debug)]
 pub(crate) enum Followed {
-    /// Another one, after a delay.
-    Retry(RetryNotice),
+    /// Another one, after a delay. Meanwhile this holds the run up.
+    Retry(RetryNotice, Box<Blocked>),
     /// A look whether a worker has by then what the attempt needs and this one lacks, for this reason.
     Look(String),
 }
@@ -114,6 +116,8 @@ impl InFlight {
             work: Arc::new(work),
             attempt: 1,
             uncounted: 0,
+            together: 0,
+            failing_since: None,
             looks: 0,
             due: None,
             start,
@@ -160,6 +164,12 @@ impl InFlight {
                 (Some(key), true)
             }
         }
+    }
+
+    /// Returns the step that was started under this handle, if it has not ended.
+    pub(crate) fn step_of(&self, handle: Handle) -> Option<StepId> {
+        let effect = self.effects.get(&handle.number())?;
+        Some(effect.work.options.step)
     }
 
     /// Takes the first end of one of these.
@@ -269,7 +279,7 @@ impl InFlight {
     pub(crate) fn attempt_ended(
         &mut self,
         (number, attempt): Key,
-        outcome: AttemptOutcome,
+        attempted: Attempted,
         at: DateTime<Utc>,
         may_follow: bool,
     ) -> Option<Followed> {
@@ -277,6 +287,9 @@ impl InFlight {
         if effect.attempt != attempt {
             return None;
         }
+        let Attempted { outcome, made } = attempted;
+        let others = made.saturating_sub(1);
+        effect.together = effect.together.saturating_add(others);
         let failure = outcome.failure().filter(|_| may_follow && !effect.is_left);
         if let Some(lacking) = failure.filter(|failure| failure.kind == FailureKind::NoWorker) {
             effect.attempt = attempt.saturating_add(1);
@@ -290,14 +303,23 @@ impl InFlight {
         }
         effect.looks = 0;
         let counted = effect.counted();
-        let delay =
-            failure.and_then(|failure| Some((failure, effect.work.next_delay(counted, failure)?)));
+        let since = *effect.failing_since.get_or_insert(at);
+        let delay = failure.and_then(|failure| {
+            let delay = effect.work.next_delay(counted, failure, since, at)?;
+            Some((failure, delay))
+        });
         if let Some((failure, delay)) = delay {
             let (run_id, step) = (effect.work.run_id.clone(), effect.work.options.step);
             let notice = RetryNotice::new(run_id, step, counted, failure.clone(), delay);
             effect.attempt = attempt.saturating_add(1);
-            effect.due = Some(later(at, delay));
-            return Some(Followed::Retry(notice));
+            let due = later(at, delay);
+            effect.due = Some(due);
+            let blocked = Blocked {
+                attempt: Some(counted),
+                next_at: Some(due),
+                ..Blocked::new(BlockedKind::StepFailing, since, failure.to_string())
+            };
+            return Some(Followed::Retry(notice, Box::new(blocked)));
         }
         self.end(Handle::new(number), |_| outcome.into());
         None

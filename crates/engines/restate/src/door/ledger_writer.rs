@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use neuron_engine::{RunClock, RunLedger};
-use neuron_types::{RecordedEvent, RunEvent, RunOutput, RunStatus};
+use neuron_types::{Blocked, RecordedEvent, RunEvent, RunOutput, RunStatus, StepId};
 use restate_sdk::endpoint::ContextInternal;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -64,6 +64,17 @@ impl LedgerWriter {
     /// Notes that no worker has the run's agent, for this reason.
     pub(crate) fn block(&mut self, why: String) {
         self.is_new |= self.ledger.block(why, self.clock.now());
+    }
+
+    /// Notes that a step fails and is tried again.
+    pub(crate) fn step_failing(&mut self, step: StepId, blocked: Blocked) {
+        self.ledger.step_failing(step, blocked);
+        self.is_new = true;
+    }
+
+    /// Notes that a step came to its end or was given up.
+    pub(crate) fn step_over(&mut self, step: StepId) {
+        self.is_new |= self.ledger.step_over(step);
     }
 
     /// The events that the hooks have not been notified of. A live attempt notifies them, so a replay takes them

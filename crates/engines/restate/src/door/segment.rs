@@ -6,9 +6,11 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use neuron_types::{Handle, StepId};
 
 use crate::{
     attempts::{
+        attempted::Attempted,
         drain::Active,
         registry::{Joined, Key, Manner},
         work::Work,
@@ -20,6 +22,15 @@ use crate::{
     },
     wire::entries::AttemptEnd,
 };
+
+/// Which attempt is started.
+pub(crate) struct Next {
+    pub(crate) key: Key,
+    /// Its number among those that were any.
+    pub(crate) attempt: u32,
+    /// When the first of these failed.
+    pub(crate) failing_since: Option<DateTime<Utc>>,
+}
 
 /// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
 pub(crate) struct Segment<'a> {
@@ -63,38 +74,52 @@ impl<'a> Segment<'a> {
         self.ledger().write(self.steps.ctx, &self.steps.meter);
     }
 
-    /// Starts an attempt in this worker: its key, and its number among those that were any.
-    pub(crate) fn begin(
-        &self,
-        (key, attempt): (Key, u32),
-        work: Arc<Work>,
-        active: Active,
-        is_alone: bool,
-    ) {
+    /// Starts an attempt in this worker.
+    pub(crate) fn begin(&self, next: Next, work: Arc<Work>, active: Active, is_alone: bool) {
+        let Next {
+            key,
+            attempt,
+            failing_since,
+        } = next;
         let worker = self.steps.worker.clone();
         let manner = Manner {
             may_be_dropped: !work.is_write(),
             is_alone,
         };
         self.attempts.begin(key, manner, active, |token| {
-            work.attempt(attempt, worker, token)
+            work.attempts(attempt, failing_since, worker, token)
         });
+    }
+
+    /// Shows no more that this step fails, if it did.
+    pub(crate) fn step_over(&self, step: Option<StepId>) {
+        if let Some(step) = step {
+            self.ledger().step_over(step);
+        }
     }
 
     /// Takes up how an attempt ended, as the journal has it.
     pub(crate) fn attempt_ended(&self, end: AttemptEnd, at: DateTime<Utc>, may_follow: bool) {
         let key = (end.number, end.attempt);
+        let step = self.in_flight().step_of(Handle::new(end.number));
+        let attempted = Attempted {
+            outcome: end.outcome,
+            made: end.made,
+        };
         let followed = self
             .in_flight()
-            .attempt_ended(key, end.outcome, at, may_follow);
+            .attempt_ended(key, attempted, at, may_follow);
         self.attempts.remove(key);
         match followed {
-            Some(Followed::Retry(notice)) => self.steps.sink.retry(&notice),
+            Some(Followed::Retry(notice, blocked)) => {
+                self.ledger().step_failing(notice.step, *blocked);
+                self.steps.sink.retry(&notice);
+            }
             Some(Followed::Look(why)) => {
                 self.ledger().block(why);
                 self.flush();
             }
-            None => {}
+            None => self.step_over(step),
         }
     }
 }

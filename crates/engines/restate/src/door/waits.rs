@@ -18,7 +18,7 @@ use crate::{
         cancellation::{Cancellation, Durable, Handle},
         in_flight::Start,
         mailbox::Mailbox,
-        segment::Segment,
+        segment::{Next, Segment},
         steps::Steps,
     },
     wire::{
@@ -385,7 +385,11 @@ fn begin(segment: &Segment<'_>) -> Begun {
     for (number, effect) in in_flight.effects() {
         steps.insert(*number, effect.work.options.step);
         let key = (*number, effect.attempt);
-        let counted = (key, effect.counted());
+        let next = Next {
+            key,
+            attempt: effect.counted(),
+            failing_since: effect.failing_since,
+        };
         if segment.attempts.has(key, || worker.drain.begin()) {
             wanted.push(key);
             continue;
@@ -400,7 +404,7 @@ fn begin(segment: &Segment<'_>) -> Begun {
             // It is made where that is known to be the first time.
             Start::Once(_) if effect.is_left => Some(given_up()),
             Start::Once(active) => {
-                starts.push((counted, Arc::clone(&effect.work), active));
+                starts.push((next, Arc::clone(&effect.work), active));
                 None
             }
             Start::Made => Some(neuron_executor::lost_write()),
@@ -409,28 +413,29 @@ fn begin(segment: &Segment<'_>) -> Begun {
                 effect.start = start;
                 // A stopping worker starts none: it is another worker's.
                 if let Some(active) = worker.drain.begin().filter(|_| is_free) {
-                    starts.push((counted, Arc::clone(&effect.work), active));
+                    starts.push((next, Arc::clone(&effect.work), active));
                 }
                 None
             }
         };
         match refused {
-            Some(failure) => ends.push((key, effect.work.failed(failure))),
+            Some(failure) => ends.push((key, effect.work.failed(failure).into())),
             None => wanted.push(key),
         }
     }
     drop(in_flight);
-    for (counted, work, active) in starts {
-        segment.begin(counted, work, active, is_alone);
+    for (next, work, active) in starts {
+        segment.begin(next, work, active, is_alone);
     }
     ends.extend(segment.attempts.results(|key| wanted.contains(&key)));
     let ends = ends
         .into_iter()
-        .map(|((number, attempt), outcome)| AttemptEnd {
+        .map(|((number, attempt), attempted)| AttemptEnd {
             number,
             attempt,
             step: steps.get(&number).copied(),
-            outcome,
+            made: attempted.made,
+            outcome: attempted.outcome,
         });
     Begun {
         ends: ends.collect(),

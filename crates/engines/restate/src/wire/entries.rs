@@ -42,8 +42,23 @@ pub(crate) struct AttemptEnd {
     /// The step, for who reads the journal without the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<StepId>,
+    /// How many attempts were made: several at a step that failed often before.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(crate) made: u32,
     #[serde(rename = "came")]
     pub(crate) outcome: AttemptOutcome,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 #[expect(

@@ -111,7 +111,7 @@ async fn a_run_that_waits_for_a_person_or_for_a_retry_is_cancelled() {
     cancelled(&stage, &run).await;
     drop(worker);
 
-    let fail = json!({"kind": "overloaded", "retry_after_ms": 86_400_000, "message": "later"});
+    let fail = json!({"kind": "overloaded", "retry_after_ms": 43_200_000, "message": "later"});
     let model = NotedModel::new(&json!({"turns": [{"text": "Done.", "fail": [fail]}]}));
     let (spec, executor) = noted_agent(&model, &[]);
     let _worker = stage.worker(&executor).await;

@@ -20,12 +20,12 @@ async fn workers_lost_between_attempts_change_neither_their_number_nor_their_del
     let script = json!({"turns": [{"text": "Done.", "fail": vec![fail; 2 * ATTEMPTS]}]});
     let model = NotedModel::new(&script);
     let (mut spec, executor) = noted_agent(&model, &[]);
-    spec.retry = RetryPolicy {
+    spec.model_retry = Some(RetryPolicy {
         maximum_attempts: ATTEMPTS as u32,
         initial_interval: DELAY / 10,
         backoff_coefficient: 1.0,
         ..RetryPolicy::default()
-    };
+    });
     let watcher = Arc::new(Watcher::default());
     let stage = Stage::set("retries").await;
     let worker = async || {

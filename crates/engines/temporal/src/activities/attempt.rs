@@ -9,11 +9,12 @@ use std::{
     time::Duration,
 };
 
+use chrono::Utc;
 use neuron_executor::{
-    EventSink, Executor, Jitter, LatestProgress, ProgressReport, RetryNotice, StepScope, next_delay,
+    EventSink, Executor, Jitter, LatestProgress, MOST_LOST, RetryNotice, StepScope, lost_workers,
+    next_delay,
 };
-use neuron_types::{FailureKind, RunId, StepFailure};
-use serde::{Deserialize, Serialize};
+use neuron_types::{FailureKind, RunId, StepFailure, ToolEffects};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -22,6 +23,7 @@ use crate::wire::{
     activity_inputs::Terms,
     activity_options::policy_of,
     failure::{activity_error, interrupted},
+    heartbeat::{Beat, Failing},
 };
 
 /// However short its timeout is, a step has no more heartbeats than this.
@@ -60,7 +62,12 @@ impl Attempts {
         let info = ctx.info();
         let cancellation = CancellationToken::new();
         let progress = LatestProgress::default();
-        let notified = Arc::new(AtomicBool::new(was_notified(ctx)));
+        let before = beat_before(ctx);
+        let lost = Failing::lost_before(before.failing, info.attempt);
+        if lost >= MOST_LOST && terms.effects != ToolEffects::Write {
+            return Err(activity_error(&lost_workers(lost), None));
+        }
+        let notified = Arc::new(AtomicBool::new(before.notified));
         let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
         let result = match ready {
             Ok((run_id, executor)) => {
@@ -86,7 +93,12 @@ impl Attempts {
                 };
                 let beats = info.heartbeat_timeout.map(|timeout| {
                     let period = period(self.heartbeat_interval, timeout);
-                    let beats = beat(ctx.clone(), period, Arc::clone(&notified), progress.clone());
+                    let (notified, progress) = (Arc::clone(&notified), progress.clone());
+                    let beats = beat(ctx.clone(), period, move || Beat {
+                        notified: notified.load(Ordering::Relaxed),
+                        progress: progress.get(),
+                        failing: before.failing,
+                    });
                     AbortOnDropHandle::new(tokio::spawn(beats))
                 });
                 if beats.is_some() {
@@ -107,30 +119,35 @@ impl Attempts {
             Ok(output) => return Ok(output),
             Err(failure) => failure,
         };
-        if notified.load(Ordering::Relaxed) {
+        let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
+        let (failure, counts) = match (was_cancelled, self.stopping.is_cancelled()) {
+            (true, false) => return Err(ActivityError::cancelled()),
+            // The worker ends it, as if it was lost.
+            (true, true) => (interrupted(terms.effects), false),
+            (false, _) => (failure, true),
+        };
+        let now = Utc::now();
+        let failing = Failing::after(before.failing, info.attempt, counts, now);
+        if !info.is_local {
             // The next attempt reads it. If it is lost, the hooks are notified again.
             let beat = Beat {
-                notified: true,
+                notified: notified.load(Ordering::Relaxed),
                 progress: progress.get(),
+                failing: Some(failing),
             };
             drop(ctx.record_heartbeat(beat).await);
         }
-        let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
-        let failure = match (was_cancelled, self.stopping.is_cancelled()) {
-            (true, false) => return Err(ActivityError::cancelled()),
-            (true, true) => interrupted(terms.effects),
-            (false, _) => failure,
-        };
-        let policy = policy_of(info.retry_policy.as_ref(), terms.made);
-        let attempt = info.attempt.saturating_add(terms.made);
+        let policy = policy_of(info.retry_policy.as_ref(), terms);
+        let attempt = failing.counted.saturating_add(terms.made);
         let run_id = run_id(info.workflow_id.as_deref()).ok();
         let delay = run_id.as_ref().and_then(|run_id| {
             let jitter = Jitter::new(run_id, terms.nonce, terms.step);
-            next_delay(&policy, terms.effects, &jitter, attempt, &failure)
+            let delay = next_delay(&policy, terms.effects, &jitter, attempt, &failure);
+            delay.filter(|delay| policy.is_in_time(failing.so_far(now), *delay))
         });
         if let (Some(delay), Some(run_id)) = (delay, run_id) {
             let (step, failure) = (terms.step, failure.clone());
-            let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
+            let notice = RetryNotice::new(run_id, step, attempt.max(1), failure, delay);
             self.sink.retry(&notice);
         }
         Err(activity_error(&failure, delay))
@@ -142,27 +159,14 @@ fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
         .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
 }
 
-/// Whether the hooks were notified with an attempt before this one.
-fn was_notified(ctx: &ActivityContext) -> bool {
+/// What the newest heartbeat of the attempts before said.
+fn beat_before(ctx: &ActivityContext) -> Beat {
     if ctx.info().is_local {
         // It is the only one.
-        return false;
+        return Beat::default();
     }
-    matches!(
-        ctx.heartbeat_details().deserialize::<Beat>(),
-        Ok(Some(Beat { notified: true, .. }))
-    )
-}
-
-/// What a heartbeat carries.
-#[derive(Debug, Serialize, Deserialize)]
-struct Beat {
-    /// The hooks were notified of what led to the step.
-    #[serde(rename = "told")]
-    notified: bool,
-    /// How far the tool says that its call is: Temporal's UI shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    progress: Option<ProgressReport>,
+    let beat = ctx.heartbeat_details().deserialize::<Beat>();
+    beat.ok().flatten().unwrap_or_default()
 }
 
 /// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is
@@ -183,20 +187,11 @@ fn period(interval: Duration, timeout: Duration) -> Duration {
 }
 
 /// Hands heartbeats to the SDK until it is aborted. A step that is over before the first costs none.
-async fn beat(
-    ctx: ActivityContext,
-    period: Duration,
-    notified: Arc<AtomicBool>,
-    progress: LatestProgress,
-) {
+async fn beat(ctx: ActivityContext, period: Duration, beat: impl Fn() -> Beat) {
     let mut beats = tokio::time::interval_at(Instant::now() + period, period);
     loop {
         beats.tick().await;
-        let beat = Beat {
-            notified: notified.load(Ordering::Relaxed),
-            progress: progress.get(),
-        };
-        if let Err(error) = ctx.record_heartbeat(beat).await {
+        if let Err(error) = ctx.record_heartbeat(beat()).await {
             tracing::warn!(%error, "a heartbeat was not written");
         }
     }

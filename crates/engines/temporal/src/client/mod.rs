@@ -3,6 +3,7 @@
 mod agent_client;
 mod api_key_file;
 mod decisions;
+mod failing;
 mod fault;
 mod listing;
 mod memo;

@@ -14,7 +14,9 @@ use temporalio_client::{
     errors::WorkflowInteractionError,
 };
 
-use super::{AgentClient, fault::fits, memo, without_worker::first_status};
+use super::{
+    AgentClient, failing::with_failing_step, fault::fits, memo, without_worker::first_status,
+};
 use crate::wire::{
     agent_run::AgentRun,
     fairness,
@@ -162,8 +164,14 @@ impl AgentClient {
         if seen.status() == WorkflowExecutionStatus::Running {
             let mut status = match self.untouched(run_id, &seen).await? {
                 Some(input) => first_status(run_id, &seen, &input),
-                None if !is_patient => self.worker_status(run_id).await?,
-                None => twice(|| self.worker_status(run_id)).await?,
+                None => {
+                    let status = if is_patient {
+                        twice(|| self.worker_status(run_id)).await?
+                    } else {
+                        self.worker_status(run_id).await?
+                    };
+                    with_failing_step(status, &seen)
+                }
             };
             // What the run says of itself is nearer to it.
             if status.blocked.is_none() {

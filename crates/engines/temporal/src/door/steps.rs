@@ -135,9 +135,8 @@ impl<W> Steps<W> {
         let output = self
             .where_it_can_be(&need, options, token, || {
                 self.count(&step);
-                let made = step.terms.made;
                 let heartbeats = self.heartbeats();
-                let activity = activity_options::normal(options, name, made, heartbeats, token);
+                let activity = activity_options::normal(options, name, heartbeats, token);
                 let called =
                     self.ctx
                         .execute_activity(AgentActivities::tool, step.clone(), activity);
@@ -213,8 +212,8 @@ impl<W> Steps<W> {
         self.count_conversation(&step)?;
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
-            let (model, made) = (&request.model, step.terms.made);
-            let activity = activity_options::normal(options, model, made, self.heartbeats(), token);
+            let (model, heartbeats) = (&request.model, self.heartbeats());
+            let activity = activity_options::normal(options, model, heartbeats, token);
             let called = self
                 .ctx
                 .execute_activity(AgentActivities::model, step.clone(), activity);
@@ -353,7 +352,7 @@ impl<W> Steps<W> {
         let need = self.need(options, Needed::Provider(request.provider.as_deref()));
         self.where_it_can_be(&need, options, token, || {
             let (model, heartbeats) = (&request.model, self.heartbeats());
-            let activity = activity_options::normal(options, model, 0, heartbeats, token);
+            let activity = activity_options::normal(options, model, heartbeats, token);
             self.ctx
                 .execute_activity(AgentActivities::part, step.clone(), activity)
         })
@@ -410,6 +409,7 @@ impl<W> Steps<W> {
         let policy = &options.retry_policy;
         let jitter = Jitter::of(&run_id, options);
         let delay = next_delay(policy, options.effects, &jitter, 1, &failure);
+        let delay = delay.filter(|delay| policy.is_in_time(Duration::ZERO, *delay));
         let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
             return Err(failure);
         };

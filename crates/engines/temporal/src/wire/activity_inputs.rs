@@ -52,6 +52,13 @@ pub(crate) struct Terms {
     pub(crate) priority: Priority,
     pub(crate) effects: ToolEffects,
     pub(crate) timeout_ms: u64,
+    /// How many attempts count at most. The server counts others, so it sets no limit: where there is none here either,
+    /// that of the activity counts, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts: Option<u32>,
+    /// For how long a step that fails is tried again.
+    #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
+    pub(crate) give_up_after_ms: u64,
     /// How many attempts were made beside the run before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) made: u32,
@@ -63,6 +70,9 @@ pub(crate) struct Terms {
 impl Terms {
     pub(crate) fn new(agent: &str, options: &ActivityOptions, events: Vec<RunEvent>) -> Self {
         let timeout = options.start_to_close_timeout.as_millis();
+        let policy = &options.retry_policy;
+        let is_write = options.effects == ToolEffects::Write;
+        let longest = policy.give_up_after.unwrap_or(Duration::MAX).as_millis();
         Self {
             agent: agent.to_owned(),
             step: options.step,
@@ -72,6 +82,8 @@ impl Terms {
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
+            attempts: Some(policy.maximum_attempts).filter(|most| *most > 0 && !is_write),
+            give_up_after_ms: u64::try_from(longest).unwrap_or(u64::MAX),
             made: 0,
             events,
         }
@@ -89,6 +101,19 @@ impl Terms {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
+
+    pub(crate) fn give_up_after(&self) -> Duration {
+        Duration::from_millis(self.give_up_after_ms)
+    }
+}
+
+const fn a_day() -> u64 {
+    24 * 60 * 60 * 1_000
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_a_day(millis: &u64) -> bool {
+    *millis == a_day()
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -12,7 +12,9 @@ use temporalio_sdk::{
     WorkflowCancellationToken,
 };
 
-use crate::wire::{fairness, heartbeat_timeouts::HeartbeatTimeouts, stated::step_name};
+use crate::wire::{
+    activity_inputs::Terms, fairness, heartbeat_timeouts::HeartbeatTimeouts, stated::step_name,
+};
 
 /// A tool that changes nothing, or harmlessly again, and takes no longer than this, is called in the worker
 /// that has the run: it costs two events instead of six.
@@ -57,12 +59,14 @@ pub(crate) fn with_turns(options: ActivityOptions, models: usize) -> ActivityOpt
     }
 }
 
-/// A normal activity that `token` cancels, after so many attempts beside the run, with these heartbeat timeouts where
-/// the step has none of its own. A write that is cancelled is waited for.
+/// A normal activity that `token` cancels, with these heartbeat timeouts where the step has none of its own. A write that
+/// is cancelled is waited for.
+///
+/// It is not bound by a schedule-to-close timeout: that would also count the time for which no worker is there. Its
+/// worker knows when the first attempt failed, and gives it up.
 pub(crate) fn normal(
     options: &ActivityOptions,
     summary: &str,
-    made: u32,
     heartbeats: HeartbeatTimeouts,
     token: &WorkflowCancellationToken,
 ) -> TemporalActivityOptions {
@@ -84,7 +88,7 @@ pub(crate) fn normal(
         .heartbeat_timeout(heartbeat_timeout.unwrap_or_else(|| heartbeats.of(options.effects)))
         .maybe_task_queue(task_queue.clone())
         .maybe_priority(priority)
-        .retry_policy(retry_policy(options, made))
+        .retry_policy(retry_policy(options))
         .cancellation_type(cancellation_type)
         .cancellation_token(token.clone())
         .summary(summary)
@@ -174,12 +178,12 @@ pub(crate) fn ending() -> LocalActivityOptions {
         .build()
 }
 
-fn retry_policy(options: &ActivityOptions, made: u32) -> TemporalRetryPolicy {
+fn retry_policy(options: &ActivityOptions) -> TemporalRetryPolicy {
     let policy = &options.retry_policy;
     let attempts = match options.effects {
         ToolEffects::Write => 1,
-        // Temporal takes 0 for "without end".
-        _ => policy.maximum_attempts.saturating_sub(made).max(1),
+        // Without end: the server counts attempts that were lost with their workers, and the worker does not.
+        _ => 0,
     };
     let longest = policy.maximum_interval.max(SHORTEST_INTERVAL);
     let kinds = policy.non_retryable.iter().map(|kind| kind.as_str());
@@ -193,19 +197,22 @@ fn retry_policy(options: &ActivityOptions, made: u32) -> TemporalRetryPolicy {
         .build()
 }
 
-/// The policy that an attempt was made under, with those that were made beside the run before.
-pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, made: u32) -> RetryPolicy {
+/// The policy that an attempt is made under, on these terms.
+pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, terms: &Terms) -> RetryPolicy {
+    let give_up_after = Some(terms.give_up_after());
     let Some(policy) = policy else {
         return RetryPolicy {
             maximum_attempts: 1,
+            give_up_after,
             ..RetryPolicy::default()
         };
     };
     let default = RetryPolicy::default();
     RetryPolicy {
         maximum_attempts: match policy.maximum_attempts() {
-            0 => u32::MAX,
-            attempts => attempts.saturating_add(made),
+            0 => terms.attempts.unwrap_or_default(),
+            // A write, an attempt beside the run, or a step that an older build started.
+            attempts => attempts.saturating_add(terms.made),
         },
         initial_interval: policy.initial_interval(),
         backoff_coefficient: policy.backoff_coefficient(),
@@ -217,6 +224,7 @@ pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, made: u32) -> Retr
             .iter()
             .filter_map(|name| kind(name))
             .collect(),
+        give_up_after,
     }
 }
 
@@ -252,18 +260,36 @@ mod tests {
             backoff_coefficient: 1.5,
             maximum_interval: Duration::from_secs(7),
             non_retryable: vec![FailureKind::Overloaded],
+            give_up_after: Some(Duration::from_secs(60)),
         };
-        for made in 0..2 {
-            let temporal = retry_policy(&options(ToolEffects::Idempotent, policy.clone()), made);
-            assert_eq!(temporal.maximum_attempts(), 3 - made);
-            assert_eq!(policy_of(Some(&temporal), made), policy);
+        for attempts in [0, 3] {
+            let policy = RetryPolicy {
+                maximum_attempts: attempts,
+                ..policy.clone()
+            };
+            let options = options(ToolEffects::Idempotent, policy.clone());
+            let terms = Terms::new("a", &options, Vec::new());
+            let temporal = retry_policy(&options);
+            assert_eq!(temporal.maximum_attempts(), 0);
+            assert_eq!(policy_of(Some(&temporal), &terms), policy);
+            assert_eq!(policy_of(Some(&temporal), &terms.made_beside()), policy);
         }
+    }
+
+    #[test]
+    fn a_step_that_an_older_build_started_has_the_attempts_of_its_activity() {
+        let options = options(ToolEffects::Idempotent, RetryPolicy::default());
+        let mut terms = Terms::new("a", &options, Vec::new());
+        terms.attempts = None;
+        let older = TemporalRetryPolicy::builder().maximum_attempts(4).build();
+        let made_beside = terms.made_beside();
+        assert_eq!(policy_of(Some(&older), &made_beside).maximum_attempts, 5);
     }
 
     #[test]
     fn a_write_has_one_attempt_and_no_local_call() {
         let write = options(ToolEffects::Write, RetryPolicy::default());
-        assert_eq!(retry_policy(&write, 0).maximum_attempts(), 1);
+        assert_eq!(retry_policy(&write).maximum_attempts(), 1);
         assert!(!is_local(&write));
         assert!(is_local(&options(
             ToolEffects::ReadOnly,
@@ -304,13 +330,13 @@ mod tests {
         let mut options = options(ToolEffects::Idempotent, RetryPolicy::default());
         let token = WorkflowCancellationToken::new();
         let heartbeats = HeartbeatTimeouts::default();
-        let plain = normal(&options, "look", 0, heartbeats, &token);
+        let plain = normal(&options, "look", heartbeats, &token);
         assert_eq!(plain.heartbeat_timeout, Some(heartbeats.others));
         let write = ActivityOptions {
             effects: ToolEffects::Write,
             ..options.clone()
         };
-        let write = normal(&write, "change", 0, heartbeats, &token);
+        let write = normal(&write, "change", heartbeats, &token);
         assert_eq!(write.heartbeat_timeout, Some(heartbeats.writes));
         assert!(plain.task_queue.is_none() && plain.priority.is_none());
         options.activity = ActivitySettings {
@@ -319,12 +345,12 @@ mod tests {
             priority: Some(1),
             ..ActivitySettings::default()
         };
-        let set = normal(&options, "look", 0, heartbeats, &token);
+        let set = normal(&options, "look", heartbeats, &token);
         assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
         assert_eq!(set.task_queue.as_deref(), Some("gpu"));
         assert_eq!(set.priority.unwrap().priority_key, Some(1));
         options.tenant = Some("acme".into());
-        let fair = normal(&options, "look", 0, heartbeats, &token);
+        let fair = normal(&options, "look", heartbeats, &token);
         let fair = fair.priority.unwrap();
         assert_eq!(fair.priority_key, Some(1));
         assert_eq!(fair.fairness_key.as_deref(), Some("acme"));

@@ -66,7 +66,15 @@ fn unwrapped(failure: &Failure) -> Option<IncomingError> {
 fn caused_by(cause: &IncomingError, effects: ToolEffects) -> StepFailure {
     match cause {
         IncomingError::Application(failure) => application_failure(failure),
-        IncomingError::Timeout(timeout) => lost(timeout.timeout_type(), effects),
+        IncomingError::Timeout(timeout) => match (timeout.timeout_type(), timeout.cause()) {
+            // There was no time for another attempt: its cause is what the last one failed with.
+            (TimeoutType::ScheduleToClose, Some(IncomingError::Application(failure)))
+                if effects != ToolEffects::Write =>
+            {
+                application_failure(failure)
+            }
+            (timeout, _) => lost(timeout, effects),
+        },
         IncomingError::Cancelled(_) => cancelled(),
         other => StepFailure::new(FailureKind::Internal, other.failure().message.clone()),
     }

@@ -5,6 +5,7 @@ pub(crate) mod activity_options;
 pub(crate) mod agent_run;
 pub(crate) mod failure;
 pub(crate) mod fairness;
+pub(crate) mod heartbeat;
 pub(crate) mod heartbeat_timeouts;
 pub(crate) mod history_input;
 pub(crate) mod history_json;

@@ -88,9 +88,12 @@ pub(crate) fn status(session: &Session, status: &RunStatus) -> String {
 /// What holds a run up that is no ticket, and what to do about it.
 fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked) -> String {
     let detail = shown::line(&blocked.detail);
+    let attempt = blocked
+        .attempt
+        .map(|attempt| format!(", attempt {attempt}"));
     let next = blocked
         .next_at
-        .map(|at| format!(", next attempt {}", describe::time(at)));
+        .map(|at| format!(", the next at {}", describe::time(at)));
     let to_do = match blocked.kind {
         BlockedKind::NoProcess => {
             let command = session.resume_command(&status.run_id);
@@ -101,8 +104,8 @@ fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked) -> String {
         _ => None,
     };
     let since = describe::time(blocked.since);
-    let [next, to_do] = [next, to_do].map(Option::unwrap_or_default);
-    format!("{detail}, since {since}{next}{to_do}")
+    let [attempt, next, to_do] = [attempt, next, to_do].map(Option::unwrap_or_default);
+    format!("{detail}, since {since}{attempt}{next}{to_do}")
 }
 
 fn cost(status: &RunStatus) -> String {

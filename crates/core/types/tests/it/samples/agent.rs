@@ -76,6 +76,8 @@ pub(crate) fn full() -> AgentSpec {
             }],
         },
         retry: step::retry_policy(),
+        model_retry: Some(step::retry_policy()),
+        give_up_after: Some(Duration::from_secs(7_200)),
         priority: Priority::Batch,
         model_timeout: Duration::from_secs(120),
         tool_timeout: Duration::from_millis(2500),

@@ -6,7 +6,7 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-pub(crate) const FAILURE_KINDS: [FailureKind; 22] = [
+pub(crate) const FAILURE_KINDS: [FailureKind; 23] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -28,6 +28,7 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 22] = [
     FailureKind::OutcomeUnknown,
     FailureKind::InvalidAnswer,
     FailureKind::NoWorker,
+    FailureKind::WorkerLost,
     FailureKind::Internal,
 ];
 
@@ -38,6 +39,7 @@ pub(crate) fn retry_policy() -> RetryPolicy {
         backoff_coefficient: 1.5,
         maximum_interval: Duration::from_secs(10),
         non_retryable: vec![FailureKind::Overloaded],
+        give_up_after: Some(Duration::from_secs(3_600)),
     }
 }
 

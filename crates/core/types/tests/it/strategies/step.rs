@@ -41,6 +41,7 @@ prop_compose! {
         backoff_coefficient in finite(),
         maximum_interval in millis(),
         non_retryable in few(failure_kind()),
+        give_up_after in option::of(millis()),
     ) -> RetryPolicy {
         RetryPolicy {
             maximum_attempts,
@@ -48,6 +49,7 @@ prop_compose! {
             backoff_coefficient,
             maximum_interval,
             non_retryable,
+            give_up_after,
         }
     }
 }

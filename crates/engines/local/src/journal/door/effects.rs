@@ -1,10 +1,15 @@
 //! Steps: made and journaled, from where the journal has them on.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use neuron_engine::{given_up, unknown_effect};
-use neuron_executor::{AttemptLog, Attempts, EventSink, Executor, lost_write};
-use neuron_types::{ActivityOptions, DurableError, End, Handle, StepFailure, ToolEffects};
+use neuron_executor::{
+    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, NextAttempt, lost_write,
+};
+use neuron_types::{
+    ActivityOptions, Blocked, BlockedKind, DurableError, End, Handle, StepFailure, StepId,
+    ToolEffects,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -110,13 +115,18 @@ impl<E: Request> Step<E> {
 
     async fn result(&self) -> Result<Result<E::Output, StepFailure>, DurableError> {
         let progress = self.core.known().take_progress(self.operation.handle());
-        let (first, delay) = match progress {
+        let next = match progress {
             Some(Progress::Lost) => return Ok(Err(lost_write())),
-            Some(Progress::Due { attempts, due_at }) => (
-                attempts.saturating_add(1),
-                due_at.map(remaining).unwrap_or_default(),
-            ),
-            _ => (1, Duration::ZERO),
+            Some(Progress::Due {
+                attempts,
+                since,
+                due_at,
+            }) => NextAttempt {
+                attempt: attempts.saturating_add(1),
+                delay: due_at.map(remaining).unwrap_or_default(),
+                failing_for: Some((wall_clock() - since).to_std().unwrap_or_default()),
+            },
+            _ => NextAttempt::default(),
         };
         if !self.token.is_cancelled() {
             match self.ready.clone().await {
@@ -139,9 +149,10 @@ impl<E: Request> Step<E> {
             log: StepLog {
                 core: &self.core,
                 operation: &self.operation,
+                step: self.options.step,
             },
         };
-        let made = attempts.make(&self.effect, first, delay).await;
+        let made = attempts.make(&self.effect, next).await;
         made.map_err(|error| match error {
             // The run stays as it is, for a process that has what the step needs.
             DurableError::Step(lacking) => DurableError::engine(lacking),
@@ -150,24 +161,41 @@ impl<E: Request> Step<E> {
     }
 }
 
+/// Journals the failed attempts of a step, and shows that it fails until it is dropped.
 struct StepLog<'a> {
     core: &'a Arc<Core>,
     operation: &'a Operation,
+    step: StepId,
 }
 
 impl AttemptLog for StepLog<'_> {
-    async fn failed(
-        &self,
-        attempt: u32,
-        failure: &StepFailure,
-        delay: Duration,
-    ) -> Result<(), DurableError> {
-        let (operation, failure) = (self.operation.clone(), failure.clone());
+    async fn failed(&self, failed: FailedAttempt<'_>) -> Result<(), DurableError> {
+        let at = wall_clock();
+        let due_at = later(at, failed.delay);
+        let since = chrono::Duration::from_std(failed.failing_for).ok();
+        let since = since.and_then(|since| at.checked_sub_signed(since));
+        let blocked = Blocked {
+            attempt: Some(failed.attempt),
+            next_at: Some(due_at),
+            ..Blocked::new(
+                BlockedKind::StepFailing,
+                since.unwrap_or(at),
+                failed.failure.to_string(),
+            )
+        };
+        self.core.step_failing(self.step, blocked);
+        let (operation, failure) = (self.operation.clone(), failed.failure.clone());
+        let attempt = failed.attempt;
         let keep = move |transaction: &Transaction<'_>, run| {
-            let at = wall_clock();
-            let failed = Some((&failure, later(at, delay)));
+            let failed = Some((&failure, due_at));
             steps::attempt(transaction, run, &operation, attempt, at, failed)
         };
         Ok(self.core.commit(keep).await?)
+    }
+}
+
+impl Drop for StepLog<'_> {
+    fn drop(&mut self) {
+        self.core.step_over(self.step);
     }
 }

@@ -1,6 +1,7 @@
 //! A run in the hands of its executor.
 
 pub(crate) mod core;
+mod failing;
 pub(crate) mod known;
 pub(crate) mod patience;
 pub(crate) mod state;

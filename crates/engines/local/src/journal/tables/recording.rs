@@ -25,9 +25,10 @@ pub(crate) enum Progress {
     Done(Done),
     /// A write was started: whether it took effect is not known.
     Lost,
-    /// So many attempts failed; the next attempt is due at this time.
+    /// So many attempts failed, the first of them at this time; the next attempt is due at that one.
     Due {
         attempts: u32,
+        since: DateTime<Utc>,
         due_at: Option<DateTime<Utc>>,
     },
 }
@@ -123,15 +124,17 @@ fn attempted(
     last: i64,
 ) -> Result<BTreeMap<i64, Recorded>, JournalError> {
     let mut statement = connection.prepare_cached(
-        "SELECT op, attempt, failure IS NULL, due_at, fingerprint FROM attempts \
+        "SELECT op, attempt, failure IS NULL, due_at, fingerprint, at FROM attempts \
          WHERE run = ?1 AND op BETWEEN ?2 AND ?3 ORDER BY op, attempt",
     )?;
     let rows = statement.query_map([run, first, last], |attempt| {
         let due_at: Option<Micros> = attempt.get(3)?;
+        let Micros(since) = attempt.get(5)?;
         let progress = match attempt.get(2)? {
             true => Progress::Lost,
             false => Progress::Due {
                 attempts: attempt.get(1)?,
+                since,
                 due_at: due_at.map(|Micros(at)| at),
             },
         };
@@ -142,9 +145,15 @@ fn attempted(
             progress,
         })
     })?;
-    let mut attempted = BTreeMap::new();
+    let mut attempted = BTreeMap::<i64, Recorded>::new();
     for row in rows {
-        let recorded = row?;
+        let mut recorded = row?;
+        let before = attempted.get(&recorded.op).map(|before| &before.progress);
+        if let (Progress::Due { since, .. }, Some(Progress::Due { since: first, .. })) =
+            (&mut recorded.progress, before)
+        {
+            *since = *first;
+        }
         // A later attempt takes the place of those before it.
         attempted.insert(recorded.op, recorded);
     }

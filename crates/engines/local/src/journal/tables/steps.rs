@@ -96,6 +96,9 @@ pub(crate) fn clear(
     entries::drop_ends(connection, run, after_place)
 }
 
+/// How many failed attempts of a step are kept one by one. Behind them only the newest is, however many there are.
+const KEPT: u32 = 5;
+
 /// Keeps an attempt: one that failed and is followed by another at a time, or one that is about to be made.
 pub(crate) fn attempt(
     connection: &Connection,
@@ -107,6 +110,11 @@ pub(crate) fn attempt(
 ) -> Result<(), JournalError> {
     let failure = failed.map(|(failure, _)| serde_json::to_string(failure));
     let failure = failure.transpose()?;
+    if attempt > KEPT + 1 {
+        connection
+            .prepare_cached("DELETE FROM attempts WHERE run = ?1 AND op = ?2 AND attempt > ?3")?
+            .execute(params![run, operation.op, KEPT])?;
+    }
     connection
         .prepare_cached(
             "INSERT INTO attempts (run, op, attempt, at, failure, due_at, label, fingerprint) \

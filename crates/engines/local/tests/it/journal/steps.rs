@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use neuron_testing::effects::text_of;
-use neuron_types::{DurableContext, DurableError, FailureKind, StepFailure};
+use neuron_types::{BlockedKind, DurableContext, DurableError, FailureKind, StepFailure};
 use tokio::time::Instant;
 
 use super::{World, plain_output};
@@ -196,6 +196,51 @@ async fn are_retried_as_the_policy_says() {
     );
     let notices = world.room.sink.retries.lock().unwrap();
     check_retries(&notices, waited);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_go_on_failing_are_shown_and_leave_a_bounded_number_of_rows() {
+    const FAILURES: usize = 60;
+    let world = World::acting([Act::fail(FailureKind::Network); FAILURES]).await;
+    let mut options = model_options(1);
+    options.retry_policy.maximum_attempts = 0;
+    let (request, door) = (request(1), world.door().await);
+    let attempts = || world.room.sink.retries.lock().unwrap().len();
+    let shown = async {
+        while attempts() < 12 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let status = world.journal().await.status(&world.run_id).await.unwrap();
+        status.blocked.unwrap()
+    };
+    let (answer, shown) = tokio::join!(door.execute_llm_call(&request, &options), shown);
+    answer.unwrap();
+    assert_eq!(shown.kind, BlockedKind::StepFailing);
+    assert!(shown.attempt >= Some(11), "{shown:?}");
+    assert!(
+        shown.next_at.is_some_and(|next| next > shown.since),
+        "{shown:?}"
+    );
+    assert_eq!(world.room.calls().len(), FAILURES + 1);
+    assert_eq!(world.count("SELECT count(*) FROM attempts"), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn are_given_up_with_their_last_failure_when_they_failed_for_too_long() {
+    let world = World::acting([Act::fail(FailureKind::Network); 60]).await;
+    let mut options = model_options(1);
+    options.retry_policy.maximum_attempts = 0;
+    options.retry_policy.give_up_after = Some(Duration::from_secs(300));
+    let start = Instant::now();
+    for _ in 0..2 {
+        let door = world.door().await;
+        let result = door.execute_llm_call(&request(1), &options).await;
+        assert_eq!(failure(result).kind, FailureKind::Network);
+    }
+    let calls = world.room.calls().len();
+    assert!((6..60).contains(&calls), "{calls}");
+    let waited = start.elapsed();
+    assert!(waited > Duration::from_secs(200), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]

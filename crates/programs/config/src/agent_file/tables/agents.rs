@@ -31,7 +31,7 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 27] = [
     "model",
     "instructions",
     "tools",
@@ -47,6 +47,7 @@ const KEYS: [&str; 26] = [
     "limits",
     "context",
     "retry",
+    "give_up_after",
     "tool",
     "max_tokens",
     "temperature",
@@ -112,7 +113,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
     }
     let model = models.first().copied();
     let tool_names = tools::read_names(table, servers);
-    let retry = steps::read_retry(table);
+    let (retry, model_retry) = steps::read_retry(table);
     let timeout = |key| table.duration(key);
     let model_timeout = timeout("model_timeout").unwrap_or(default.model_timeout);
     let tool_timeout = timeout("tool_timeout").unwrap_or(default.tool_timeout);
@@ -171,6 +172,8 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         team: None,
         caller_rules: CallerRules::default(),
         retry,
+        model_retry,
+        give_up_after: table.duration("give_up_after"),
         priority: read_priority(table),
         model_timeout,
         tool_timeout,

@@ -26,14 +26,27 @@ pub(crate) struct ToolTables {
     pub(crate) limits: BTreeMap<String, ToolLimits>,
 }
 
-/// The agent's policy for its steps.
-pub(crate) fn read_retry(agent: &Table<'_>) -> RetryPolicy {
+/// The table in `[agents.NAME.retry]` that is for model calls.
+const MODEL: &str = "model";
+
+/// The agent's policy for its steps, and that for its model calls where it has one.
+pub(crate) fn read_retry(agent: &Table<'_>) -> (RetryPolicy, Option<RetryPolicy>) {
     let default = RetryPolicy::default();
     let Some(table) = agent.table("retry") else {
-        return default;
+        return (default, None);
     };
-    table.expect_keys(&RETRY_KEYS);
-    read_policy(&table, default)
+    table.expect_keys(&[&RETRY_KEYS[..], &[MODEL]].concat());
+    let retry = read_policy(&table, default);
+    let model = table.table(MODEL).map(|table| {
+        table.expect_keys(&RETRY_KEYS);
+        // Only what is said of model calls limits them.
+        let unlimited = RetryPolicy {
+            maximum_attempts: 0,
+            ..retry.clone()
+        };
+        read_policy(&table, unlimited)
+    });
+    (retry, model)
 }
 
 /// The tools that an agent has, for what is said about single ones.
@@ -128,7 +141,9 @@ pub(crate) fn read_tools(
 
 fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {
     RetryPolicy {
-        maximum_attempts: table.count("attempts").unwrap_or(default.maximum_attempts),
+        maximum_attempts: table
+            .count_or_none("attempts")
+            .unwrap_or(default.maximum_attempts),
         initial_interval: table
             .duration("initial")
             .unwrap_or(default.initial_interval),
@@ -137,5 +152,6 @@ fn read_policy(table: &Table<'_>, default: RetryPolicy) -> RetryPolicy {
             .unwrap_or(default.backoff_coefficient),
         maximum_interval: table.duration("max").unwrap_or(default.maximum_interval),
         non_retryable: default.non_retryable,
+        give_up_after: default.give_up_after,
     }
 }

@@ -393,16 +393,25 @@ impl<'a> Table<'a> {
 
     /// A whole number of at least 1.
     pub(crate) fn count<T: TryFrom<u64>>(&self, key: &str) -> Option<T> {
+        self.count_from(1, key)
+    }
+
+    /// A whole number, where 0 means something.
+    pub(crate) fn count_or_none<T: TryFrom<u64>>(&self, key: &str) -> Option<T> {
+        self.count_from(0, key)
+    }
+
+    fn count_from<T: TryFrom<u64>>(&self, least: u64, key: &str) -> Option<T> {
         let value = self.entries.get(key)?;
         let number = value
             .get_ref()
             .as_integer()
             .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
-            .filter(|number| *number > 0);
+            .filter(|number| *number >= least);
         match number.map(T::try_from) {
             Some(Ok(number)) => Some(number),
             Some(Err(_)) => self.mismatch(key, value, "a smaller number"),
-            None => self.mismatch(key, value, "a whole number of at least 1"),
+            None => self.mismatch(key, value, &format!("a whole number of at least {least}")),
         }
     }
 

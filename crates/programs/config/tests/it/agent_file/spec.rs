@@ -199,6 +199,28 @@ fn has_a_person_asked_before_a_run_ends_where_the_file_says_so() {
 }
 
 #[test]
+fn model_calls_have_attempts_without_end_or_as_many_as_are_theirs() {
+    let plain = agent("[agents.a.retry]\nattempts = 2\ninitial = \"2s\"");
+    assert_eq!(plain.model_retry, None);
+    assert_eq!(plain.model_retry_policy().maximum_attempts, 0);
+    let own = agent(
+        "give_up_after = \"2h\"\n[agents.a.retry]\nattempts = 0\ninitial = \"2s\"\n\
+         [agents.a.retry.model]\nattempts = 3\nmax = \"9s\"",
+    );
+    assert_eq!(own.retry.maximum_attempts, 0);
+    assert_eq!(own.give_up_after, Some(Duration::from_secs(7_200)));
+    let model = RetryPolicy {
+        maximum_attempts: 3,
+        initial_interval: Duration::from_secs(2),
+        maximum_interval: Duration::from_secs(9),
+        ..RetryPolicy::default()
+    };
+    assert_eq!(own.model_retry, Some(model));
+    let slower = agent("[agents.a.retry.model]\nmax = \"5m\"");
+    assert_eq!(slower.model_retry_policy().maximum_attempts, 0);
+}
+
+#[test]
 fn lets_a_tool_take_the_rest_of_its_retries_from_the_agent() {
     let agent = agent(
         "tools = [\"bash\", \"grep\"]\n[agents.a.retry]\nfactor = 3\n\
