@@ -134,7 +134,8 @@ async fn a_run_of_an_agent_that_it_has_not_is_left_and_that_is_said_once() {
         }
     });
     let stop = async {
-        until("the end of the run", || is_over(&client, &run_id("own"))).await;
+        let own = run_id("own");
+        until("the end of the run", || is_over(&client, &own)).await;
         let is_left = || async { !left.lock().unwrap().is_empty() };
         until("that it is left", is_left).await;
     };

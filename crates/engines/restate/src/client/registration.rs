@@ -91,6 +91,7 @@ impl RestateClient {
             method: Method::GET,
             path: "/deployments",
             body: None,
+            idempotency_key: None,
             limit: Some(TABLES_PATIENCE),
         };
         let asked = async { self.admin.ask(question).await?.read::<Deployments>().await };

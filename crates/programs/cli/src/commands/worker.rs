@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use neuron_local::{LocalWorker, WorkerEvent};
-use neuron_worker::{Health, listen, serve_health};
+use neuron_worker::{Health, Life, listen, serve_health};
 use serde_json::{Value, json};
 
 use crate::{
@@ -27,9 +27,14 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     let signals = Signals::listen()?;
     let journal = session.journal().await?;
     let counts = Arc::new(Counts::default());
+    let life = Life::default();
     if let Some(address) = args.http {
         let (listener, address) = listen(address).await?;
-        tokio::spawn(serve_health(listener, OfWorker(Arc::clone(&counts))));
+        tokio::spawn(serve_health(
+            listener,
+            life.clone(),
+            OfWorker(Arc::clone(&counts)),
+        ));
         note(&format!("health at http://{address}/healthz"));
     }
     let names: Vec<_> = file
@@ -72,11 +77,11 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
         shown::line(&home)
     ));
     let first = signals.first().clone();
-    let stop = async {
+    let stop = life.note(Box::pin(async move {
         first.cancelled().await;
         note("stopping: calls in flight get time to end, a second signal ends at once");
-    };
-    let served = worker.build().serve(stop).await;
+    }));
+    let served = life.of(worker.build().serve(stop)).await;
     source.stop().await;
     served?;
     Ok(Exit::Done)

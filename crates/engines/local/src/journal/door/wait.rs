@@ -174,7 +174,7 @@ impl JournaledContext {
                     return Err(DurableError::Suspended);
                 }
             }
-            let wake_at = self.wakes_at(flush_at, signals);
+            let wake_at = self.looks_again_at(flush_at, signals);
             let something = poll_fn(|cx| match self.look(handles, cx) {
                 // What only waits now may be put away.
                 Ok(None) if is_moving == self.is_moving() => Poll::Pending,
@@ -264,7 +264,7 @@ impl JournaledContext {
     }
 
     /// When there is something to be looked at again, if nothing comes before.
-    fn wakes_at(&self, flush_at: Instant, signals: &[&str]) -> Instant {
+    fn looks_again_at(&self, flush_at: Instant, signals: &[&str]) -> Instant {
         let flight = self.flight();
         let looked_at = flight.looked_at.filter(|_| !signals.is_empty());
         let look_at = looked_at.map(|at| at + BETWEEN_LOOKS);

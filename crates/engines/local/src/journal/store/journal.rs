@@ -93,6 +93,7 @@ impl Journal {
                 inner: Arc::new(Inner {
                     home,
                     place,
+                    is_limited: true,
                     connection: Mutex::new(connection),
                 }),
             })
