@@ -252,7 +252,7 @@ fn a_decision_that_comes_while_another_call_runs_is_taken_up() {
     ]);
     let home = Home::with_script(
         &both,
-        "tools = [\"bash\", \"write_file\"]\nask = [\"write_file\"]",
+        "tools = [\"bash\", \"write_file\"]\nask = [\"write_file\"]\nparallel_writes = true",
     );
     let run = home.start(&["run", "--id", "r1", "go"]);
     home.await_file("begun");

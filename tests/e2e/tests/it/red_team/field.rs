@@ -287,7 +287,8 @@ fn model(attempts: &[Attempt], outside: &Outside) -> FakeModel {
 fn agent_file(model: &FakeModel, bounds: Bounds) -> String {
     let [node, server] = Outside::server();
     let agent = model.agent_file(&format!(
-        "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n{}\n",
+        "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
+         parallel_writes = true\ncalls_per_turn = 100\n{}\n",
         bounds.agent()
     ));
     format!(

@@ -117,7 +117,7 @@ prop_compose! {
 prop_compose! {
     pub(crate) fn agent_spec()(
         name in text(),
-        head in request_head(),
+        head in request_head().boxed(),
         input in optional_json(),
         approvals in rules(),
         approval_timeout in option::of(millis()),
@@ -126,7 +126,7 @@ prop_compose! {
         (on_failure, on_limit) in (on_halt(), on_halt()),
         limits in limits(),
         context in context_policy(),
-        steps in steps(),
+        steps in steps().boxed(),
     ) -> AgentSpec {
         AgentSpec {
             name,
@@ -176,10 +176,10 @@ prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
-            agent_spec().prop_map(AgentRef::from),
+            agent_spec().boxed().prop_map(AgentRef::from),
         ],
         tags in run_tags(),
-        overrides in overrides(text().boxed()),
+        overrides in overrides(text().boxed()).boxed(),
         preamble in few(message()),
         prompt in message(),
     ) -> RunRequest {

@@ -56,7 +56,7 @@ fn define_what_a_file_does_that_includes_them() {
             "more/of/them/models.toml",
             "[providers.local]\nkind = \"script\"\nfile = \"turns.json\"\n\
              [prices.\"local/small\"]\ninput = 1\noutput = 2\n\
-             [mcp.tracker]\ncommand = [\"tracker\"]",
+             [mcp.tracker]\ncommand = [\"sh\"]",
         ),
         (
             "more/of/them/turns.json",
