@@ -77,7 +77,7 @@ fn journaled(world: &World) -> i64 {
 
 #[test]
 fn killed_in_one_of_two_parallel_calls_the_run_does_not_repeat_the_other() {
-    let run = LongRun::new("", |_| None);
+    let run = LongRun::new("parallel_writes = true\n", |_| None);
     run.hold(5);
     let process = run.start();
     // Five model calls, and all tool calls up to the sixth but the fifth.

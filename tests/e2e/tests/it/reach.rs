@@ -43,7 +43,7 @@ fn cancelling_reaches_a_model_call_in_flight() {
 fn cancelling_reaches_a_run_that_waits_for_the_next_attempt() {
     let model = FakeModel::start(|_| {
         let body = chat::error("rate_limit_exceeded", "Slow down.");
-        Reply::status(429, body).header("retry-after", "86400")
+        Reply::status(429, body).header("retry-after", "43200")
     });
     let world = World::new();
     world.write("neuron.toml", &model.agent_file("tools = []\n"));
