@@ -180,7 +180,7 @@ mod tests {
             r#"this worker serves no agent "c": it serves a, b"#
         );
         let awaited = AwaitedAgent::new("c");
-        let later = named.clone().awaiting([awaited.clone()]);
+        let later = named.awaiting([awaited.clone()]);
         let agents = Agents::default().awaiting([awaited.clone()]);
         let failure = later.of("c").unwrap_err();
         assert!(failure.retryable, "{failure:?}");

@@ -28,7 +28,7 @@ fn patient(limits: Limits) -> AgentSpec {
     }
 }
 
-fn two_turns(last: Value) -> Value {
+fn two_turns(last: &Value) -> Value {
     json!({"turns": [{"tool_calls": [{"name": "look", "input": {}}]}, last]})
 }
 
@@ -47,9 +47,7 @@ pub async fn a_failure_is_asked_about<H: Host>(host: &H) {
             },
             ..agent()
         };
-        let run = stage
-            .submit(choice, &two_turns(failing.clone()), agent)
-            .await;
+        let run = stage.submit(choice, &two_turns(&failing), agent).await;
         let ticket = run.waits_for(1).await.remove(0);
         assert_eq!(ticket.kind, TicketKind::Failure);
         assert_eq!(ticket.choices, ["retry", "end"]);
@@ -85,7 +83,7 @@ pub async fn a_limit_is_raised<H: Host>(host: &H) {
         },
         ..agent()
     };
-    let script = two_turns(json!({"text": "Done."}));
+    let script = two_turns(&json!({"text": "Done."}));
     let run = stage.submit("run", &script, agent).await;
     let ticket = run.waits_for(1).await.remove(0);
     assert_eq!(ticket.kind, TicketKind::Budget);
@@ -115,7 +113,7 @@ pub async fn a_deadline_ends_what_hangs<H: Host>(host: &H) {
     let hanging = stage.submit("model", &never, patient(limits.clone())).await;
     let mut asking = patient(limits);
     asking.approvals.approve = vec!["look".into()];
-    let script = two_turns(json!({"text": "Never said."}));
+    let script = two_turns(&json!({"text": "Never said."}));
     let waiting = stage.submit("ticket", &script, asking).await;
     for run in [hanging, waiting] {
         let record = run.ends().await;

@@ -112,14 +112,15 @@ impl RunClient for LocalClient {
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()> {
         Box::pin(async move {
             let journal = self.journal_or_new().await?;
-            Ok(match &self.directory {
+            match &self.directory {
                 Some(directory) => {
                     journal
                         .create_run_in(directory, run_id, request, ENGINE)
-                        .await?
+                        .await?;
                 }
                 None => journal.create_run(run_id, request, ENGINE).await?,
-            })
+            }
+            Ok(())
         })
     }
 

@@ -71,7 +71,7 @@ impl RestateClient {
         };
         Ok(Self {
             ingress: HttpEndpoint::new(http.clone(), ingress_url, token()?),
-            admin: HttpEndpoint::new(http.clone(), admin_url, token()?),
+            admin: HttpEndpoint::new(http, admin_url, token()?),
             names,
         })
     }

@@ -24,6 +24,7 @@ use crate::{
 };
 
 /// Which attempt is started.
+#[derive(Clone, Copy)]
 pub(crate) struct Next {
     pub(crate) key: Key,
     /// Its number among those that were any.
