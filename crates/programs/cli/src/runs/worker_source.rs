@@ -30,6 +30,7 @@ struct Inner {
 impl WorkerSource {
     /// The agents of this file, for a worker in this directory.
     pub(crate) fn new(file: AgentFile, options: OpenOptions, directory: PathBuf) -> Self {
+        let directory = directory.canonicalize().unwrap_or(directory);
         Self(Arc::new(Inner {
             file,
             options,
@@ -70,16 +71,24 @@ impl Inner {
                 "it says no directory: go on with it where it is to work, with `neuron resume {run_id} --here`"
             )));
         };
+        // As it is found, and not as somebody wrote it.
+        let real = directory.canonicalize().ok().filter(|real| real.is_dir());
+        let Some(real) = real else {
+            return Err(NotServed::new(format!(
+                "it works in {}, where nobody can go: bring it back",
+                directory.display()
+            )));
+        };
         let is_named = self.file.path().is_some() && !self.file.is_found();
         if !is_named {
-            if !directory.starts_with(&self.directory) {
+            if !real.starts_with(&self.directory) {
                 return Err(NotServed::new(format!(
                     "it works in {}, which is not below {}: name the agent file with --config, or start a worker there",
                     directory.display(),
                     self.directory.display()
                 )));
             }
-            let below = directory.ancestors();
+            let below = real.ancestors();
             let mut below = below.take_while(|path| *path != self.directory);
             if let Some(other) = below.find(|path| path.join(AGENT_FILE).exists()) {
                 return Err(NotServed::new(format!(
@@ -87,12 +96,6 @@ impl Inner {
                     other.display()
                 )));
             }
-        }
-        if !directory.is_dir() {
-            return Err(NotServed::new(format!(
-                "it works in {}, where nobody can go: bring it back",
-                directory.display()
-            )));
         }
         Ok(directory)
     }
@@ -103,7 +106,9 @@ impl Inner {
         if let Some(agents) = open.get(&key) {
             return Ok(agents.clone());
         }
-        let options = self.options.clone().in_directory(directory).agents([name]);
+        let options = self.options.clone().in_directory(directory);
+        // A run may have set another model.
+        let options = options.agents([name]).every_provider();
         let agents = self
             .file
             .clone()
