@@ -50,8 +50,8 @@ pub use builder::ExecutorBuilder;
 /// Makes model calls and tool calls, one attempt a call. The same on every engine; cheap to clone.
 ///
 /// Each call runs under its scope's timeout and ends with its cancellation. Nothing here retries: the door
-/// does. No call copies the conversation, or walks it, unless its tokens are [limited](ExecutorBuilder::limiter) or several
-/// models can answer; it is copied where models of several providers did.
+/// does. No call copies the conversation, but where models of several providers answered in it; its tokens are counted where
+/// they are [limited](ExecutorBuilder::limiter).
 ///
 /// # What a tool call comes to
 ///

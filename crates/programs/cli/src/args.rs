@@ -487,6 +487,9 @@ pub(crate) struct WorkerArgs {
     /// How many runs are executed at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) max_runs: u16,
+    /// How long calls in flight get to end when the worker is to stop [default: 25s]
+    #[arg(long, value_name = "DURATION", env = "NEURON_GRACE", value_parser = duration)]
+    pub(crate) grace: Option<Duration>,
     /// Serve /healthz, /readyz and /metrics at this address
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<SocketAddr>,

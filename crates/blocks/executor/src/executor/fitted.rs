@@ -66,6 +66,12 @@ pub(crate) fn fitted<'a>(
     Cow::Owned(fitted)
 }
 
+/// Whether one of several models answered in this conversation, whichever that was.
+pub(crate) fn was_answered_by_several(request: &CompletionRequest) -> bool {
+    let mut messages = request.messages.iter();
+    messages.any(|message| message.answered_by().is_some())
+}
+
 /// Whether a model of another provider answered in this conversation.
 pub(crate) fn holds_foreign(request: &CompletionRequest, provider: &str) -> bool {
     let mut messages = request.messages.iter();

@@ -12,7 +12,7 @@ use super::{
     Executor, answer_form,
     attempt::Attempt,
     failed_models::FailedModels,
-    fitted::{Listed, fitted, holds_foreign},
+    fitted::{Listed, fitted, holds_foreign, was_answered_by_several},
     list, record_failure, tokens, turn,
 };
 use crate::{EventSink, RateLimiter, StepScope};
@@ -31,7 +31,8 @@ impl Executor {
     /// order, for as long as the one before [failed so that another may help](FailureKind::another_model_may_help); a
     /// further model that takes the request for an invalid one is passed over too. Each has the attempt's time for itself.
     /// A model whose provider is not here is left out, but for the first. The answer ends with a block that
-    /// [names the model](ContentBlock::AnsweredBy).
+    /// [names the model](ContentBlock::AnsweredBy). So it is too where one model alone goes on with a conversation that
+    /// several took part in.
     ///
     /// A model whose requests are [paced](super::ExecutorBuilder::limiter) is waited for 10 s at most while another follows
     /// it, and no longer than one before it asked to be left alone: neither its own rate nor a pause that its server asked
@@ -48,7 +49,8 @@ impl Executor {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
-        if request.fallback_models.is_empty() {
+        // A run may go on with one of several models, and without the others.
+        if request.fallback_models.is_empty() && !was_answered_by_several(request) {
             return executor.ask(scope, request, Duration::MAX).await;
         }
         executor.ask_in_order(scope, request).await

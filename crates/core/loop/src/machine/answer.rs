@@ -143,9 +143,8 @@ impl AgentMachine {
                 format!("the model's answer is not of the form that was asked for: {reason}");
             return self.give_up(FailureKind::InvalidAnswer, message, now);
         }
-        self.push(Message::user(format!(
-            "The answer is not of the form that was asked for: {reason}. Answer again, with nothing but JSON that fits."
-        )));
+        let what = format!("The answer is not of the form that was asked for: {reason}");
+        self.push(Message::user(answer_again(&what)));
         self.emit(RunEvent::AnswerRejected { turn, reason });
         self.begin_turn(now);
     }
@@ -184,6 +183,11 @@ impl AgentMachine {
              incomplete; call again with shorter arguments",
         );
     }
+}
+
+/// What the model reads after an answer that is not of the form that was asked for.
+pub(crate) fn answer_again(what: &str) -> String {
+    format!("{what}. Answer again, with nothing but JSON that fits.")
 }
 
 fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {

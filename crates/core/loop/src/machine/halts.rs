@@ -4,13 +4,13 @@ use std::{borrow::Cow, mem, time::Duration};
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AgentSpec, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, OnExpiry, OnHalt,
-    OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, ticket_digest,
+    AgentSpec, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, Message, OnExpiry,
+    OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, ticket_digest,
 };
 
 use crate::{
     Action, AgentMachine, MachineError, Observation,
-    machine::{agent_machine::scope_of, tickets::after},
+    machine::{agent_machine::scope_of, answer::answer_again, tickets::after},
 };
 
 impl AgentMachine {
@@ -207,10 +207,10 @@ impl AgentMachine {
             _ => TicketKind::Failure,
         };
         match Choice::parse(kind, choice.unwrap_or_default()) {
-            Ok(Choice::Retry) => self.retry(now),
+            Ok(Choice::Retry) => self.retry(&halt.reason, now),
             Ok(Choice::RetryWith(model)) => {
                 self.pin_model(&model);
-                self.retry(now);
+                self.retry(&halt.reason, now);
             }
             Ok(Choice::Extend { key, by }) => match Extension::parse(&key, &by) {
                 Ok(extension) => {
@@ -234,8 +234,14 @@ impl AgentMachine {
         extension.raise(limits);
     }
 
-    /// Makes the step again, in a turn of its own.
-    fn retry(&mut self, now: DateTime<Utc>) {
+    /// Makes the step again, in a turn of its own. A model whose answer was rejected reads so: not every provider takes a
+    /// conversation that ends with the model's own words.
+    fn retry(&mut self, after: &HaltReason, now: DateTime<Utc>) {
+        if let HaltReason::Failure(RunError { kind, message }) = after
+            && *kind == FailureKind::InvalidAnswer
+        {
+            self.push(Message::user(answer_again(message)));
+        }
         if self.state.stage == Stage::ReviewContext {
             self.skip_turn();
         } else {
@@ -280,10 +286,16 @@ impl AgentMachine {
         }
     }
 
-    /// Asks this model first for the rest of the run, and then those that follow it in the list.
+    /// Asks this model first for the rest of the run, and then those that follow it in the list. What is set for the
+    /// provider of the first model alone goes with it.
     fn pin_model(&mut self, model: &str) {
         if let Some((provider, name)) = model.split_once('/') {
             let head = self.state.agent.head_mut();
+            if head.provider.as_deref() != Some(provider) {
+                head.thinking = None;
+                head.context_management = None;
+                head.extra = None;
+            }
             let mut others = mem::take(&mut head.fallback_models).into_iter();
             others.by_ref().find(|other| other == model);
             head.fallback_models = others.collect();

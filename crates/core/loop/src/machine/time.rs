@@ -115,6 +115,7 @@ impl AgentMachine {
             }
             self.verify_again();
             self.preview_again();
+            self.inquire_again();
         }
         self.reach_limit(limit, now);
     }

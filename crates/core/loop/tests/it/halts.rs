@@ -6,8 +6,8 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation, Spent};
 use neuron_types::{
     AgentSpec, ApprovalRules, CallState, Decision, ExitReason, FailureKind, Limits, OnExpiry,
-    OnHalt, PermissionDecision, RunEvent, RunPhase, Stage, StepFailure, StepId, StopReason, Ticket,
-    TicketKind, ToolOutput, ticket_digest,
+    OnHalt, PermissionDecision, Role, RunEvent, RunPhase, Stage, StepFailure, StepId, StopReason,
+    Ticket, TicketKind, ToolOutput, ticket_digest,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -16,8 +16,8 @@ use crate::{
     door::TestDoor,
     driver::Keep,
     support::{
-        agent, answered, ask, at, authorize, calls, decide, exit, input, make, one_call, reread,
-        response, says, start, tickets, to_model_call,
+        agent, answered, ask, at, authorize, calls, decide, exit, input, knowing_agent, make,
+        one_call, reread, response, says, start, tickets, to_model_call,
     },
 };
 
@@ -312,6 +312,72 @@ fn calls_that_were_given_up_are_made_again_and_a_write_keeps_its_result() {
     );
     assert_eq!(start(&mut machine, 14), [1]);
     assert!(matches!(machine.state().calls[1].state, CallState::Done(_)));
+}
+
+#[test]
+fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
+    let spec = AgentSpec {
+        on_limit: OnHalt::Ask,
+        limits: Limits {
+            duration: Some(Duration::from_secs(10)),
+            ..Limits::default()
+        },
+        ..knowing_agent()
+    };
+    let mut machine = answered(spec, one_call("push"));
+    authorize(&mut machine, vec![PermissionDecision::Allow]);
+    let lost = StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
+    make(&mut machine, vec![Err(lost)], 3);
+    assert!(matches!(machine.next(), Action::Inquire { .. }));
+    machine.feed(Observation::InquiriesStarted, at(4)).unwrap();
+    time_over(&mut machine, 10);
+    machine.feed(Observation::CallsLeft, at(10)).unwrap();
+    let ticket = only(&machine);
+    decide(
+        &mut machine,
+        Decision::choose(&ticket, "extend:duration=1h"),
+        11,
+    );
+    assert!(matches!(machine.next(), Action::Inquire { .. }));
+}
+
+#[test]
+fn a_model_that_a_person_chose_is_asked_without_what_is_set_for_another_provider() {
+    let mut spec = asking();
+    let head = spec.head_mut();
+    head.fallback_models = vec!["other/a".into(), "test/b".into()];
+    head.extra = Some(json!({"service_tier": "auto"}));
+    let pinned = |model: &str| {
+        let mut machine = failed(spec.clone());
+        let ticket = only(&machine);
+        let choice = format!("retry:{model}");
+        decide(&mut machine, Decision::choose(&ticket, &choice), 2);
+        machine.agent().head.clone()
+    };
+    let other = pinned("other/a");
+    assert_eq!(other.models().collect::<Vec<_>>(), ["other/a", "test/b"]);
+    assert_eq!(other.extra, None);
+    let same = pinned("test/b");
+    assert_eq!(same.models().collect::<Vec<_>>(), ["test/b"]);
+    assert!(same.extra.is_some());
+}
+
+#[test]
+fn an_answer_that_was_rejected_is_not_the_last_word_when_it_is_asked_for_again() {
+    let mut machine = AgentMachine::new(input(asking()), at(0));
+    for _ in 0..2 {
+        to_model_call(&mut machine);
+        let mut wrong = says("no JSON");
+        wrong.mismatch = Some("it is no JSON".into());
+        let answer = Observation::ModelAnswered(wrong);
+        machine.feed(answer, at(1)).unwrap();
+    }
+    let ticket = only(&machine);
+    assert_eq!(ticket.kind, TicketKind::Failure);
+    decide(&mut machine, Decision::choose(&ticket, "retry"), 2);
+    let last = machine.messages().last().unwrap();
+    assert_eq!(last.role, Role::User);
+    assert!(last.text().ends_with("with nothing but JSON that fits."));
 }
 
 #[test]

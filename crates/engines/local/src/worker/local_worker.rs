@@ -30,8 +30,9 @@ const AGAIN: TimeDelta = TimeDelta::seconds(60);
 /// How many runs are executed at once, unless something else is said.
 const MAX_RUNS: usize = 8;
 
-/// How long what is in flight may take to end when the worker ends, unless something else is said.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long what is in flight may take to end when the worker ends, unless something else is said: less than the 30 s after
+/// which Kubernetes kills it.
+const GRACE: Duration = Duration::from_secs(25);
 
 type Reporter = Arc<dyn Fn(&WorkerEvent) + Send + Sync>;
 
@@ -171,7 +172,7 @@ impl LocalWorkerBuilder {
     }
 
     /// Sets how long calls in flight may take to end when the worker ends; then they are ended, and a write has an
-    /// unknown outcome. Default is 30 seconds.
+    /// unknown outcome. Default is 25 seconds.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.0.grace = grace;
         self

@@ -1,7 +1,7 @@
 //! What is shown where it is asked for.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -94,11 +94,19 @@ impl TokenFile {
 }
 
 fn read(path: &Path) -> Result<HeaderValue, SetupError> {
-    let text = fs::read_to_string(path).map_err(|source| SetupError::TokenFile {
+    let unusable = |source| SetupError::TokenFile {
         path: path.to_owned(),
         source,
-    })?;
-    header(text.trim())
+    };
+    let text = fs::read_to_string(path).map_err(unusable)?;
+    match text.trim() {
+        // Somebody may be writing it anew just now.
+        "" => Err(unusable(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is empty",
+        ))),
+        token => header(token),
+    }
 }
 
 fn header(token: &str) -> Result<HeaderValue, SetupError> {
@@ -120,10 +128,16 @@ mod tests {
         assert_eq!(token.header(), "Bearer copper");
         assert!(!format!("{token:?}").contains("copper"));
         fs::write(file.path(), "tin\n").unwrap();
-        if let Source::File(file) = &token.source {
-            file.read.lock().unwrap().0 -= FRESH;
-        }
+        let age = |token: &Token| {
+            if let Source::File(file) = &token.source {
+                file.read.lock().unwrap().0 -= FRESH;
+            }
+        };
+        age(&token);
         assert_eq!(token.header(), "Bearer tin");
+        fs::write(file.path(), "\n").unwrap();
+        age(&token);
+        assert_eq!(token.header(), "Bearer tin", "nothing is no token");
         drop(file);
         let gone = Token::in_file("nowhere".into());
         assert!(matches!(gone, Err(SetupError::TokenFile { .. })));

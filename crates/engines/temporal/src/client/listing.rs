@@ -29,7 +29,7 @@ struct Listed {
 }
 
 impl AgentClient {
-    /// A page of runs with the statuses that their workers tell. Of a queue whose workers do not answer, runs have what the
+    /// A page of runs with the statuses that their workers report. Of a queue whose workers do not answer, runs have what the
     /// server knows of them; the first of them are waited for together. A run that does not pass is left out: the server knows
     /// of some runs whose they are, and the statuses of all say it.
     pub(super) async fn list_page(

@@ -39,7 +39,7 @@ impl Silence {
         });
     }
 
-    /// Says of how many runs of which queues no worker told anything.
+    /// Says of how many runs of which queues no worker said anything.
     pub(super) fn reasons(self) -> Vec<String> {
         let heard = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let silent = heard.into_iter().filter(|(_, heard)| heard.listed > 0);

@@ -5,7 +5,7 @@ use neuron_types::{RecordedEvent, RunId};
 use crate::{
     CliError, Exit,
     runs::{
-        follow::{LOOKS, is_executing},
+        follow::{is_executing, is_left},
         outcome,
     },
     session::Session,
@@ -47,7 +47,9 @@ pub(crate) async fn events(
             return Ok(Exit::Done);
         }
         left = if executing { 0 } else { left + 1 };
-        if let (LOOKS, Some(status)) = (left, &status) {
+        if let Some(status) = &status
+            && is_left(session, status, left).await
+        {
             note(&outcome::left(session, status));
             return Ok(Exit::Waits);
         }

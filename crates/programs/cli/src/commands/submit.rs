@@ -57,8 +57,8 @@ async fn say_who_executes(session: &Session, run: &RunHandle) {
 async fn taken_up(run: &RunHandle) -> Result<(), CliError> {
     loop {
         let status = run.status().await?;
-        let has_begun = status.state != RunPhase::Running || status.turn > 0;
-        if has_begun || is_executing(run).await? {
+        let waits = matches!(status.state, RunPhase::Running | RunPhase::Interrupted);
+        if !waits || status.turn > 0 || is_executing(run).await? {
             return Ok(());
         }
         tokio::time::sleep(run.client().poll_interval(0)).await;

@@ -86,7 +86,7 @@ pub(crate) async fn to_the_end(
     };
     let followed = tokio::select! {
         biased;
-        followed = follow(run, seen, &watch, &progress) => followed,
+        followed = follow(session, run, seen, &watch, &progress) => followed,
         asked = ask_if_any(asker) => match asked {
             Ok(()) => Ok(Followed::Left(Box::new(run.status().await?))),
             Err(error) => Err(error),

@@ -64,6 +64,9 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     })
     .max_runs(args.max_runs.into())
     .reporter(report);
+    if let Some(grace) = args.grace {
+        worker = worker.grace(grace);
+    }
     if let Some(operations) = args.segment.segment_events {
         worker = worker.continue_as_new_after(operations);
     }

@@ -62,6 +62,10 @@ pub(crate) fn ask(reader: &LineReader, run_id: &RunId, ticket: &Ticket) -> io::R
         TicketKind::External => {
             format!("run {run_id} waits for the result of {subject}, ticket {id}")
         }
+        TicketKind::Failure | TicketKind::Budget => {
+            let reason = shown::line(&ticket.reason);
+            format!("run {run_id} asks for ticket {id}, what now? {reason}:")
+        }
         kind => format!("run {run_id} asks for ticket {id} ({kind}) about {subject}:"),
     });
     if ticket.tool.is_some() {

@@ -9,11 +9,17 @@ use neuron_engine::{RunClientError, RunHandle};
 use neuron_executor::EventSink;
 use neuron_types::RunStatus;
 
-use crate::{CliError, advice::EngineError, runs::hold_ups::HoldUps, terminal::progress::Progress};
+use crate::{
+    CliError, advice::EngineError, runs::hold_ups::HoldUps, session::Session,
+    terminal::progress::Progress,
+};
 
 /// How often in a row nobody may be found to execute the run before that is believed: between two executors,
 /// and between a run's first entry and its executor, there is a gap.
-pub(crate) const LOOKS: u32 = 5;
+const LOOKS: u32 = 5;
+
+/// After how many such looks it is mentioned that a worker is there and has not taken the run up.
+const MANY_LOOKS: u32 = 50;
 
 /// How long an engine may be away before nobody waits for it any longer.
 const ABSENCE: Duration = Duration::from_secs(120);
@@ -39,13 +45,21 @@ pub(crate) async fn is_executing(run: &RunHandle) -> Result<bool, RunClientError
     Ok(run.is_executing().await?.unwrap_or(true))
 }
 
-/// Tells the run's events to the sink as they are recorded, those after number `seen`, until the run is over
-/// or nobody executes it.
+/// Whether nobody goes on with a run, after so many looks in a row that found nobody who executes it. A worker does, unless
+/// the run waits for a person.
+pub(crate) async fn is_left(session: &Session, status: &RunStatus, looks: u32) -> bool {
+    let is_time = looks > 0 && looks.is_multiple_of(LOOKS);
+    is_time && (status.state.waits_for_person() || !session.has_worker().await)
+}
+
+/// Hands the run's events to the sink as they are recorded, those after number `seen`, until the run is over
+/// or nobody goes on with it.
 ///
 /// # Errors
 ///
 /// What keeps the engine from being asked.
 pub(crate) async fn follow(
+    session: &Session,
     run: &RunHandle,
     mut seen: u64,
     sink: &dyn EventSink,
@@ -91,8 +105,11 @@ pub(crate) async fn follow(
             return Ok(Followed::Over);
         }
         left = if executing { 0 } else { left + 1 };
-        if left == LOOKS {
+        if is_left(session, &status, left).await {
             return Ok(Followed::Left(Box::new(status)));
+        }
+        if left == MANY_LOOKS {
+            progress.note("a worker is here and has not taken the run up: its output says why");
         }
         last = Some(status);
         tokio::select! {

@@ -19,7 +19,7 @@ pub(crate) struct HoldUps {
     mentioned: Vec<Reason>,
 }
 
-/// What tells one reason from another: a step that goes on failing is one, whatever its newest attempt says.
+/// What sets one reason apart from another: a step that goes on failing is one, whatever its newest attempt says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reason {
     kind: BlockedKind,

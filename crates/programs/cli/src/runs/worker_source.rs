@@ -6,30 +6,33 @@ use std::{
     future::Future,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use neuron_config::{AGENT_FILE, AgentFile, OpenAgents, OpenOptions};
 use neuron_local::{ExecutorSource, NotServed, RunExecutor, WaitingRun};
 use neuron_types::{AgentRef, AgentSpec, with_causes};
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 
 /// The agents of a worker's agent file. No other file is loaded: nobody has trusted it here. Clones share what is open.
 #[derive(Clone)]
 pub(crate) struct WorkerSource(Arc<Inner>);
+
+/// What was opened, by the directory in which it works and the agent's name. What is slow to open holds no other up.
+type Opened = BTreeMap<(PathBuf, String), Arc<OnceCell<OpenAgents>>>;
 
 struct Inner {
     file: AgentFile,
     options: OpenOptions,
     /// Where the worker is.
     directory: PathBuf,
-    /// What was opened, by the directory in which it works and the agent's name.
-    open: Mutex<BTreeMap<(PathBuf, String), OpenAgents>>,
+    open: Mutex<Opened>,
 }
 
 impl WorkerSource {
     /// The agents of this file, for a worker in this directory.
     pub(crate) fn new(file: AgentFile, options: OpenOptions, directory: PathBuf) -> Self {
+        let directory = directory.canonicalize().unwrap_or(directory);
         Self(Arc::new(Inner {
             file,
             options,
@@ -40,8 +43,8 @@ impl WorkerSource {
 
     /// Stops the MCP servers.
     pub(crate) async fn stop(&self) {
-        let open = std::mem::take(&mut *self.0.open.lock().await);
-        for agents in open.into_values() {
+        let opened = std::mem::take(&mut *self.0.opened());
+        for agents in opened.values().filter_map(|opened| opened.get()) {
             agents.stop().await;
         }
     }
@@ -70,16 +73,24 @@ impl Inner {
                 "it says no directory: go on with it where it is to work, with `neuron resume {run_id} --here`"
             )));
         };
+        // As it is found, and not as somebody wrote it.
+        let real = directory.canonicalize().ok().filter(|real| real.is_dir());
+        let Some(real) = real else {
+            return Err(NotServed::new(format!(
+                "it works in {}, where nobody can go: bring it back",
+                directory.display()
+            )));
+        };
         let is_named = self.file.path().is_some() && !self.file.is_found();
         if !is_named {
-            if !directory.starts_with(&self.directory) {
+            if !real.starts_with(&self.directory) {
                 return Err(NotServed::new(format!(
                     "it works in {}, which is not below {}: name the agent file with --config, or start a worker there",
                     directory.display(),
                     self.directory.display()
                 )));
             }
-            let below = directory.ancestors();
+            let below = real.ancestors();
             let mut below = below.take_while(|path| *path != self.directory);
             if let Some(other) = below.find(|path| path.join(AGENT_FILE).exists()) {
                 return Err(NotServed::new(format!(
@@ -88,30 +99,22 @@ impl Inner {
                 )));
             }
         }
-        if !directory.is_dir() {
-            return Err(NotServed::new(format!(
-                "it works in {}, where nobody can go: bring it back",
-                directory.display()
-            )));
-        }
         Ok(directory)
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn open(&self, directory: &Path, name: &str) -> Result<OpenAgents, NotServed> {
         let key = (directory.to_owned(), name.to_owned());
-        let mut open = self.open.lock().await;
-        if let Some(agents) = open.get(&key) {
-            return Ok(agents.clone());
-        }
-        let options = self.options.clone().in_directory(directory).agents([name]);
-        let agents = self
-            .file
-            .clone()
-            .open(options)
-            .await
-            .map_err(|error| left(&error))?;
-        open.insert(key, agents.clone());
-        Ok(agents)
+        let opened = Arc::clone(self.opened().entry(key).or_default());
+        let options = self.options.clone().in_directory(directory);
+        // A run may have set another model.
+        let options = options.agents([name]).every_provider();
+        let opening = self.file.clone().open(options);
+        let agents = opened.get_or_try_init(|| opening).await;
+        agents.cloned().map_err(|error| left(&error))
     }
 }
 

@@ -50,6 +50,17 @@ fn goes_on_with_a_parked_run_when_it_is_decided() {
 }
 
 #[test]
+fn wait_waits_for_the_worker_that_takes_a_run_up() {
+    let home = Home::with_script(&one_command("echo made >> made"), ASKS);
+    let worker = home.start(&["worker"]);
+    home.neuron(&["submit", "--id", "r1", "go"]).exits(0);
+    await_state(&home, "r1", "waiting_for_approval");
+    home.neuron(&["approve", "r1", "t1-1"]).exits(0);
+    home.neuron(&["wait", "r1"]).exits(0).prints("Done.\n");
+    stop(worker);
+}
+
+#[test]
 fn lets_a_ticket_lapse() {
     let asks = "tools = [\"bash\"]\nask = [{ call = \"bash\", within = \"1s\" }]";
     let home = Home::with_script(&one_command("touch made"), asks);

@@ -245,3 +245,31 @@ async fn a_first_model_that_cannot_read_what_another_answered_is_passed_over() {
     let answer = executor.call_model(&scope(), &request).await;
     assert_eq!(answer.unwrap().message.text(), "again b");
 }
+
+#[tokio::test]
+async fn one_model_that_goes_on_alone_is_sent_nothing_that_another_provider_answered() {
+    let hook = Asked::default();
+    let second = script(r#"{"turns": [{}, {"text": "from b"}]}"#);
+    let executor = Executor::builder().provider("b", second);
+    let executor = executor.hook(hook.clone()).build();
+    let mut request = listed(&[]);
+    let head = request.head_mut();
+    head.provider = Some("b".into());
+    head.model = "n".into();
+    request.messages.push(Message {
+        role: Role::Assistant,
+        content: vec![
+            ContentBlock::RedactedThinking { data: "x".into() },
+            ContentBlock::Text("Hello.".into()),
+            ContentBlock::AnsweredBy {
+                model: "a/m".into(),
+            },
+        ],
+    });
+    request.messages.push(Message::user("And?"));
+    let answer = executor.call_model(&scope(), &request).await.unwrap();
+    assert_eq!(answer.message.text(), "from b");
+    assert_eq!(answer.message.answered_by(), Some("b/n"));
+    let asked = hook.requests.lock().unwrap().clone();
+    assert_eq!(asked[0].messages[1], Message::assistant("Hello."));
+}

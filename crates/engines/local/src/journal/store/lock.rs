@@ -27,13 +27,13 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. One whose file was removed meanwhile by whoever had it is not: others find another file.
     pub(crate) fn try_take(home: &Path, run_id: &RunId) -> Result<Option<Self>, JournalError> {
         let path = lock_path(home, run_id.as_str());
         let file = open_lock(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { path, _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) if is_at(&file, &path) => Ok(Some(Self { path, _file: file })),
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
         }
     }
@@ -45,6 +45,23 @@ impl RunLock {
             tracing::debug!(%error, path = %self.path.display(), "a lock file stays behind");
         }
     }
+}
+
+/// Whether this file is the one that is at the path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let id = |of: fs::Metadata| (of.dev(), of.ino());
+    let own = file.metadata().map(id);
+    let found = fs::metadata(path).map(id);
+    matches!((own, found), (Ok(own), Ok(found)) if own == found)
+}
+
+/// A file that is open is not removed here.
+#[cfg(not(unix))]
+const fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// The name of the lock that the workers of a home share. No run's name starts with a dot.

@@ -247,7 +247,11 @@ fn read_one(table: &Table<'_>, known: &Known<'_>) -> McpSettings {
         }
     }
     let is_insecure = table.boolean("insecure").unwrap_or_default();
-    let has_secret = token.is_some() || !secret_headers.is_empty();
+    let is_login = |name: &str| headers.contains_key(name);
+    let has_secret = token.is_some()
+        || !secret_headers.is_empty()
+        || is_login("authorization")
+        || is_login("cookie");
     if let (Some(url), true, false) = (&url, has_secret, is_insecure)
         && unencrypted_host(url.value).is_some()
     {
