@@ -14,7 +14,7 @@ use crate::{
     clock::{median, now},
     model::Model,
     side_by_side::{at_once, in_turn},
-    site::{BETWEEN_CALLS, Site, answered, wait},
+    site::{BETWEEN_CALLS, BETWEEN_LOOKS, Site, answered, wait},
 };
 
 /// How many threads start runs.
@@ -189,16 +189,15 @@ impl Times {
     }
 }
 
-/// How long a run of one turn takes, from the start of its command to its end.
+/// How long a run of one turn takes, from its start to the end of it that its status says.
 fn fresh(site: &Site, run: &str) -> Duration {
     let started = Instant::now();
-    let prompt = format!("{run} go");
-    let args = ["submit", &prompt, "--id", run, "--wait"];
-    let output = site.ask(&args, long_patience());
-    let took = started.elapsed();
-    let output = output.unwrap_or_else(|| panic!("{run} did not complete"));
-    assert_eq!(output["state"], "completed", "{output}");
-    took
+    site.starts(run, "default");
+    wait("end of a run", long_patience(), BETWEEN_LOOKS, || {
+        let status = site.ask(&["status", run], patience())?;
+        (status["state"] == "completed").then_some(())
+    });
+    started.elapsed()
 }
 
 /// How long it takes from an approval until the call is made and the model has its result.
@@ -214,7 +213,7 @@ fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     let started = now();
     let approved = site.ask(&["approve", run], long_patience());
     assert!(approved.is_some(), "{run} was not approved");
-    let result = wait("result", long_patience(), BETWEEN_CALLS, || {
+    let result = wait("result", long_patience(), BETWEEN_LOOKS, || {
         model.answered(run, 2)
     });
     Duration::from_secs_f64((result - started).max(0.0))

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use crate::{EngineName, model::Model};
 
 /// How long a thread waits before it looks again.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// The same where a process is started to look.
 pub(crate) const BETWEEN_CALLS: Duration = Duration::from_millis(200);

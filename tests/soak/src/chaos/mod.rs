@@ -77,7 +77,7 @@ impl Chaos {
             temporal: &[
                 "--heartbeat-interval=1s",
                 "--heartbeat-timeout=5s",
-                "--write-heartbeat-timeout=15s",
+                "--write-heartbeat-timeout=8s",
             ],
         }
     }
