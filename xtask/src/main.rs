@@ -17,6 +17,7 @@ mod lock;
 mod metadata;
 mod node;
 mod replayed;
+mod soak;
 mod spelling;
 mod subjects;
 mod test;
@@ -39,6 +40,7 @@ enum Chore {
     Test(test::Args),
     Ci(ci::Args),
     Bench(bench::Args),
+    Soak(soak::Args),
     Circles(circles::Args),
 }
 
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::run(&args),
         Chore::Ci(args) => ci::run(&args),
         Chore::Bench(args) => bench::run(&args),
+        Chore::Soak(args) => soak::run(&args),
         Chore::Circles(args) => circles::run(&args),
     };
     match outcome {

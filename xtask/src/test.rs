@@ -74,12 +74,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
-/// Builds the programs and returns where cargo put them, by their variables.
 fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {
-    let mut build = workspace::cargo();
     // The tests are built along with them: alone, the programs would get dependencies with fewer features,
     // and cargo would build many of them twice.
-    build.args(["build", "--workspace", "--tests", "--examples"]);
+    build_with(&["--workspace", "--tests", "--examples"])
+}
+
+/// Builds the programs with these arguments of cargo, and returns where it put them, by their variables.
+pub(crate) fn build_with(args: &[&str]) -> Result<Vec<(&'static str, PathBuf)>, Error> {
+    let mut build = workspace::cargo();
+    build.arg("build").args(args);
     build.args(["--features", WITH_FEATURES]);
     for (name, _) in BUILT {
         build.args(["--bin", name]);

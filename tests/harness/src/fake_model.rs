@@ -90,6 +90,10 @@ type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 struct Shared {
     handler: Box<Handler>,
     requests: Mutex<Vec<Request>>,
+    /// How many requests came.
+    count: AtomicUsize,
+    /// Whether requests are kept.
+    keeps: bool,
     /// Requests whose other side went before it was answered.
     left: AtomicUsize,
     closed: AtomicBool,
@@ -104,11 +108,27 @@ impl FakeModel {
     /// If no port can be had.
     #[must_use]
     pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::serving(Box::new(handler), true)
+    }
+
+    /// A server that keeps no request behind its answer: for so many that they would fill the memory.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn forgetful(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::serving(Box::new(handler), false)
+    }
+
+    fn serving(handler: Box<Handler>, keeps: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
-            handler: Box::new(handler),
+            handler,
             requests: Mutex::default(),
+            count: AtomicUsize::new(0),
+            keeps,
             left: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
         });
@@ -124,6 +144,12 @@ impl FakeModel {
             }
         });
         Self { address, shared }
+    }
+
+    /// Where it listens, as `host:port`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.address.to_string()
     }
 
     /// The address without a path.
@@ -247,13 +273,15 @@ impl Shared {
         reader.read_exact(&mut body)?;
         let mut requests = self.requests.lock().unwrap();
         let request = Request {
-            number: requests.len() + 1,
+            number: self.count.fetch_add(1, Ordering::SeqCst) + 1,
             at: Instant::now(),
             path,
             headers,
             body: serde_json::from_slice(&body)?,
         };
-        requests.push(request.clone());
+        if self.keeps {
+            requests.push(request.clone());
+        }
         Ok(Some(request))
     }
 }

@@ -6,6 +6,9 @@ use std::{
     time::Duration,
 };
 
+/// How long [`try_ask`] waits for an answer.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// Sends a request, such as `GET /health`, and gives the answer with its head.
 ///
 /// # Panics
@@ -15,6 +18,13 @@ use std::{
 pub fn ask(url: &str, request: &str, body: &str) -> String {
     let host = url.strip_prefix("http://").unwrap();
     exchange(host, request, body, None).unwrap()
+}
+
+/// As [`ask`]; `None` if nobody answers within 10 s.
+#[must_use]
+pub fn try_ask(url: &str, request: &str, body: &str) -> Option<String> {
+    let host = url.strip_prefix("http://")?;
+    exchange(host, request, body, Some(SILENCE)).ok()
 }
 
 /// The status and the body of a GET at `host:port`; `None` if nobody answers.

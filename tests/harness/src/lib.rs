@@ -16,6 +16,7 @@ mod fetched;
 mod gate;
 mod holders;
 pub mod http;
+mod link;
 mod llmock;
 mod mcp_servers;
 mod poll;
@@ -31,6 +32,7 @@ pub use crate::{
     fake_model::{FakeModel, Reply, Request},
     gate::{Gate, HeldReader, PipeGate},
     holders::holders,
+    link::Link,
     llmock::Llmock,
     mcp_servers::{ASKING_SERVER, EverythingServer, HOSTILE_SERVER, mcp_program},
     poll::{eventually, until},

@@ -9,3 +9,4 @@
 )]
 
 mod engines;
+mod link;

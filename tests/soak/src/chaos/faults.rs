@@ -1,0 +1,156 @@
+//! What goes wrong, one thing after the other.
+
+use std::{
+    collections::BTreeMap,
+    thread,
+    time::{Duration, Instant},
+};
+
+use neuron_harness::Link;
+
+use crate::{EngineName, clock::now, dice::Dice, model::Model, site::Site};
+
+/// What can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The worker is killed and started again.
+    WorkerKilled,
+    /// The engine's server is killed and started again on its data.
+    ServerRestarted,
+    /// Connections between the worker and the server break, and none can be made.
+    WayCut,
+    /// Nothing passes between the worker and the server.
+    WayHeld,
+    /// The model server is away.
+    ModelAway,
+    /// The model server does not answer.
+    ModelHangs,
+    /// The model server has no capacity.
+    ModelFails,
+}
+
+/// Something that went wrong.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: Kind,
+    /// When it began, in seconds since 1970.
+    pub(crate) begin: f64,
+    /// When all was well again.
+    pub(crate) end: f64,
+}
+
+/// How much goes wrong: the shortest and the longest time of each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// From one fault to the next.
+    pub(crate) gap: (Duration, Duration),
+    /// Of a fault.
+    pub(crate) fault: (Duration, Duration),
+}
+
+/// What went wrong on an engine.
+#[derive(Debug)]
+pub(crate) struct Faults(pub(crate) Vec<Fault>);
+
+impl Kind {
+    /// What can go wrong on an engine.
+    fn of(engine: EngineName) -> Vec<Self> {
+        let mut kinds = vec![
+            Self::WorkerKilled,
+            Self::ModelAway,
+            Self::ModelHangs,
+            Self::ModelFails,
+        ];
+        if engine.server().is_some() {
+            kinds.extend([Self::ServerRestarted, Self::WayCut, Self::WayHeld]);
+        }
+        kinds
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::WorkerKilled => "worker_killed",
+            Self::ServerRestarted => "server_restarted",
+            Self::WayCut => "way_cut",
+            Self::WayHeld => "way_held",
+            Self::ModelAway => "model_away",
+            Self::ModelHangs => "model_hangs",
+            Self::ModelFails => "model_fails",
+        }
+    }
+
+    /// Whether an answer of the model can be lost by it.
+    pub(crate) fn loses_answers(self) -> bool {
+        self != Self::ModelFails
+    }
+
+    fn make(self, site: &Site, model: &Model, lasts: Duration) {
+        match self {
+            Self::WorkerKilled => {
+                site.kill_worker();
+                thread::sleep(lasts / 4);
+                site.start_worker();
+            }
+            Self::ServerRestarted => site.restart_server(),
+            Self::WayCut => without(way(site), Link::cut, lasts),
+            Self::WayHeld => without(way(site), Link::hold, lasts),
+            Self::ModelAway => without(&model.link, Link::cut, lasts),
+            Self::ModelHangs => without(&model.link, Link::hold, lasts),
+            Self::ModelFails => {
+                model.set_failing(true);
+                thread::sleep(lasts);
+                model.set_failing(false);
+            }
+        }
+    }
+}
+
+fn way(site: &Site) -> &Link {
+    site.link.as_ref().expect("an engine with a server")
+}
+
+fn without(link: &Link, end: fn(&Link), lasts: Duration) {
+    end(link);
+    thread::sleep(lasts);
+    link.mend();
+}
+
+impl Faults {
+    /// Makes faults for this time, each kind once at least.
+    pub(crate) fn make(
+        site: &Site,
+        model: &Model,
+        mut dice: Dice,
+        pace: Pace,
+        lasts: Duration,
+    ) -> Self {
+        let kinds = Kind::of(site.engine);
+        let mut first = dice.shuffled(kinds.clone());
+        let started = Instant::now();
+        let mut faults = Vec::new();
+        while !first.is_empty() || started.elapsed() < lasts {
+            thread::sleep(dice.between(pace.gap.0, pace.gap.1));
+            let any = kinds[dice.below(kinds.len())];
+            let kind = first.pop().unwrap_or(any);
+            let time = dice.between(pace.fault.0, pace.fault.1);
+            site.note(&format!("{} for about {time:?}", kind.as_str()));
+            let begin = now();
+            kind.make(site, model, time);
+            faults.push(Fault {
+                kind,
+                begin,
+                end: now(),
+            });
+        }
+        Self(faults)
+    }
+
+    /// How often each kind was.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for fault in &self.0 {
+            *counts.entry(fault.kind.as_str()).or_default() += 1;
+        }
+        counts
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs with writes, reads and tickets.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use neuron_harness::chat;
+use neuron_patience::patience;
+use serde_json::{Value, json};
+
+use crate::{
+    model::Model,
+    site::{BETWEEN_CALLS, Site},
+};
+
+pub(crate) const OUTPUT: &str = "Done.";
+
+/// The turns whose call is a write.
+pub(crate) const WRITES: [usize; 3] = [1, 3, 4];
+
+/// The one of them that a person is asked about.
+const ASKED: usize = 3;
+
+const LAST: usize = 6;
+
+/// The id of the call of a turn.
+pub(crate) fn call_id(turn: usize) -> String {
+    format!("call_{turn}")
+}
+
+/// What the model answers.
+pub(crate) fn answer(run: &str, turn: usize) -> Value {
+    let id = call_id(turn);
+    if turn >= LAST {
+        chat::text(OUTPUT)
+    } else if WRITES.contains(&turn) {
+        chat::calls(&[(&id, "bash", json!({"command": write(run, turn)}))])
+    } else {
+        chat::calls(&[(&id, "read_file", json!({"path": "note"}))])
+    }
+}
+
+/// A command that appends its idempotency key, the run, the turn and the time.
+fn write(run: &str, turn: usize) -> String {
+    let asked = if turn == ASKED { "true asked; " } else { "" };
+    format!(
+        "{asked}sleep 0.3; printf '%s {run} {turn} %s\\n' \"$NEURON_IDEMPOTENCY_KEY\" \"$EPOCHREALTIME\" >> writes; echo did"
+    )
+}
+
+/// Keeps so many runs going until it is enough. Returns those that it started.
+pub(crate) fn start_runs(
+    site: &Site,
+    model: &Model,
+    at_once: usize,
+    is_enough: &AtomicBool,
+) -> Vec<String> {
+    let mut runs = Vec::new();
+    while !is_enough.load(Ordering::SeqCst) {
+        if runs.len() < model.runs_with_turn(LAST) + at_once {
+            let run = format!("run-{}", runs.len() + 1);
+            site.starts(&run, "default");
+            runs.push(run);
+        }
+        thread::sleep(BETWEEN_CALLS);
+    }
+    runs
+}
+
+/// Approves every ticket until all is over.
+pub(crate) fn approve(site: &Site, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::SeqCst) {
+        // While the server or the worker is away, neither can be asked.
+        for (run, ticket) in site.tickets().unwrap_or_default() {
+            drop(site.ask(&["approve", &run, &ticket], patience()));
+        }
+        thread::sleep(BETWEEN_CALLS);
+    }
+}

@@ -1,0 +1,159 @@
+//! Random faults under many runs.
+
+mod check;
+mod faults;
+mod load;
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use neuron_patience::long_patience;
+use serde_json::json;
+
+use self::{
+    check::check,
+    faults::{Faults, Pace},
+};
+use crate::{EngineName, Report, dice::Dice, model::Model, side_by_side::at_once, site::Site};
+
+/// Runs with reads, writes and tickets, under which workers are killed, servers restarted, ways cut and models lost.
+///
+/// # Promises
+///
+/// - All runs complete.
+/// - No write is made twice, none is reported as done that was not made, and none that was made has an unknown outcome
+///   unless its worker was killed about then.
+/// - No model call is made again after its answer, unless a fault met it.
+#[derive(Debug, Clone)]
+pub struct Chaos {
+    /// For how long there are faults and new runs.
+    lasts: Duration,
+    seed: u64,
+    /// How many runs each engine has at once.
+    at_once: usize,
+    pace: Pace,
+    /// How long after something happened a fault may still have met it.
+    settles: Duration,
+    /// Keys of the agent.
+    keys: &'static str,
+    /// Options of Temporal's worker.
+    temporal: &'static [&'static str],
+}
+
+impl Chaos {
+    /// Faults of up to 45 seconds each: a worker of Restate keeps what it has for a minute.
+    #[must_use]
+    pub const fn full(lasts: Duration, seed: u64) -> Self {
+        Self {
+            lasts,
+            seed,
+            at_once: 8,
+            pace: Pace {
+                gap: (Duration::from_secs(5), Duration::from_secs(20)),
+                fault: (Duration::from_millis(200), Duration::from_secs(45)),
+            },
+            settles: Duration::from_secs(10),
+            keys: "model_timeout = \"20s\"\n",
+            temporal: &[],
+        }
+    }
+
+    /// Each fault once, of up to a second and a half.
+    #[must_use]
+    pub const fn short(seed: u64) -> Self {
+        Self {
+            lasts: Duration::from_secs(10),
+            seed,
+            at_once: 3,
+            pace: Pace {
+                gap: (Duration::from_millis(300), Duration::from_millis(800)),
+                fault: (Duration::from_millis(200), Duration::from_millis(1_500)),
+            },
+            settles: Duration::from_secs(60),
+            keys: "\n[agents.default.retry]\ninitial = \"100ms\"\nmax = \"1s\"\n",
+            temporal: &[
+                "--heartbeat-interval=1s",
+                "--heartbeat-timeout=5s",
+                "--write-heartbeat-timeout=8s",
+            ],
+        }
+    }
+
+    /// Makes the soak on these engines at once.
+    ///
+    /// # Panics
+    ///
+    /// If something does not come within its time.
+    pub fn run(&self, engines: &[EngineName]) -> Report {
+        eprintln!("seed {}", self.seed);
+        at_once(engines, |engine| self.on(engine))
+    }
+
+    fn on(&self, engine: EngineName) -> Report {
+        let model = Model::start(load::answer);
+        let agent_file = format!(
+            "{}[agents.default]\nmodel = \"fake/fake-1\"\ntools = [\"bash\", \"read_file\"]\n\
+             ask = [\"bash(command=true asked*)\"]\nsandbox = \"off\"\n{}",
+            model.provider(""),
+            self.keys
+        );
+        let arguments: &[&str] = match engine {
+            EngineName::Temporal => self.temporal,
+            EngineName::Local | EngineName::Restate => &[],
+        };
+        let site = Site::open(engine, &agent_file, arguments);
+        site.write("note", "Nothing of note.\n");
+
+        let (is_enough, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (runs, faults, others) = thread::scope(|scope| {
+            // Also where something panics here: the threads would be waited for without end.
+            let ends = [Raised(&is_enough), Raised(&is_over)];
+            let starting =
+                scope.spawn(|| load::start_runs(&site, &model, self.at_once, &is_enough));
+            scope.spawn(|| load::approve(&site, &is_over));
+            let dice = Dice::new(self.seed_of(engine));
+            let faults = Faults::make(&site, &model, dice, self.pace, self.lasts);
+            is_enough.store(true, Ordering::SeqCst);
+            let runs = starting.join().unwrap();
+            site.note(&format!("{} runs are to end", runs.len()));
+            let others = site.all_end(runs.len(), load::OUTPUT, long_patience());
+            drop(ends);
+            (runs, faults, others)
+        });
+
+        let mut report = Report::default();
+        for status in others {
+            report.breach(engine, &format!("a run did not complete: {status}"));
+        }
+        let found = check(&site, &model, &runs, &faults, self.settles, &mut report);
+        report.figures.push(json!({
+            "soak": "chaos",
+            "engine": engine.as_str(),
+            "seed": self.seed,
+            "lasts_s": self.lasts.as_secs(),
+            "runs": runs.len(),
+            "faults": faults.counts(),
+            "found": found,
+        }));
+        report
+    }
+
+    /// The engines have faults of their own.
+    fn seed_of(&self, engine: EngineName) -> u64 {
+        let position = EngineName::ALL.iter().position(|other| *other == engine);
+        let position = u64::try_from(position.unwrap_or_default()).unwrap();
+        self.seed.wrapping_mul(3).wrapping_add(position)
+    }
+}
+
+/// Sets a flag when it is dropped.
+struct Raised<'a>(&'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}

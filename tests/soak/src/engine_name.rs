@@ -1,0 +1,55 @@
+//! The engines.
+
+use std::{fmt, str::FromStr};
+
+use neuron_harness::Engine;
+
+/// What runs the agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineName {
+    /// `neuron worker` with a journal.
+    Local,
+    /// `neuron-temporal-worker` and a Temporal server.
+    Temporal,
+    /// `neuron-restate-worker` and a Restate server.
+    Restate,
+}
+
+impl EngineName {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Local, Self::Temporal, Self::Restate];
+
+    /// The name that the command knows it by.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Temporal => "temporal",
+            Self::Restate => "restate",
+        }
+    }
+
+    /// The server that it has.
+    pub(crate) const fn server(self) -> Option<Engine> {
+        match self {
+            Self::Local => None,
+            Self::Temporal => Some(Engine::Temporal),
+            Self::Restate => Some(Engine::Restate),
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for EngineName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|engine| engine.as_str() == name);
+        found.ok_or_else(|| "it is local, temporal or restate".to_owned())
+    }
+}

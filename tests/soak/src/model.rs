@@ -1,0 +1,113 @@
+//! The model server of a soak, which can go away, hang and fail.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use neuron_harness::{FakeModel, Link, Reply, chat};
+use serde_json::Value;
+
+use crate::clock::now;
+
+/// A server that answers each turn of a run by a script. Which run it is the first word of the prompt says.
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// The way to it. It ends before the server.
+    pub(crate) link: Link,
+    _server: FakeModel,
+    ledger: Arc<Ledger>,
+}
+
+#[derive(Debug, Default)]
+struct Ledger {
+    failing: AtomicBool,
+    requests: Mutex<Vec<f64>>,
+    answers: Mutex<Vec<Answer>>,
+}
+
+/// An answer that was sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) run: String,
+    pub(crate) turn: usize,
+    /// When, in seconds since 1970.
+    pub(crate) at: f64,
+}
+
+impl Model {
+    /// A server that answers this turn of this run with what `script` says, which may wait.
+    pub(crate) fn start(script: impl Fn(&str, usize) -> Value + Send + Sync + 'static) -> Self {
+        let ledger = Arc::new(Ledger::default());
+        let noted = Arc::clone(&ledger);
+        let server = FakeModel::forgetful(move |request| {
+            noted.requests.lock().unwrap().push(now());
+            if noted.failing.load(Ordering::SeqCst) {
+                return Reply::status(503, chat::error("overloaded", "There is no capacity."));
+            }
+            let (run, turn) = (run_of(&request.body), chat::turn(&request.body));
+            let reply = Reply::ok(script(&run, turn));
+            let at = now();
+            noted.answers.lock().unwrap().push(Answer { run, turn, at });
+            reply
+        });
+        Self {
+            link: Link::to(&server.address()),
+            _server: server,
+            ledger,
+        }
+    }
+
+    /// The beginning of an agent file: the provider, with these keys besides.
+    pub(crate) fn provider(&self, keys: &str) -> String {
+        let address = self.link.address();
+        format!(
+            "[providers.fake]\nkind = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\n{keys}\n"
+        )
+    }
+
+    /// Whether every request fails from now on.
+    pub(crate) fn set_failing(&self, failing: bool) {
+        self.ledger.failing.store(failing, Ordering::SeqCst);
+    }
+
+    /// When requests came, in seconds since 1970.
+    pub(crate) fn requests(&self) -> Vec<f64> {
+        self.ledger.requests.lock().unwrap().clone()
+    }
+
+    /// Every answer so far.
+    pub(crate) fn answers(&self) -> Vec<Answer> {
+        self.ledger.answers.lock().unwrap().clone()
+    }
+
+    /// When this turn of this run was answered first.
+    pub(crate) fn answered(&self, run: &str, turn: usize) -> Option<f64> {
+        let answers = self.ledger.answers.lock().unwrap();
+        let mut of_turn = answers
+            .iter()
+            .filter(|answer| answer.turn == turn && answer.run == run);
+        of_turn.next().map(|answer| answer.at)
+    }
+
+    /// How many runs had this turn answered.
+    pub(crate) fn runs_with_turn(&self, turn: usize) -> usize {
+        let answers = self.ledger.answers.lock().unwrap();
+        let runs: BTreeSet<&str> = answers
+            .iter()
+            .filter(|answer| answer.turn == turn)
+            .map(|answer| answer.run.as_str())
+            .collect();
+        runs.len()
+    }
+}
+
+fn run_of(request: &Value) -> String {
+    let mut messages = chat::messages(request).iter();
+    let prompt = messages.find(|message| message["role"] == "user").unwrap();
+    let prompt = chat::content(prompt);
+    prompt.split(' ').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,26 @@
+//! The soaks in short.
+
+use neuron_soak::{Chaos, EngineName, Outage, Parked, Report};
+
+/// Another one than the last time finds other things. The report names it.
+const SEED: u64 = 20_261_123;
+
+fn keeps_its_promises(report: &Report) {
+    assert_eq!(report.figures.len(), EngineName::ALL.len());
+    assert!(report.breaches.is_empty(), "{report:#?}");
+}
+
+#[test]
+fn an_outage_of_the_model_is_waited_out_by_all_runs() {
+    keeps_its_promises(&Outage::short().run(&EngineName::ALL));
+}
+
+#[test]
+fn parked_runs_are_all_listed_and_others_go_on() {
+    keeps_its_promises(&Parked::short().run(&EngineName::ALL));
+}
+
+#[test]
+fn promises_are_kept_under_faults() {
+    keeps_its_promises(&Chaos::short(SEED).run(&EngineName::ALL));
+}

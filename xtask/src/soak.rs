@@ -1,0 +1,47 @@
+//! `cargo xtask soak`: what takes longer than a test may, with the programs as a user would build them.
+
+use std::ffi::OsString;
+
+use crate::error::Error;
+use crate::{command, engines, test, workspace};
+
+/// The fetched programs that soaks start, and the variables in which they find them.
+const FETCHED: [(&str, &str); 2] = [
+    ("temporal", "NEURON_TEMPORAL"),
+    ("restate-server", "NEURON_RESTATE"),
+];
+
+/// Builds the command and the workers in release mode and runs a soak with them: `cargo xtask soak outage`,
+/// `parked` or `chaos`.
+///
+/// A soak prints one JSON line for each engine on standard output, and how it goes on on standard error. It fails
+/// if a promise is broken. `outage` takes the model server away from 50 runs for three minutes, `parked` has
+/// 10,000 runs wait for people, and `chaos` makes random faults for an hour. `--size N`, `--seed S` and
+/// `--engine E` make it another one. The tests make the same in short.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The soak and its own arguments, given on as they are.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    soak: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let packages = [
+        "--release",
+        "--package",
+        "neuron-cli",
+        "--package",
+        "neuron-temporal-worker",
+        "--package",
+        "neuron-restate-worker",
+    ];
+    let mut programs = test::build_with(&packages)?;
+    for (name, variable) in FETCHED {
+        programs.push((variable, engines::ensure(name)?));
+    }
+    let mut soak = workspace::cargo();
+    soak.args(["run", "--release", "--package", "neuron-soak", "--"])
+        .args(&args.soak)
+        .envs(programs);
+    command::show(&mut soak)
+}
