@@ -9,7 +9,7 @@ use neuron_types::{
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, MachineError, Observation, machine::inquiries::is_inquiring};
+use crate::{Action, MachineError, Observation};
 
 /// One run's decisions, without I/O and without `async`.
 ///
@@ -537,6 +537,10 @@ pub(crate) fn is_ready(state: &CallState) -> bool {
 
 pub(crate) fn is_running(state: &CallState) -> bool {
     matches!(state, CallState::Running)
+}
+
+pub(crate) const fn is_inquiring(state: &CallState) -> bool {
+    matches!(state, CallState::Inquiring(_))
 }
 
 pub(crate) fn is_open(state: &CallState) -> bool {

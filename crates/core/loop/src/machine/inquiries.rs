@@ -9,7 +9,7 @@ use neuron_types::{
 };
 use serde_json::Value;
 
-use crate::{Action, AgentMachine, MachineError};
+use crate::{Action, AgentMachine, MachineError, machine::agent_machine::is_inquiring};
 
 /// How long one attempt to ask a tool may take.
 const INQUIRING: Duration = Duration::from_secs(30);
@@ -162,10 +162,6 @@ impl AgentMachine {
 /// Whether somebody who saw the outcome ends the run.
 const fn is_verdict(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Guardrail | FailureKind::Terminated)
-}
-
-pub(crate) const fn is_inquiring(state: &CallState) -> bool {
-    matches!(state, CallState::Inquiring(_))
 }
 
 /// Whether the call at this position asks for the outcome of that one; with `None`, whether none does as yet.
