@@ -106,8 +106,8 @@ impl<D: DurableContext> DurableContext for Door<D> {
         false
     }
 
-    async fn continue_as_new(&self, _: &RunState) -> Result<(), DurableError> {
-        Ok(())
+    async fn continue_as_new(&self, _: &RunState) -> Result<bool, DurableError> {
+        Ok(false)
     }
 
     /// The run begins and ends with the workflow, and not with one of its agents.

@@ -110,17 +110,19 @@ pub trait DurableContext {
         false
     }
 
-    /// Ends this segment; the run goes on from `state` in another one. Nothing may be in flight.
+    /// Ends this segment; the run goes on from `state` in another one. Nothing may be in flight but deadlines, which
+    /// end with their segment.
     ///
-    /// `Ok` means that the run goes on here: the door began the next segment in place, or it cannot carry
-    /// a state of this size and the engine has room left.
+    /// `Ok` means that the run goes on here: `true` if the door began the next segment in place, where deadlines are to be
+    /// started anew, `false` if it cannot carry a state of this size and the engine has room left.
     ///
     /// # Errors
     ///
     /// [`DurableError::ContinuedAsNew`] if the run goes on elsewhere: whoever runs it here returns at once.
     /// [`DurableError::Step`] if the state is too large to be carried and the engine's limits are near: the
     /// run ends with that failure, which says what to configure. Else what kept the door from it.
-    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>>;
+    fn continue_as_new(&self, state: &RunState)
+    -> impl Future<Output = Result<bool, DurableError>>;
 
     /// Emits what happened. Silent where a replay emits it again.
     fn emit(&self, event: RunEvent);
@@ -471,7 +473,10 @@ impl<D: DurableContext> DurableContext for &D {
         (**self).must_continue_as_new()
     }
 
-    fn continue_as_new(&self, state: &RunState) -> impl Future<Output = Result<(), DurableError>> {
+    fn continue_as_new(
+        &self,
+        state: &RunState,
+    ) -> impl Future<Output = Result<bool, DurableError>> {
         (**self).continue_as_new(state)
     }
 

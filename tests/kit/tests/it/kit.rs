@@ -166,7 +166,7 @@ impl DurableContext for FaultyDoor {
         self.door.should_continue_as_new()
     }
 
-    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+    async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
         self.door.continue_as_new(state).await
     }
 

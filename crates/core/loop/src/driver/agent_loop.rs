@@ -178,13 +178,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             return Ok(());
         }
         self.has_stepped = false;
-        self.withdraw_timers();
         match self.door.continue_as_new(self.machine.state()).await {
+            Ok(is_next) => {
+                if is_next {
+                    self.withdraw_timers();
+                }
+            }
             Err(DurableError::Step(failure)) => self.feed(Observation::OutOfHistory(failure))?,
             Err(DurableError::Cancelled { reason }) => {
                 self.feed(Observation::Cancelled { reason })?;
             }
-            other => return other,
+            Err(error) => return Err(error),
         }
         self.emit();
         Ok(())

@@ -98,8 +98,8 @@ impl<S> DurableContext for Door<S> {
         false
     }
 
-    async fn continue_as_new(&self, _state: &RunState) -> Result<(), DurableError> {
-        Ok(())
+    async fn continue_as_new(&self, _state: &RunState) -> Result<bool, DurableError> {
+        Ok(false)
     }
 
     fn emit(&self, _event: RunEvent) {}

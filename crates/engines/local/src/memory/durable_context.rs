@@ -329,8 +329,8 @@ impl DurableContext for LocalDurableContext {
         false
     }
 
-    async fn continue_as_new(&self, _state: &RunState) -> Result<(), DurableError> {
-        Ok(())
+    async fn continue_as_new(&self, _state: &RunState) -> Result<bool, DurableError> {
+        Ok(false)
     }
 
     fn emit(&self, event: RunEvent) {

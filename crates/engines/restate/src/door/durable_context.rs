@@ -259,11 +259,11 @@ impl<'a> RestateDurableContext<'a> {
     }
 
     /// Where a run stays that is too large to be carried over.
-    fn too_large(&self, bytes: usize) -> Result<(), DurableError> {
+    fn too_large(&self, bytes: usize) -> Result<bool, DurableError> {
         let mut pace = self.pace();
         if !pace.is_full(self.segment.steps.meter.size()) {
             pace.decline(0);
-            return Ok(());
+            return Ok(false);
         }
         let most = MOST_CARRIED / MIB;
         let bytes = bytes / MIB;
@@ -367,7 +367,7 @@ impl DurableContext for RestateDurableContext<'_> {
         self.pace().is_full(self.segment.steps.meter.size())
     }
 
-    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+    async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
         let mut waits = self.waits.lock().await;
         waits.cancellation.check()?;
         if !self.segment.in_flight().is_idle() {

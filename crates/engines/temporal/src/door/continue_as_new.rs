@@ -56,7 +56,8 @@ impl<W: 'static> TemporalDurableContext<W> {
     /// Hands the run's state over to the next history, if it can be and there is need.
     pub(crate) fn leave_history(&self, state: &RunState) -> Result<(), DurableError> {
         self.check()?;
-        if !self.in_flight.borrow().is_empty() {
+        // A timer that is withdrawn here would come before the mark now and after it in a replay.
+        if self.in_flight.borrow().has_effects() {
             return Err(still_in_flight());
         }
         let history = self.ctx.run_id();

@@ -166,7 +166,7 @@ impl<W: 'static> TemporalDurableContext<W> {
                     .cancellation_token(cancelled)
                     .build();
                 let ctx = self.ctx.clone();
-                Running::new(Kind::Other, place, token, async move {
+                Running::new(Kind::Deadline, place, token, async move {
                     ctx.timer(timer).await;
                     End::Deadline
                 })
@@ -297,8 +297,8 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
         self.is_history_full()
     }
 
-    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
-        self.leave_history(state)
+    async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
+        self.leave_history(state).map(|()| false)
     }
 
     fn emit(&self, event: RunEvent) {

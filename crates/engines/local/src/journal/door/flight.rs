@@ -148,8 +148,9 @@ impl Flight {
         self.effects.is_left(handle) && !self.deadlines.contains_key(&handle)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.effects.is_empty() && self.deadlines.is_empty()
+    /// Whether anything but deadlines is in flight.
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
     }
 
     /// Lets the effects go on, and returns what came of journaling their ends.

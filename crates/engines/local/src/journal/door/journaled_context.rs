@@ -289,9 +289,9 @@ impl DurableContext for JournaledContext {
         self.core.is_due()
     }
 
-    async fn continue_as_new(&self, state: &RunState) -> Result<(), DurableError> {
+    async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
         self.core.stop.check()?;
-        if !self.flight().is_empty() {
+        if self.flight().has_effects() {
             return Err(still_in_flight());
         }
         let op = self.core.last_op();
@@ -303,7 +303,8 @@ impl DurableContext for JournaledContext {
             });
         }
         let state = serde_json::to_string(state).map_err(DurableError::engine)?;
-        Ok(self.core.begin_segment(state).await?)
+        self.core.begin_segment(state).await?;
+        Ok(true)
     }
 
     fn emit(&self, event: RunEvent) {
