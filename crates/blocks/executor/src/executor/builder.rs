@@ -207,6 +207,7 @@ impl ExecutorBuilder {
                 deferred,
             }),
             grants: None,
+            agents: None,
             sink: None,
             place: None,
         }
