@@ -25,7 +25,7 @@ use self::{
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
 };
-use crate::{Agents, EventSink, Prices, RateLimiter, StepScope};
+use crate::{EventSink, Prices, RateLimiter, StepScope};
 
 mod answer_form;
 mod attempt;
@@ -77,7 +77,7 @@ pub struct Executor {
     /// What it may do; all that it can where `None`.
     grants: Option<Arc<Grants>>,
     /// The definitions that its worker has.
-    agents: Option<Agents>,
+    definitions: Option<Arc<BTreeMap<String, AgentSpec>>>,
     /// Who is shown answers while they come, and how far tool calls are.
     sink: Option<Arc<dyn EventSink>>,
     /// Where its runs are.
@@ -183,7 +183,7 @@ impl Executor {
                     Some(grants) => grants.of_member(agent),
                     None => member.grants.clone(),
                 },
-                agents: self.agents.clone(),
+                definitions: self.definitions.clone(),
                 sink: self.sink.clone(),
                 place: self.place.clone(),
             }),

@@ -207,7 +207,7 @@ impl ExecutorBuilder {
                 deferred,
             }),
             grants: None,
-            agents: None,
+            definitions: None,
             sink: None,
             place: None,
         }

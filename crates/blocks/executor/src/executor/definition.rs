@@ -1,9 +1,10 @@
 //! The current definition of an agent, for a run that adopts it.
 
-use neuron_types::{CurrentDefinition, DefinitionRequest, ToolCall, ToolOutput};
+use std::sync::Arc;
 
-use super::Executor;
-use crate::Agents;
+use neuron_types::{AgentSpec, CurrentDefinition, DefinitionRequest, ToolCall, ToolOutput};
+
+use super::{Executor, list};
 
 impl Executor {
     /// Says to this executor, and to its clones from now on, which definitions its worker has now: a run that is to adopt
@@ -11,8 +12,9 @@ impl Executor {
     ///
     /// The doors of local runs do this with their agents.
     #[must_use]
-    pub fn with_agents(mut self, agents: Agents) -> Self {
-        self.agents = Some(agents);
+    pub fn with_definitions(mut self, agents: impl IntoIterator<Item = AgentSpec>) -> Self {
+        let named = agents.into_iter().map(|agent| (agent.name.clone(), agent));
+        self.definitions = Some(Arc::new(named.collect()));
         self
     }
 
@@ -30,16 +32,17 @@ impl Executor {
     }
 
     fn current_definition(&self, name: &str) -> CurrentDefinition {
+        let known = self.definitions.as_deref();
         let granted = self.grants.as_ref().map(|grants| grants.definition());
         let granted = granted.filter(|agent| agent.name == name);
-        let known = self.agents.as_ref().map(|agents| agents.get(name));
-        match (known, granted) {
-            (Some(Ok(agent)), _) | (_, Some(agent)) => {
-                CurrentDefinition::Here(Box::new(agent.clone()))
-            }
-            (Some(Err(unknown)), None) => CurrentDefinition::Missing(unknown.to_string()),
-            (None, None) => {
-                CurrentDefinition::Missing(format!("there is no agent named {name:?} here"))
+        match known.and_then(|known| known.get(name)).or(granted) {
+            Some(agent) => CurrentDefinition::Here(Box::new(agent.clone())),
+            None => {
+                let names = known.into_iter().flat_map(|known| known.keys());
+                let names = list(names.map(String::as_str));
+                CurrentDefinition::Missing(format!(
+                    "there is no agent named {name:?} here (known: {names})"
+                ))
             }
         }
     }

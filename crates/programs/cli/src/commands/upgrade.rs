@@ -29,6 +29,12 @@ pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exi
     };
     run.upgrade(Some(whoami())).await?;
     let is_executing = is_executing(&run).await?;
+    if !is_executing && !session.has_worker().await {
+        note(&format!(
+            "nobody executes the run now; go on with it: {}",
+            session.resume_command(run.id())
+        ));
+    }
     let came_of_it = match seen {
         Some(seen) if args.wait => Some(outcome(&run, seen).await?),
         Some(seen) if is_executing => {
@@ -37,7 +43,7 @@ pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exi
         }
         _ => None,
     };
-    tell(session, &run, came_of_it, is_executing).await
+    tell(session, &run, came_of_it, is_executing)
 }
 
 /// What came of the wish: the first event behind number `seen` that says it, or the run's end.
@@ -69,7 +75,7 @@ fn says_outcome(event: &RunEvent) -> bool {
     }
 }
 
-async fn tell(
+fn tell(
     session: &Session,
     run: &RunHandle,
     came_of_it: Option<RunEvent>,
@@ -113,12 +119,6 @@ async fn tell(
         session.output.value(&value)?;
     } else {
         session.output.text(&text)?;
-    }
-    if !is_executing && !session.has_worker().await {
-        note(&format!(
-            "nobody executes the run now; go on with it: {}",
-            session.resume_command(run_id)
-        ));
     }
     Ok(Exit::Done)
 }

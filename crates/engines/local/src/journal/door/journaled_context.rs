@@ -122,7 +122,8 @@ impl JournaledContext {
     /// is to adopt it. Default is none: the run must have been started with a definition, or been taken up before.
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
-        self.executor = self.executor.with_agents(agents.clone());
+        let definitions = agents.definitions().cloned();
+        self.executor = self.executor.with_definitions(definitions);
         self.agents = agents;
         self
     }

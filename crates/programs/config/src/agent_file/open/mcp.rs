@@ -75,12 +75,14 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
         Wanted::ToolsAnd(names, agent) => {
             let current = file.agents.get(agent);
             let current = current.into_iter().flat_map(|agent| &agent.mcp);
-            servers_of(names).chain(current.cloned()).collect()
+            // What the file has no more, the definition that it has does not need.
+            let own = servers_of(names).filter(|name| file.mcp.contains_key(name));
+            own.chain(current.cloned()).collect()
         }
     })
 }
 
-fn servers_of(tools: &[String]) -> impl Iterator<Item = String> + '_ {
+fn servers_of(tools: &[String]) -> impl Iterator<Item = String> {
     let servers = tools.iter().filter_map(|tool| server_of(tool));
     servers.map(ToOwned::to_owned)
 }
