@@ -10,9 +10,9 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, DynProvider, FailureKind, HookEvent, OUTCOME_CALL, PREVIEW_CALL, Place, RunEvent,
-    RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput, VERIFY_CALL,
-    VerifyDecision, VerifyOutcome,
+    AgentSpec, DEFINITION_CALL, DynProvider, FailureKind, HookEvent, OUTCOME_CALL, PREVIEW_CALL,
+    Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput,
+    VERIFY_CALL, VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -31,6 +31,7 @@ mod answer_form;
 mod attempt;
 mod builder;
 mod deferred;
+mod definition;
 mod failed_models;
 mod fitted;
 mod grants;
@@ -75,6 +76,8 @@ pub struct Executor {
     inner: Arc<Inner>,
     /// What it may do; all that it can where `None`.
     grants: Option<Arc<Grants>>,
+    /// The definitions that its worker has.
+    definitions: Option<Arc<BTreeMap<String, AgentSpec>>>,
     /// Who is shown answers while they come, and how far tool calls are.
     sink: Option<Arc<dyn EventSink>>,
     /// Where its runs are.
@@ -180,6 +183,7 @@ impl Executor {
                     Some(grants) => grants.of_member(agent),
                     None => member.grants.clone(),
                 },
+                definitions: self.definitions.clone(),
                 sink: self.sink.clone(),
                 place: self.place.clone(),
             }),
@@ -256,6 +260,9 @@ impl Executor {
         }
         if call.name == OUTCOME_CALL && scope.step.position > StepId::OWN_CALLS {
             return self.outcome_attempt(scope, call).await;
+        }
+        if call.name == DEFINITION_CALL && scope.step.position > StepId::OWN_CALLS {
+            return Ok(self.definition_output(call));
         }
         if call.name == VERIFY_CALL {
             return self.verify_attempt(scope, call).await;

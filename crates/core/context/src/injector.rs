@@ -3,7 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use neuron_types::{
-    ContextError, ContextStrategy, Message, ModelHandle, Reminder, ReminderTrigger, RunState,
+    ContextError, ContextPolicy, ContextStrategy, Message, ModelHandle, Reminder, ReminderTrigger,
+    RunState,
 };
 
 /// Reminds the model of something when a rule is due.
@@ -195,6 +196,10 @@ impl<C: ContextStrategy> ContextStrategy for Injected<C> {
 
     fn token_estimate(&self, messages: &[Message]) -> u64 {
         self.strategy.token_estimate(messages)
+    }
+
+    fn adopt(&mut self, policy: &ContextPolicy) {
+        self.strategy.adopt(policy);
     }
 
     fn remind(&self, state: &RunState) -> Vec<String> {

@@ -3,8 +3,8 @@
 use std::future::Future;
 
 use crate::{
-    CompletionRequest, CompletionResponse, ContextError, DurableError, Message, RequestSize,
-    RunState, WasmCompatSend, WasmCompatSync,
+    CompletionRequest, CompletionResponse, ContextError, ContextPolicy, DurableError, Message,
+    RequestSize, RunState, WasmCompatSend, WasmCompatSync,
 };
 
 /// Decides when a conversation has to shrink and what stays.
@@ -37,6 +37,12 @@ pub trait ContextStrategy: WasmCompatSend + WasmCompatSync {
 
     /// Estimates the tokens of these messages.
     fn token_estimate(&self, messages: &[Message]) -> u64;
+
+    /// The run has [adopted](crate::RunEvent::Upgraded) a definition with this policy. Default is that a strategy stays as it
+    /// is: only one that was made from a policy has another.
+    fn adopt(&mut self, policy: &ContextPolicy) {
+        let _stays_as_it_is = policy;
+    }
 
     /// What the model is to be reminded of before its next call. Default is nothing.
     ///

@@ -17,9 +17,11 @@ mod tool;
 mod wasm;
 
 pub use agent::caller_setting::CallerSetting;
+pub use agent::current::{CurrentDefinition, DEFINITION_CALL, DefinitionRequest};
 pub use agent::extension::Extension;
 pub use agent::limits::Limits;
 pub use agent::on_halt::OnHalt;
+pub use agent::origin::AgentOrigin;
 pub use agent::override_rejected::OverrideRejected;
 pub use agent::overrides::{LimitOverrides, Overrides};
 pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
@@ -63,7 +65,7 @@ pub use run::output::RunOutput;
 pub use run::place::Place;
 pub use run::refusal::Refusal;
 pub use run::request::{AgentRef, RunRequest};
-pub use run::signals::{UserMessage, signal};
+pub use run::signals::{UpgradeRequest, UserMessage, signal};
 pub use run::start::{RunInput, RunStart};
 pub use run::state::{
     CallState, ContextRecord, Inquiring, PendingCall, Previewing, RunOutcome, RunState, Stage,

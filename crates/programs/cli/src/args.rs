@@ -174,6 +174,8 @@ pub(crate) enum Command {
     Signal(SignalArgs),
     /// Cancel a run
     Cancel(CancelArgs),
+    /// Have a run adopt the worker's current definition of its agent at its next turn
+    Upgrade(UpgradeArgs),
     /// Execute local runs: those that were submitted, interrupted or decided (Ctrl-C stops it)
     Worker(WorkerArgs),
     /// Forget local runs that are over
@@ -480,6 +482,15 @@ pub(crate) struct CancelArgs {
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpgradeArgs {
+    /// The run's id
+    pub(crate) run: RunId,
+    /// Wait until the run has done so, however long that takes [default: 10 s at most]
+    #[arg(long)]
+    pub(crate) wait: bool,
 }
 
 #[derive(Debug, Args)]

@@ -95,6 +95,7 @@ macro_rules! __scenarios {
                 killed_while_calls_and_a_decision_are_in_flight
                 cancelled_after_a_kill_with_calls_in_flight
                 rolled_over_in_the_middle_of_a_turn
+                a_run_adopts_the_current_definition
             ]
             [
                 the_engine_is_killed_in_a_step
@@ -154,6 +155,7 @@ macro_rules! __scenarios {
                 killed_while_calls_and_a_decision_are_in_flight
                 cancelled_after_a_kill_with_calls_in_flight
                 a_run_is_started_by_name
+                a_run_adopts_the_current_definition
             ]
         }
     };

@@ -207,6 +207,7 @@ impl ExecutorBuilder {
                 deferred,
             }),
             grants: None,
+            definitions: None,
             sink: None,
             place: None,
         }

@@ -14,6 +14,7 @@ use super::place::{Judged, Place};
 /// A run keeps the definition that it began with, which may be older, or that of somebody who is not to decide here.
 #[derive(Debug)]
 pub(crate) struct Grants {
+    definition: Box<AgentSpec>,
     tools: BTreeMap<String, Granted>,
     rules: ApprovalRules,
     model_timeout: Duration,
@@ -46,6 +47,7 @@ impl Grants {
         });
         let team = agent.team.iter().flatten();
         Self {
+            definition: Box::new(agent.clone()),
             tools: tools.collect(),
             rules: agent.approvals.clone(),
             model_timeout: agent.model_timeout,
@@ -53,6 +55,11 @@ impl Grants {
                 .map(|member| (member.name.clone(), Arc::new(Self::of(member))))
                 .collect(),
         }
+    }
+
+    /// The agent as its worker has it.
+    pub(crate) fn definition(&self) -> &AgentSpec {
+        &self.definition
     }
 
     /// Those of an agent that takes turns.

@@ -1,3 +1,4 @@
+mod definitions;
 mod fallbacks;
 mod grants;
 mod hooks;

@@ -141,6 +141,11 @@ impl ContextStrategy for Strategy {
         self.counter.estimate_messages(messages)
     }
 
+    fn adopt(&mut self, policy: &ContextPolicy) {
+        let counter = self.counter;
+        *self = Self::from_policy(policy).with_counter(counter);
+    }
+
     fn remind(&self, state: &RunState) -> Vec<String> {
         let (before, now) = (state.context.reminded, state.milestone());
         let reminders = self.reminders.iter();

@@ -7,7 +7,7 @@ use neuron_types::{
     ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, End,
     FailureKind, Handle, Lineage, Message, Observed, PermissionDecision, PermissionPolicy,
     RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Started, StepFailure, StepId, ToolCall,
-    ToolOutput, signal,
+    ToolOutput, UpgradeRequest, signal,
 };
 
 use crate::{
@@ -25,6 +25,8 @@ pub struct AgentLoop<D, C> {
     door: D,
     strategy: C,
     policy: Box<dyn PermissionPolicy>,
+    /// The policy is the agent's, and not one that was set.
+    is_own_policy: bool,
     machine: AgentMachine,
     /// Something was observed in this segment, so that another segment brings the run on.
     has_stepped: bool,
@@ -70,6 +72,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             door,
             strategy,
             policy,
+            is_own_policy: true,
             machine,
             has_stepped: false,
             in_flight: Vec::new(),
@@ -83,7 +86,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     #[must_use]
     pub fn with_policy(mut self, policy: impl PermissionPolicy + 'static) -> Self {
         self.policy = Box::new(policy);
+        self.is_own_policy = false;
         self
+    }
+
+    /// The agent has another definition.
+    pub(crate) fn go_by_definition(&mut self) {
+        let agent = self.machine.agent();
+        if self.is_own_policy {
+            self.policy = Box::new(agent.policy());
+        }
+        self.strategy.adopt(&agent.context);
     }
 
     /// Returns the door that the run goes through.
@@ -124,6 +137,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let action = self.machine.next();
         let taken = match action {
             Action::TakeMessages => self.take_messages().await,
+            Action::FindDefinition { call, options } => self.find_definition(&call, &options).await,
             Action::Compact { required } => self.compact(required).await,
             Action::CallModel(options) => self.call_model(&options).await,
             Action::Authorize(calls) => self.authorize(&calls),
@@ -262,6 +276,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         if self.machine.has_open_tickets() {
             signals.push(signal::DECISION);
         }
+        if self.machine.state().halt.is_some() {
+            // The turn that is made next goes by it.
+            signals.push(signal::UPGRADE);
+        }
         match self.observe(&handles, &signals).await? {
             Observed::Ended(handle, End::Tool(result)) => {
                 let call = self.call_answered(handle, result)?;
@@ -375,17 +393,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Returns the handle of the time at which the run's time is over, if it has one.
-    fn clock(&mut self) -> Option<Handle> {
+    pub(crate) fn clock(&mut self) -> Option<Handle> {
         let at = self.machine.clock().map(|(at, _)| at);
         self.clock.at(&self.door, at)
     }
 
-    fn is_time_over(&self) -> bool {
+    pub(crate) fn is_time_over(&self) -> bool {
         let clock = self.machine.clock();
         clock.is_some_and(|(at, _)| at <= self.door.now())
     }
 
-    fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
+    pub(crate) fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
         self.feed(Observation::TimeOver { spent })?;
         Ok(Progress::Other)
     }
@@ -395,7 +413,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.clock.withdraw(&self.door);
     }
 
-    async fn observe(
+    /// Whether this is the end of the time that the run has.
+    pub(crate) fn ends_time(&mut self, handle: Handle) -> bool {
+        self.clock.ends(handle)
+    }
+
+    pub(crate) async fn observe(
         &mut self,
         handles: &[Handle],
         signals: &[&str],
@@ -406,7 +429,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Feeds what a signal carries; one that cannot be read is dropped with an event that says so.
-    fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
+    pub(crate) fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
+        if signal.name == signal::UPGRADE {
+            let request = UpgradeRequest::of_signal(&signal.payload);
+            return self.feed(Observation::UpgradeArrived(request));
+        }
         let read = if signal.name == signal::DECISION {
             signal.read().map(Observation::DecisionArrived)
         } else {
@@ -442,7 +469,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
+    pub(crate) fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
         self.machine
             .feed(observation, self.door.now())
             .map_err(DurableError::engine)
@@ -460,26 +487,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.machine.remind(messages, estimate);
     }
 
-    fn emit(&mut self) {
+    pub(crate) fn emit(&mut self) {
         let Self { machine, door, .. } = self;
         machine.drain_events().for_each(|event| door.emit(event));
-    }
-
-    /// Takes the messages that are here.
-    async fn take_messages(&mut self) -> Result<Progress, DurableError> {
-        let mut messages = Vec::new();
-        while let Some(signal) = self.door.poll(&[signal::USER_MESSAGE]).await? {
-            match signal.read() {
-                Ok(message) => messages.push(message),
-                Err(DurableError::BadSignal { name, source }) => {
-                    let reason = source.to_string();
-                    self.door.emit(RunEvent::SignalIgnored { name, reason });
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        self.feed(Observation::Messages(messages))?;
-        Ok(Progress::Other)
     }
 
     /// Reviews the conversation, and shrinks it where it has to. Messages that arrive meanwhile are taken up.

@@ -1,6 +1,7 @@
 //! What turns each decision into a call of the door.
 
 pub(crate) mod agent_loop;
+mod boundary;
 pub(crate) mod own_calls;
 pub(crate) mod progress;
 pub(crate) mod reminder;

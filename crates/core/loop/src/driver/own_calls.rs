@@ -1,6 +1,8 @@
 //! What the calls come to that the loop makes for itself.
 
-use neuron_types::{ContentItem, Preview, StepFailure, ToolOutput, VerifyOutcome};
+use neuron_types::{
+    ContentItem, CurrentDefinition, Preview, StepFailure, ToolOutput, VerifyOutcome,
+};
 use serde::de::DeserializeOwned;
 
 use crate::{AgentMachine, Observation};
@@ -33,6 +35,16 @@ pub(crate) fn observed(
             verification,
         }
     }
+}
+
+/// Reads the output of a [`DEFINITION_CALL`](neuron_types::DEFINITION_CALL). What cannot be read is no definition.
+pub(crate) fn definition_in(
+    result: Result<ToolOutput, StepFailure>,
+) -> Result<CurrentDefinition, StepFailure> {
+    let output = result?;
+    Ok(read(Ok(output)).unwrap_or_else(|why| {
+        CurrentDefinition::Missing(format!("the current one cannot be read: {why}"))
+    }))
 }
 
 /// Reads the output of a [`PREVIEW_CALL`](neuron_types::PREVIEW_CALL). Where it cannot be read, the person reads why.

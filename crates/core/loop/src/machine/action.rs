@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CompletionResponse, Decision, Message, PermissionDecision, Preview,
-    StepFailure, TokenUsage, ToolCall, ToolOutput, UserMessage, VerifyOutcome, cost_sum,
+    ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, PermissionDecision,
+    Preview, StepFailure, TokenUsage, ToolCall, ToolOutput, UpgradeRequest, UserMessage,
+    VerifyOutcome, cost_sum,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,14 @@ use serde::{Deserialize, Serialize};
 pub enum Action {
     /// Take the queued messages without waiting for any: [`Observation::Messages`].
     TakeMessages,
+    /// Make this call, which finds the current definition of the agent: [`Observation::DefinitionFound`] or
+    /// [`Observation::TimeOver`]. Messages may be fed meanwhile.
+    FindDefinition {
+        /// The call, a [`DEFINITION_CALL`](neuron_types::DEFINITION_CALL).
+        call: ToolCall,
+        /// How it is made.
+        options: ActivityOptions,
+    },
     /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
     /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
     Compact {
@@ -79,6 +88,7 @@ impl Action {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TakeMessages => "take messages",
+            Self::FindDefinition { .. } => "find definition",
             Self::Compact { .. } => "compact",
             Self::CallModel(_) => "call model",
             Self::Authorize(_) => "authorize",
@@ -142,6 +152,11 @@ pub enum Observation {
     /// A message arrived while something else is under way. Fits any action; the model reads it before its
     /// next call.
     MessageArrived(UserMessage),
+    /// Somebody wishes that the run adopts the current definition of its agent. Fits any action; it does so before its
+    /// next turn.
+    UpgradeArrived(UpgradeRequest),
+    /// The current definition of the agent was looked for.
+    DefinitionFound(Result<CurrentDefinition, StepFailure>),
     /// The conversation stays as it is.
     ContextKept {
         /// The whole request's size in tokens.
@@ -244,6 +259,8 @@ impl Observation {
         match self {
             Self::Messages(_) => "messages",
             Self::MessageArrived(_) => "message arrived",
+            Self::UpgradeArrived(_) => "upgrade arrived",
+            Self::DefinitionFound(_) => "definition found",
             Self::ContextKept { .. } => "context kept",
             Self::Compacted { .. } => "compacted",
             Self::CompactionFailed { .. } => "compaction failed",

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Lineage,
-    Message, PendingCall, Role, RunEvent, RunId, RunInput, RunOutput, RunPhase, RunState, Stage,
-    StateVersion, StepId, TokenUsage, ToolDefinition,
+    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord,
+    LimitOverrides, Lineage, Message, PendingCall, Role, RunEvent, RunId, RunInput, RunOutput,
+    RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,7 @@ impl AgentMachine {
     pub fn new(input: RunInput, now: DateTime<Utc>) -> Self {
         let RunInput {
             agent,
+            origin,
             tags,
             directory,
             preamble: mut conversation,
@@ -86,6 +87,9 @@ impl AgentMachine {
                 run: None,
                 directory,
                 definition,
+                origin,
+                raised: LimitOverrides::default(),
+                upgrade: None,
                 lineage: Lineage::default(),
                 observations: 0,
                 scope: 0,
@@ -159,6 +163,7 @@ impl AgentMachine {
                     .collect(),
             ),
             Stage::Tools => self.next_in_batch(),
+            Stage::Upgrade => self.finding(),
             _ => Action::Done,
         }
     }
@@ -275,6 +280,7 @@ impl AgentMachine {
                 self.fail(failure.kind, failure.message, now);
             }
             (_, Observation::MessageArrived(message)) => self.queue_message(message),
+            (_, Observation::UpgradeArrived(request)) => self.upgrade_arrived(request),
             (_, Observation::TimeOver { spent }) => return self.time_over(spent, now),
             (_, observation) if self.state.halt.is_some() => {
                 return self.feed_halted(observation, now);
@@ -321,6 +327,9 @@ impl AgentMachine {
             (Stage::JudgeCalls, Observation::Authorized(decisions)) => {
                 self.check_count(self.calls_in(is_unjudged).count(), decisions.len())?;
                 self.authorized(decisions, now);
+            }
+            (Stage::Upgrade, Observation::DefinitionFound(found)) => {
+                self.definition_found(found, now);
             }
             (Stage::Tools, observation) => return self.feed_batch(observation, now),
             (_, observation) => return Err(self.unexpected(&observation)),

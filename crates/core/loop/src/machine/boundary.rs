@@ -41,8 +41,13 @@ impl AgentMachine {
         self.state.queued.push(message);
     }
 
-    /// Goes on to the next model call, unless a limit is met.
+    /// Goes on to the next model call, unless a limit is met. If the run is to adopt the current definition, it does so
+    /// first.
     pub(crate) fn begin_turn(&mut self, now: DateTime<Utc>) {
+        if self.state.upgrade.is_some() {
+            self.state.stage = Stage::Upgrade;
+            return;
+        }
         match self.met_limit(now) {
             None => self.state.stage = Stage::ReviewContext,
             Some(limit) => {
@@ -223,6 +228,9 @@ impl AgentMachine {
         self.state.halt = None;
         self.state.overdue = None;
         self.push_results();
+        if self.state.upgrade.take().is_some() {
+            self.ignore_upgrade("the run ended before its next turn");
+        }
         self.emit(RunEvent::RunEnded {
             exit_reason,
             output: self.state.last_text.clone(),

@@ -232,6 +232,7 @@ impl AgentMachine {
             limits.deadline = limits.deadline.map(|deadline| deadline.max(elapsed));
         }
         extension.raise(limits);
+        self.note_raised(extension);
     }
 
     /// Makes the step again, in a turn of its own. A model whose answer was rejected reads so: not every provider takes a

@@ -16,3 +16,4 @@ pub(crate) mod outcomes;
 mod previews;
 pub(crate) mod tickets;
 mod time;
+mod upgrades;

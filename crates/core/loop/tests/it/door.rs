@@ -9,10 +9,10 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, End,
-    FailureKind, Handle, OUTCOME_CALL, Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId,
-    RunState, Signal, Started, StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification,
-    VerifyOutcome, VerifyRequest,
+    ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, CurrentDefinition,
+    DEFINITION_CALL, DurableContext, DurableError, End, FailureKind, Handle, OUTCOME_CALL,
+    Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId, RunState, Signal, Started,
+    StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -54,6 +54,7 @@ struct Inner {
     waits: RefCell<Vec<Option<Duration>>>,
     roll_overs: RefCell<VecDeque<Result<(), DurableError>>>,
     carried: RefCell<Vec<RunState>>,
+    current: RefCell<Option<Result<ToolOutput, StepFailure>>>,
 }
 
 impl TestDoor {
@@ -79,6 +80,7 @@ impl TestDoor {
             waits: RefCell::default(),
             roll_overs: RefCell::default(),
             carried: RefCell::default(),
+            current: RefCell::default(),
         };
         Self {
             inner: Rc::new(inner),
@@ -92,6 +94,13 @@ impl TestDoor {
     /// The history is too long until this answer was given.
     pub(crate) fn roll_over_with(&self, result: Result<(), DurableError>) {
         self.inner.roll_overs.borrow_mut().push_back(result);
+    }
+
+    /// This is the current definition of the agent.
+    pub(crate) fn define(&self, agent: AgentSpec) {
+        let here = CurrentDefinition::Here(Box::new(agent));
+        let output = ToolOutput::text(serde_json::to_string(&here).unwrap());
+        self.inner.current.replace(Some(Ok(output)));
     }
 
     pub(crate) fn carried(&self) -> Vec<RunState> {
@@ -194,6 +203,13 @@ impl TestDoor {
                     End::Tool(Ok(ToolOutput::text(
                         r#"{"diff": "+a\n", "fingerprint": "f"}"#,
                     )))
+                }
+                DEFINITION_CALL => {
+                    let found = self.inner.current.borrow_mut().take();
+                    End::Tool(found.unwrap_or_else(|| {
+                        let missing = CurrentDefinition::Missing("nobody has it".to_owned());
+                        Ok(ToolOutput::text(serde_json::to_string(&missing).unwrap()))
+                    }))
                 }
                 OUTCOME_CALL => {
                     let output = ToolOutput::text("it was pushed");

@@ -19,3 +19,4 @@ mod previews;
 mod properties;
 mod support;
 mod tickets;
+mod upgrades;

@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use rust_decimal::Decimal;
 
-use crate::Limits;
+use crate::{LimitOverrides, Limits};
 
 /// By how much a limit is raised: what `extend:KEY=VALUE` says of a ticket of kind
 /// [budget](crate::TicketKind::Budget).
@@ -65,6 +65,33 @@ impl Extension {
             Self::Duration(by) => add(&mut limits.duration, |most| most.saturating_add(by)),
             Self::Deadline(by) => add(&mut limits.deadline, |most| most.saturating_add(by)),
         }
+    }
+}
+
+impl LimitOverrides {
+    /// Notes the limit that was raised by this, as it is now.
+    pub fn note(&mut self, extension: Extension, limits: &Limits) {
+        match extension {
+            Extension::Turns(_) => self.turns = limits.turns,
+            Extension::ToolCalls(_) => self.tool_calls = limits.tool_calls,
+            Extension::Tokens(_) => self.tokens = limits.tokens,
+            Extension::CostUsd(_) => self.cost_usd = limits.cost_usd,
+            Extension::Duration(_) => self.duration = limits.duration,
+            Extension::Deadline(_) => self.deadline = limits.deadline,
+        }
+    }
+
+    /// Raises the limits that are below these. One that there is not stays none.
+    pub fn raise(&self, limits: &mut Limits) {
+        fn raise<T: Ord + Copy>(limit: &mut Option<T>, raised: Option<T>) {
+            *limit = limit.map(|limit| raised.map_or(limit, |raised| limit.max(raised)));
+        }
+        raise(&mut limits.turns, self.turns);
+        raise(&mut limits.tool_calls, self.tool_calls);
+        raise(&mut limits.tokens, self.tokens);
+        raise(&mut limits.cost_usd, self.cost_usd);
+        raise(&mut limits.duration, self.duration);
+        raise(&mut limits.deadline, self.deadline);
     }
 }
 

@@ -1,10 +1,13 @@
 //! What an agent is: its definition, its limits, its reminders.
 
 pub(crate) mod caller_setting;
+mod changes;
+pub(crate) mod current;
 pub(crate) mod extension;
 pub(crate) mod limits;
 mod narrowing;
 pub(crate) mod on_halt;
+pub(crate) mod origin;
 pub(crate) mod override_rejected;
 pub(crate) mod overrides;
 pub(crate) mod reminder;

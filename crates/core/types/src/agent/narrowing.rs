@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt::Debug};
 
 use crate::{
-    AgentSpec, CallPattern, CallerSetting, LimitOverrides, OverrideRejected, Overrides,
-    SystemPrompt,
+    AgentOrigin, AgentSpec, CallPattern, CallerSetting, LimitOverrides, Limits, OverrideRejected,
+    Overrides, SystemPrompt,
 };
 
 impl AgentSpec {
@@ -64,6 +64,31 @@ impl AgentSpec {
             member.add_rules(ask, deny);
         }
         Ok(agent)
+    }
+
+    /// Returns what this definition is for a run that adopts it: what whoever started the run changed of an earlier one
+    /// holds for this one too. A limit of theirs that is above this definition's is lowered to that, and tools that are
+    /// not there any more are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`OverrideRejected`] if this definition does not take what they set beyond that.
+    pub fn adopted(&self, origin: &AgentOrigin) -> Result<Self, OverrideRejected> {
+        let AgentOrigin { overrides, may_set } = origin;
+        let mut own = self.clone();
+        own.callers_may_set.extend(may_set);
+        let mut overrides = overrides.clone();
+        if !own.may(CallerSetting::Limits) {
+            overrides.limits.lower_to(&self.limits);
+        }
+        if let Some(tools) = &mut overrides.tools {
+            let known = self.head.tools.iter();
+            let known: BTreeSet<&str> = known.map(|tool| tool.name.as_str()).collect();
+            tools.retain(|tool| known.contains(tool.as_str()));
+        }
+        let mut adopted = own.narrowed(&overrides)?;
+        adopted.callers_may_set.clone_from(&self.callers_may_set);
+        Ok(adopted)
     }
 
     fn may(&self, setting: CallerSetting) -> bool {
@@ -129,6 +154,21 @@ impl AgentSpec {
     fn add_rules(&mut self, ask: &[String], deny: &[String]) {
         self.caller_rules.ask.extend_from_slice(ask);
         self.caller_rules.deny.extend_from_slice(deny);
+    }
+}
+
+impl LimitOverrides {
+    /// Lowers what is above these limits.
+    fn lower_to(&mut self, most: &Limits) {
+        fn lower<T: Ord + Copy>(asked: &mut Option<T>, most: Option<T>) {
+            *asked = asked.map(|asked| most.map_or(asked, |most| asked.min(most)));
+        }
+        lower(&mut self.turns, most.turns);
+        lower(&mut self.tool_calls, most.tool_calls);
+        lower(&mut self.tokens, most.tokens);
+        lower(&mut self.cost_usd, most.cost_usd);
+        lower(&mut self.duration, most.duration);
+        lower(&mut self.deadline, most.deadline);
     }
 }
 

@@ -226,7 +226,21 @@ pub enum RunEvent {
         /// Its text.
         text: String,
     },
-    /// A signal could not be read and was dropped.
+    /// The run adopted the current definition of its agent. What it goes by changes with the next turn.
+    Upgraded {
+        /// The last turn before; 0 before the first.
+        turn: u32,
+        /// The [fingerprint](crate::AgentSpec::fingerprint) of the definition before.
+        from: String,
+        /// That of the definition now. If it is the same, nothing changed.
+        to: String,
+        /// What [is another](crate::AgentSpec::changes_from) for the run, in short words.
+        changes: Vec<String>,
+        /// Who wished it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A signal was dropped: it could not be read, or the run has no use for it.
     SignalIgnored {
         /// Its name.
         name: String,

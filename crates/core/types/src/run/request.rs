@@ -8,7 +8,8 @@ use serde::{
 };
 
 use crate::{
-    AgentSpec, Conversation, LimitOverrides, Message, Overrides, RunInput, RunTags, StateVersion,
+    AgentOrigin, AgentSpec, Conversation, LimitOverrides, Message, Overrides, RunInput, RunTags,
+    StateVersion,
 };
 
 /// What a run is started with, the same on every engine.
@@ -32,6 +33,7 @@ use crate::{
 /// | `prompt` | a text, or a [`Message`] |
 /// | `tenant`, `owner`, `labels` | see [`RunTags`] |
 /// | `overrides` | what this run changes of the agent: see [`Overrides`] |
+/// | `origin` | beside a whole definition: how the run came to it, see [`AgentOrigin`] |
 /// | `preamble` | messages that were said before the prompt |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct RunRequest {
     /// What is changed of the agent for this run, most often nothing.
     #[serde(skip_serializing_if = "Overrides::is_empty")]
     pub overrides: Overrides,
+    /// Beside a definition: how the run came to it, if that is the current one of the agent of its name, changed so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<AgentOrigin>,
     /// What was said before the prompt, most often nothing.
     #[serde(skip_serializing_if = "<[Message]>::is_empty")]
     pub preamble: Conversation,
@@ -63,6 +68,7 @@ impl RunRequest {
             agent: agent.into(),
             tags: RunTags::default(),
             overrides: Overrides::default(),
+            origin: None,
             preamble: Conversation::default(),
             prompt,
         }
@@ -89,12 +95,20 @@ impl RunRequest {
     /// the request changes of it, or as it is with the [reason](RunInput::rejected) for which it cannot be.
     #[must_use]
     pub fn with_agent(self, agent: AgentSpec) -> RunInput {
+        let origin = match &self.agent {
+            AgentRef::Name(_) => Some(AgentOrigin {
+                overrides: self.overrides.clone(),
+                ..AgentOrigin::default()
+            }),
+            AgentRef::Definition(_) => self.origin,
+        };
         let (agent, rejected) = match agent.narrowed(&self.overrides) {
             Ok(narrowed) => (narrowed, None),
             Err(rejected) => (agent, Some(rejected)),
         };
         RunInput {
             agent,
+            origin,
             tags: self.tags,
             directory: None,
             preamble: self.preamble,
@@ -182,6 +196,7 @@ impl From<RunInput> for RunRequest {
             agent: input.agent.into(),
             tags: input.tags,
             overrides: Overrides::default(),
+            origin: input.origin,
             preamble: input.preamble,
             prompt: input.prompt,
         }
@@ -253,6 +268,8 @@ struct Form {
     #[serde(default)]
     overrides: Overrides,
     #[serde(default)]
+    origin: Option<AgentOrigin>,
+    #[serde(default)]
     preamble: Conversation,
     #[serde(deserialize_with = "prompt")]
     prompt: Message,
@@ -277,6 +294,7 @@ impl TryFrom<Form> for RunRequest {
                 labels: form.labels,
             },
             overrides: form.overrides,
+            origin: form.origin,
             preamble: form.preamble,
             prompt: form.prompt,
         })

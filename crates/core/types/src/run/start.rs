@@ -1,12 +1,14 @@
 //! Where a run, or a segment of it, begins.
 
-use crate::{AgentSpec, Conversation, Message, OverrideRejected, RunState, RunTags};
+use crate::{AgentOrigin, AgentSpec, Conversation, Message, OverrideRejected, RunState, RunTags};
 
 /// What a run starts with: a [`RunRequest`](crate::RunRequest) whose agent is resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunInput {
     /// The agent.
     pub agent: AgentSpec,
+    /// How the run came to it, where it names the agent. Without it the run keeps its definition for ever.
+    pub origin: Option<AgentOrigin>,
     /// Whose the run is.
     pub tags: RunTags,
     /// The directory that the run works in, as the door knows it or had it journaled; `None` if it does not.
@@ -29,6 +31,7 @@ impl RunInput {
     pub fn new(agent: AgentSpec, prompt: Message) -> Self {
         Self {
             agent,
+            origin: None,
             tags: RunTags::default(),
             directory: None,
             preamble: Conversation::default(),

@@ -7,9 +7,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Halt, Lineage, Milestone,
-    OpenTicket, RunError, RunEvent, RunId, RunTags, StateVersion, TokenCalibration, TokenUsage,
-    ToolCall, ToolResultBlock, UserMessage,
+    AgentOrigin, AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Halt,
+    LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent, RunId, RunTags,
+    StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, UpgradeRequest,
+    UserMessage,
 };
 
 /// Everything that a run is, between two steps: it can stop here and go on in another process.
@@ -17,7 +18,7 @@ use crate::{
 pub struct RunState {
     /// The version of this form.
     pub version: StateVersion,
-    /// The agent, as the run was started with it.
+    /// The agent, as the run was started with it, or has [adopted](crate::RunEvent::Upgraded) it since.
     pub agent: AgentSpec,
     /// The conversation so far.
     pub conversation: Conversation,
@@ -30,9 +31,18 @@ pub struct RunState {
     /// The directory that it works in, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// The [fingerprint](AgentSpec::fingerprint) of the definition that it was started with.
+    /// The [fingerprint](AgentSpec::fingerprint) of the definition that it was started with, or has adopted since.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub definition: String,
+    /// How it came to the definition, where it named the agent. Runs that an older build began do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<AgentOrigin>,
+    /// The limits that people raised, as they are since.
+    #[serde(default, skip_serializing_if = "LimitOverrides::is_empty")]
+    pub raised: LimitOverrides,
+    /// Somebody wishes that it adopts the current definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<UpgradeRequest>,
     /// Which run it is, and how it is bound to others.
     #[serde(default)]
     pub lineage: Lineage,
@@ -176,6 +186,8 @@ pub enum Stage {
     JudgeCalls,
     /// Make, ask about and collect the calls.
     Tools,
+    /// Adopt the current definition of the agent.
+    Upgrade,
     /// Nothing: the run is over.
     Ended(RunOutcome),
 }

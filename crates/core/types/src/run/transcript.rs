@@ -154,6 +154,14 @@ pub enum TranscriptItem {
         /// The ticket's id.
         ticket: String,
     },
+    /// The run adopted the current definition of its agent.
+    Upgraded {
+        /// What [is another](crate::AgentSpec::changes_from), in short words; empty if nothing is.
+        changes: Vec<String>,
+        /// Who wished it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// The conversation was made smaller.
     Compacted {
         /// Its tokens before, estimated.

@@ -2,9 +2,9 @@ use std::{fmt, future::pending, pin::pin, time::Duration};
 
 use neuron_types::{
     Decision, Place, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
-    UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
+    UpgradeRequest, UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync, signal,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{EventPage, PageRequest, RunClientError, RunFilter, RunPage, TicketPage};
 use crate::KnownSteps;
@@ -202,6 +202,23 @@ pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     ///
     /// As [`send`](Self::send).
     fn cancel<'a>(&'a self, run_id: &'a RunId, reason: Option<String>) -> RunFuture<'a, RunPhase>;
+
+    /// Has the run adopt the current definition of its agent before its next turn: the one that the worker has then. `by`
+    /// is who wishes it, for the record. What came of it the run's events say: [`RunEvent::Upgraded`], or
+    /// [`RunEvent::SignalIgnored`] with the reason for which it keeps the definition that it has.
+    ///
+    /// [`RunEvent::Upgraded`]: neuron_types::RunEvent::Upgraded
+    /// [`RunEvent::SignalIgnored`]: neuron_types::RunEvent::SignalIgnored
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    fn upgrade<'a>(&'a self, run_id: &'a RunId, by: Option<String>) -> RunFuture<'a, ()> {
+        Box::pin(async move {
+            let payload = json!(UpgradeRequest { by });
+            self.signal(run_id, signal::UPGRADE, payload).await
+        })
+    }
 
     /// Returns whether a process executes the run just now, or `None` on an engine, which sees to that itself.
     fn is_executing<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<bool>>;

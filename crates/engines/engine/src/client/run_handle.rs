@@ -163,6 +163,15 @@ impl RunHandle {
         self.client.cancel(&self.run_id, reason).await
     }
 
+    /// As [`RunClient::upgrade`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn upgrade(&self, by: Option<String>) -> Result<(), RunClientError> {
+        self.client.upgrade(&self.run_id, by).await
+    }
+
     /// As [`RunClient::is_executing`].
     ///
     /// # Errors

@@ -333,6 +333,10 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
         RunEvent::ApprovalExpired { ticket } => TranscriptItem::TicketExpired {
             ticket: ticket.clone(),
         },
+        RunEvent::Upgraded { changes, by, .. } => TranscriptItem::Upgraded {
+            changes: changes.clone(),
+            by: by.clone(),
+        },
         RunEvent::ContextCompacted {
             old_tokens,
             new_tokens,

@@ -102,7 +102,10 @@ impl Means {
     async fn waiting(&self, run_id: &RunId) -> Result<WaitingRun, JournalError> {
         let request = self.journal.load_request(run_id).await?;
         let directory = self.journal.directory(run_id).await?;
-        Ok(WaitingRun::new(run_id.clone(), request.agent, directory))
+        Ok(WaitingRun {
+            was_upgraded: self.journal.was_upgraded(run_id).await?,
+            ..WaitingRun::new(run_id.clone(), request.agent, directory)
+        })
     }
 
     /// Lets the run go on, and has it stop when the worker ends.

@@ -15,6 +15,9 @@ pub struct WaitingRun {
     pub agent: AgentRef,
     /// The directory that it works in, if the journal has one: see [`Journal::directory`](crate::Journal::directory).
     pub directory: Option<PathBuf>,
+    /// Somebody wished that it adopts the current definition of its agent: see
+    /// [`Journal::was_upgraded`](crate::Journal::was_upgraded).
+    pub was_upgraded: bool,
 }
 
 impl WaitingRun {
@@ -23,6 +26,7 @@ impl WaitingRun {
             run_id,
             agent,
             directory,
+            was_upgraded: false,
         }
     }
 }

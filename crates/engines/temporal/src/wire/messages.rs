@@ -29,9 +29,14 @@ pub(crate) const EVENTS_AFTER: &str = "events_after";
 pub(crate) const TRANSCRIPT_AFTER: &str = "transcript_after";
 
 pub(crate) fn signal_names() -> Vec<String> {
-    [signal::DECISION, signal::USER_MESSAGE, signal::CANCEL]
-        .map(ToOwned::to_owned)
-        .into()
+    [
+        signal::DECISION,
+        signal::USER_MESSAGE,
+        signal::CANCEL,
+        signal::UPGRADE,
+    ]
+    .map(ToOwned::to_owned)
+    .into()
 }
 
 pub(crate) fn query_names() -> Vec<String> {

@@ -24,6 +24,7 @@ mod show;
 mod status;
 mod submit;
 mod trust;
+mod upgrade;
 mod wait;
 mod worker;
 
@@ -49,6 +50,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Send(args) => send::send(&session, args).await,
         Command::Signal(args) => send::signal(&session, args).await,
         Command::Cancel(args) => cancel::cancel(&session, args).await,
+        Command::Upgrade(args) => upgrade::upgrade(&session, &args).await,
         Command::Worker(args) => worker::worker(&session, args).await,
         Command::Rm(args) => rm::rm(&session, args).await,
         Command::Agents => agents::agents(&session),

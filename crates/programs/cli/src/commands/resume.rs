@@ -7,7 +7,7 @@ use crate::{
     CliError, Exit,
     args::{EngineName, ResumeArgs},
     questions::person::Person,
-    runs::execution::{self, Upcoming},
+    runs::execution::{self, Means, Upcoming},
     runs::outcome,
     runs::place,
     runs::signals::Signals,
@@ -30,11 +30,13 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         return outcome::over(session, &output, None);
     }
     let request = journal.load_request(run_id).await?;
+    let was_upgraded = journal.was_upgraded(run_id).await?;
     let session = &place::go(session, &journal, run_id, args.here).await?;
     let file = session.agent_file().await?;
     let options = session.open_options()?;
     let options = match &request.agent {
         AgentRef::Name(name) => options.agents([name]),
+        AgentRef::Definition(agent) if was_upgraded => options.adopted_definition(agent),
         AgentRef::Definition(agent) => options.definition(agent),
     };
     let (options, person) = Person::introduce(options);
@@ -44,8 +46,15 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         Ok(opened) => opened?,
         Err(interrupted) => return Ok(interrupted),
     };
+    // What is not in the file any more cannot be adopted.
+    let current = agents.agent(request.agent.name()).ok();
     let input = request.resolve(|name| agents.agent(name));
-    let made = input.and_then(|RunInput { agent, .. }| Ok((agents.executor(&agent)?, agent)));
+    let made = input.and_then(|RunInput { agent, .. }| {
+        let wanted = current.as_ref().filter(|_| was_upgraded);
+        let adopted = wanted.and_then(|current| agents.executor(current).ok());
+        let executor = adopted.map_or_else(|| agents.executor(&agent), Ok)?;
+        Ok((executor, agent))
+    });
     let ran = match made {
         Ok((executor, agent)) => {
             let segment = &args.segment;
@@ -55,7 +64,12 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
                 claim: None,
                 signals: &signals,
             };
-            execution::execute(session, upcoming, &agent, executor, segment, &person).await
+            let means = Means {
+                agent: &agent,
+                agents: current.into_iter().collect(),
+                executor,
+            };
+            execution::execute(session, upcoming, means, segment, &person).await
         }
         Err(error) => Err(error.into()),
     };

@@ -3,7 +3,7 @@
 use std::io;
 
 use neuron_config::OpenAgents;
-use neuron_types::Overrides;
+use neuron_types::{Overrides, RunRequest};
 use tokio::task::spawn_blocking;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     args::{EngineName, RunHereArgs},
     questions::person::Person,
     runs::changes,
-    runs::execution::{self, Upcoming},
+    runs::execution::{self, Means, Upcoming},
     runs::order::Order,
     runs::signals::Signals,
     session::Session,
@@ -46,8 +46,9 @@ async fn start(
     person: &Person,
     signals: &Signals,
 ) -> Result<Exit, CliError> {
-    let agent = agents.agent(session.global.agent())?;
-    let agent = changes::narrowed_here(&agent, &args.run.changes.overrides())?;
+    let current = agents.agent(session.global.agent())?;
+    let overrides = args.run.changes.overrides();
+    let agent = changes::narrowed_here(&current, &overrides)?;
     let executor = agents.executor(&agent)?;
     let run = args.run;
     // A signal ends the command also while the prompt is waited for.
@@ -64,7 +65,10 @@ async fn start(
     }
     let journal = session.journal().await?;
     let run_id = order.run_id.clone();
-    let request = order.request(agent.clone(), Overrides::default());
+    let request = RunRequest {
+        origin: Some(changes::origin_here(overrides)),
+        ..order.request(agent.clone(), Overrides::default())
+    };
     let directory = session.directory()?;
     // No worker may take it up before this process does.
     let claim = journal
@@ -77,5 +81,10 @@ async fn start(
         signals,
     };
     let segment = &args.segment;
-    execution::execute(session, upcoming, &agent, executor, segment, person).await
+    let means = Means {
+        agent: &agent,
+        agents: [current].into_iter().collect(),
+        executor,
+    };
+    execution::execute(session, upcoming, means, segment, person).await
 }

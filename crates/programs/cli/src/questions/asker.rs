@@ -202,7 +202,9 @@ impl Asker {
 
     fn see(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::SignalIgnored { .. } | RunEvent::ApprovalEscalated { .. } => {}
+            RunEvent::SignalIgnored { .. }
+            | RunEvent::ApprovalEscalated { .. }
+            | RunEvent::Upgraded { .. } => {}
             // The answer was not taken: the question is put again.
             RunEvent::ApprovalRefused { ticket, .. } => {
                 if let Some((ticket, waited)) = self.sent.remove(ticket) {

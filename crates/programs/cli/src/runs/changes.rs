@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use clap::Args;
 use neuron_types::{
-    AgentSpec, CallerSetting, LimitOverrides, OverrideRejected, Overrides, RunTags,
+    AgentOrigin, AgentSpec, CallerSetting, LimitOverrides, OverrideRejected, Overrides, RunTags,
 };
 use rust_decimal::Decimal;
 
@@ -69,6 +69,17 @@ impl ChangeArgs {
     }
 }
 
+/// What the person who is here may set of an agent that is theirs.
+const OWN: [CallerSetting; 2] = [CallerSetting::Model, CallerSetting::Allow];
+
+/// What a run of the person who is here changes of an agent, should it adopt a later definition of it.
+pub(crate) fn origin_here(overrides: Overrides) -> AgentOrigin {
+    AgentOrigin {
+        overrides,
+        may_set: OWN.into(),
+    }
+}
+
 /// The agent for a run of the person who is here. It is theirs: what may let it do more they may set too.
 ///
 /// # Errors
@@ -79,8 +90,7 @@ pub(crate) fn narrowed_here(
     overrides: &Overrides,
 ) -> Result<AgentSpec, OverrideRejected> {
     let mut own = agent.clone();
-    own.callers_may_set
-        .extend([CallerSetting::Model, CallerSetting::Allow]);
+    own.callers_may_set.extend(OWN);
     let mut narrowed = own.narrowed(overrides)?;
     narrowed.callers_may_set.clone_from(&agent.callers_may_set);
     Ok(narrowed)

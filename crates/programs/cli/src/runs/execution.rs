@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use neuron_engine::RunHandle;
-use neuron_executor::Executor;
+use neuron_executor::{Agents, Executor};
 use neuron_local::{
     Interrupt, Journal, JournalError, JournaledContext, LocalClient, ParkPolicy, RunClaim,
 };
@@ -35,6 +35,15 @@ pub(crate) struct Upcoming<'a> {
     pub(crate) signals: &'a Signals,
 }
 
+/// What a run is executed with.
+pub(crate) struct Means<'a> {
+    /// The agent as the run began with it.
+    pub(crate) agent: &'a AgentSpec,
+    /// The agents as they are now.
+    pub(crate) agents: Agents,
+    pub(crate) executor: Executor,
+}
+
 /// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
 /// whom the run's MCP servers ask.
 ///
@@ -44,8 +53,7 @@ pub(crate) struct Upcoming<'a> {
 pub(crate) async fn execute(
     session: &Session,
     upcoming: Upcoming<'_>,
-    agent: &AgentSpec,
-    executor: Executor,
+    means: Means<'_>,
     segment: &SegmentArgs,
     person: &Person,
 ) -> Result<Exit, CliError> {
@@ -55,6 +63,11 @@ pub(crate) async fn execute(
         claim,
         signals,
     } = upcoming;
+    let Means {
+        agent,
+        agents,
+        executor,
+    } = means;
     introduce(run_id, agent);
     let status = journal.status(run_id).await?;
     let progress = Arc::new(Progress::new(session.global.verbose));
@@ -83,7 +96,7 @@ pub(crate) async fn execute(
     };
     let door = match opened {
         Ok(door) => limited(door, segment)
-            .with_agents([agent.clone()].into_iter().collect())
+            .with_agents(agents)
             .with_sink(Arc::new(watch))
             .with_park_policy(policy),
         Err(JournalError::Refused(Refusal::RunOver { .. })) => {

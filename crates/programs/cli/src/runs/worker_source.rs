@@ -11,7 +11,7 @@ use std::{
 
 use neuron_config::{AGENT_FILE, AgentFile, OpenAgents, OpenOptions};
 use neuron_local::{ExecutorSource, NotServed, RunExecutor, WaitingRun};
-use neuron_types::{AgentRef, AgentSpec, with_causes};
+use neuron_types::{AgentRef, with_causes};
 use tokio::sync::OnceCell;
 
 /// The agents of a worker's agent file. No other file is loaded: nobody has trusted it here. Clones share what is open.
@@ -56,12 +56,17 @@ impl Inner {
         self.file.definition(name).map_err(|error| left(&error))?;
         let directory = self.directory_of(run)?;
         let agents = self.open(directory, name).await?;
-        let agent = match &run.agent {
-            AgentRef::Name(name) => agents.agent(name).map_err(|error| left(&error))?,
-            AgentRef::Definition(agent) => AgentSpec::clone(agent),
+        let current = agents.agent(name).map_err(|error| left(&error))?;
+        let executor = match &run.agent {
+            AgentRef::Definition(agent) if !run.was_upgraded => agents.executor(agent),
+            // It may need what its own definition does not.
+            AgentRef::Definition(agent) => agents
+                .executor(&current)
+                .or_else(|_| agents.executor(agent)),
+            AgentRef::Name(_) => agents.executor(&current),
         };
-        let executor = agents.executor(&agent).map_err(|error| left(&error))?;
-        Ok(RunExecutor::new(executor, [agent].into_iter().collect()))
+        let executor = executor.map_err(|error| left(&error))?;
+        Ok(RunExecutor::new(executor, [current].into_iter().collect()))
     }
 
     /// Where the run works, if the worker's file speaks for that place: a file that was named does for every place, and

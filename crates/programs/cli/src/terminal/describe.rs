@@ -171,6 +171,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         RunEvent::MessageReceived { text } => {
             format!("message: {}", shown::short_line(text, SHORT))
         }
+        RunEvent::Upgraded { changes, by, .. } => upgraded(changes, by.as_deref()),
         RunEvent::SignalIgnored { name, reason } => format!(
             "signal {} was ignored: {}",
             shown::line(name),
@@ -193,6 +194,20 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         } => ended(*exit_reason, error.as_ref()),
         _ => UNKNOWN.to_owned(),
     }
+}
+
+/// A run that adopted the current definition of its agent.
+pub(crate) fn upgraded(changes: &[String], by: Option<&str>) -> String {
+    let by = by.map(|by| format!(" (by {})", shown::line(by)));
+    let by = by.unwrap_or_default();
+    if changes.is_empty() {
+        return format!("it has the current definition of its agent: nothing changed{by}");
+    }
+    let changes: Vec<_> = changes.iter().map(|change| shown::line(change)).collect();
+    format!(
+        "it adopted the current definition of its agent: {}{by}",
+        changes.join(", ")
+    )
 }
 
 /// A tool call that was answered.

@@ -289,6 +289,7 @@ fn happened(item: &TranscriptItem) -> String {
         } => describe::repeated(tool, *verdict, approver.as_deref()),
         TranscriptItem::TicketEscalated { ticket, to } => describe::escalated(ticket, to),
         TranscriptItem::TicketExpired { ticket } => describe::expired(ticket),
+        TranscriptItem::Upgraded { changes, by } => describe::upgraded(changes, by.as_deref()),
         TranscriptItem::Compacted {
             old_tokens,
             new_tokens,

@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "resume",
     "submit",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 25] = [
     "send",
     "signal",
     "cancel",
+    "upgrade",
     "worker",
     "rm",
     "agents",

@@ -40,5 +40,6 @@ mod support;
 mod terminal;
 mod tool_limits;
 mod trust;
+mod upgrade;
 mod wait;
 mod worker;

@@ -146,6 +146,13 @@ pub(crate) fn events() -> Vec<RunEvent> {
         RunEvent::MessageReceived {
             text: "And the tests.".into(),
         },
+        RunEvent::Upgraded {
+            turn: 2,
+            from: "sha256:0a1b".into(),
+            to: "sha256:2c3d".into(),
+            changes: vec!["instructions".into(), "tool added: grep".into()],
+            by: Some("ada".into()),
+        },
         RunEvent::SignalIgnored {
             name: "decision".into(),
             reason: "missing field `ticket`".into(),

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, FailureKind,
-    Halt, HaltReason, Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError,
-    RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion,
-    TokenCalibration, TokenUsage, UserMessage,
+    AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason,
+    FailureKind, Halt, HaltReason, Inquiring, Lease, LimitOverrides, Lineage, Milestone,
+    PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus,
+    RunTags, Stage, StateVersion, TokenCalibration, TokenUsage, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -162,6 +162,7 @@ pub(crate) fn stages() -> Vec<Stage> {
         Stage::CallModel,
         Stage::JudgeCalls,
         Stage::Tools,
+        Stage::Upgrade,
     ];
     stages.extend(outcomes().into_iter().map(Stage::Ended));
     stages
@@ -218,6 +219,17 @@ pub(crate) fn state() -> RunState {
         run: Some(run_id()),
         directory: Some("/srv/site".into()),
         definition: "sha256:0a1b".into(),
+        origin: Some(AgentOrigin {
+            overrides: super::agent::overrides(),
+            ..AgentOrigin::default()
+        }),
+        raised: LimitOverrides {
+            turns: Some(60),
+            ..LimitOverrides::default()
+        },
+        upgrade: Some(UpgradeRequest {
+            by: Some("ada".into()),
+        }),
         lineage: Lineage {
             parent: Some(RunId::new("lead").unwrap()),
             epoch: 1,

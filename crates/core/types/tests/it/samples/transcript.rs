@@ -74,6 +74,10 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
         TranscriptItem::TicketExpired {
             ticket: "t2-2".into(),
         },
+        TranscriptItem::Upgraded {
+            changes: vec!["limits".into()],
+            by: None,
+        },
         TranscriptItem::Compacted {
             old_tokens: 120_000,
             new_tokens: 40_000,

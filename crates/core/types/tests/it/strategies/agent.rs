@@ -1,6 +1,7 @@
 use neuron_types::{
-    AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits, OnHalt,
-    OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest, ToolSettings,
+    AgentOrigin, AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides,
+    Limits, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest,
+    ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -146,7 +147,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn limit_overrides()(
+    pub(crate) fn limit_overrides()(
         turns in option::of(any::<u32>()),
         tool_calls in option::of(any::<u32>()),
         tokens in option::of(any::<u64>()),
@@ -173,6 +174,15 @@ prop_compose! {
 }
 
 prop_compose! {
+    pub(crate) fn agent_origin()(
+        overrides in overrides(text().boxed()).boxed(),
+        may_set in btree_set(one_of(&CallerSetting::ALL), 0..3),
+    ) -> AgentOrigin {
+        AgentOrigin { overrides, may_set }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
@@ -180,12 +190,14 @@ prop_compose! {
         ],
         tags in run_tags(),
         overrides in overrides(text().boxed()).boxed(),
+        origin in option::of(agent_origin().boxed()),
         preamble in few(message()),
         prompt in message(),
     ) -> RunRequest {
         RunRequest {
             tags,
             overrides,
+            origin,
             preamble: preamble.into(),
             ..RunRequest::new(agent, prompt)
         }

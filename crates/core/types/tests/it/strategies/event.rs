@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{
     approval::{decision, ticket, verdict},
-    decimal, json, moment, one_of,
+    decimal, few, json, moment, one_of,
     response::{stop_reason, token_usage},
     run::{exit_reason, run_error, run_phase, run_tags},
     step::{failure, failure_kind},
@@ -175,6 +175,19 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
         ),
         text().prop_map(|ticket| RunEvent::ApprovalExpired { ticket }),
         text().prop_map(|text| RunEvent::MessageReceived { text }),
+        (
+            any::<u32>(),
+            [text(), text()],
+            few(text()),
+            option::of(text())
+        )
+            .prop_map(|(turn, [from, to], changes, by)| RunEvent::Upgraded {
+                turn,
+                from,
+                to,
+                changes,
+                by,
+            }),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),
         context_compacted(),
         compaction_failed(),

@@ -2,7 +2,7 @@ use neuron_types::{
     Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason,
     Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome,
     RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration,
-    UserMessage,
+    UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -12,7 +12,7 @@ use proptest::{
 use uuid::Uuid;
 
 use super::{
-    agent::agent_spec,
+    agent::{agent_origin, agent_spec, limit_overrides},
     approval::{open_ticket, ticket},
     decimal,
     event::run_event,
@@ -150,6 +150,7 @@ pub(crate) fn stage() -> impl Strategy<Value = Stage> {
         Just(Stage::CallModel),
         Just(Stage::JudgeCalls),
         Just(Stage::Tools),
+        Just(Stage::Upgrade),
         run_outcome().prop_map(Stage::Ended),
     ]
 }
@@ -229,6 +230,11 @@ prop_compose! {
         conversation in few(message()),
         (tags, lineage, run) in (run_tags(), lineage(), option::of(run_id())),
         (directory, definition) in (option::of(text()), text()),
+        (origin, raised, upgrade) in (
+            option::of(agent_origin().boxed()),
+            limit_overrides().boxed(),
+            option::of(option::of(text()).prop_map(|by| UpgradeRequest { by })),
+        ),
         (observations, scope) in any::<(u64, u16)>(),
         stage in stage(),
         (calls, tickets) in (few(pending_call().boxed()), few(open_ticket().boxed())),
@@ -250,6 +256,9 @@ prop_compose! {
             run,
             directory,
             definition,
+            origin,
+            raised,
+            upgrade,
             lineage,
             observations,
             scope,

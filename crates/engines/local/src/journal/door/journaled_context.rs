@@ -118,10 +118,12 @@ impl JournaledContext {
         self
     }
 
-    /// Sets the agents among which the one is looked up that the run names. Default is none: the run must have been
-    /// started with a definition, or been taken up before.
+    /// Sets the agents among which the one is looked up that the run names, and whose current definition a run is given that
+    /// is to adopt it. Default is none: the run must have been started with a definition, or been taken up before.
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
+        let definitions = agents.definitions().cloned();
+        self.executor = self.executor.with_definitions(definitions);
         self.agents = agents;
         self
     }

@@ -48,6 +48,23 @@ impl Journal {
         }
     }
 
+    /// Whether somebody wished that the run adopts the current definition of its agent, at any time. Whoever executes it may
+    /// need what that definition needs.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], or what keeps the journal from being read.
+    pub async fn was_upgraded(&self, run_id: &RunId) -> Result<bool, JournalError> {
+        self.of_run(run_id, |connection, run| {
+            Ok(connection
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM signals WHERE run = ?1 AND name = ?2)",
+                )?
+                .query_row(params![run, signal::UPGRADE], |row| row.get(0))?)
+        })
+        .await
+    }
+
     async fn put_signal(
         &self,
         run_id: &RunId,

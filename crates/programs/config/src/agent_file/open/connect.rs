@@ -38,16 +38,30 @@ pub(crate) fn executor(
     let mut builtin = tools::options(agent, &workplace);
     let words = file.mcp.values().flat_map(|server| &server.command);
     builtin.protected = programs::protecting(options.protected.clone(), words, &options.cwd);
-    let names = builtin_names(agent);
+    let mut names = builtin_names(agent);
     if names.contains(&Bash::NAME) {
         check_sandbox(&builtin).map_err(|source| AgentFileError::Sandbox {
             agent: agent.name.clone(),
             source,
         })?;
     }
+    // A run of an older definition may adopt that of the file.
+    let current = file.agents.get(&agent.name).map(|known| &known.spec);
+    for name in current.map(builtin_names).into_iter().flatten() {
+        let is_usable = name != Bash::NAME || check_sandbox(&builtin).is_ok();
+        if is_usable && !names.contains(&name) {
+            names.push(name);
+        }
+    }
     let mut prices = file.prices.clone();
     let mut registry = tools::registry(&names, &builtin);
-    let others = other_tools(file, servers, agent)?;
+    let mut others = other_tools(file, servers, agent)?;
+    let current_others = current.and_then(|current| other_tools(file, servers, current).ok());
+    for tool in current_others.into_iter().flatten() {
+        if !others.iter().any(|other| other.name() == tool.name()) {
+            others.push(tool);
+        }
+    }
     // Those of this process cut their results themselves, where it does the least harm.
     let bounded: Vec<String> = others.iter().map(|tool| tool.name().to_owned()).collect();
     registry.extend(others);
@@ -73,9 +87,11 @@ pub(crate) fn executor(
             known: file.providers.keys().cloned().collect(),
         });
     }
+    let current_names = current.map(provider_names).unwrap_or_default();
     for (name, settings) in &file.providers {
         let is_own = own.contains(name.as_str());
-        if !is_own && !options.every_provider && options.wanted != Wanted::All {
+        let is_current = current_names.contains(name.as_str());
+        if !is_own && !is_current && !options.every_provider && options.wanted != Wanted::All {
             continue;
         }
         let base_url = base_url(settings, environment);

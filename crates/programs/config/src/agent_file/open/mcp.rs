@@ -71,11 +71,20 @@ fn wanted(file: &Definitions, wanted: &Wanted) -> Result<BTreeSet<String>, Agent
             }
             servers
         }
-        Wanted::Tools(names) => {
-            let servers = names.iter().filter_map(|tool| server_of(tool));
-            servers.map(ToOwned::to_owned).collect()
+        Wanted::Tools(names) => servers_of(names).collect(),
+        Wanted::ToolsAnd(names, agent) => {
+            let current = file.agents.get(agent);
+            let current = current.into_iter().flat_map(|agent| &agent.mcp);
+            // What the file has no more, the definition that it has does not need.
+            let own = servers_of(names).filter(|name| file.mcp.contains_key(name));
+            own.chain(current.cloned()).collect()
         }
     })
+}
+
+fn servers_of(tools: &[String]) -> impl Iterator<Item = String> {
+    let servers = tools.iter().filter_map(|tool| server_of(tool));
+    servers.map(ToOwned::to_owned)
 }
 
 /// Puts the tools of a server in the place of `mcp:SERVER`: a run's rules hold for the tools that it has.

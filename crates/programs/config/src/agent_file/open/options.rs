@@ -41,6 +41,8 @@ pub(crate) enum Wanted {
     Agents(Vec<String>),
     /// What a definition needs that has these tools.
     Tools(Vec<String>),
+    /// The same, and what the agent of this name needs, if the file has it.
+    ToolsAnd(Vec<String>, String),
 }
 
 impl OpenOptions {
@@ -127,6 +129,14 @@ impl OpenOptions {
     pub fn definition(mut self, agent: &AgentSpec) -> Self {
         let tools = agent.head.tools.iter();
         self.wanted = Wanted::Tools(tools.map(|tool| tool.name.clone()).collect());
+        self
+    }
+
+    /// As [`definition`](Self::definition), for a run that adopts the definition that the file has now, or has done so.
+    pub fn adopted_definition(mut self, agent: &AgentSpec) -> Self {
+        let tools = agent.head.tools.iter();
+        let tools = tools.map(|tool| tool.name.clone()).collect();
+        self.wanted = Wanted::ToolsAnd(tools, agent.name.clone());
         self
     }
 }

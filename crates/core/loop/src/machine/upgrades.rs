@@ -1,0 +1,185 @@
+//! Between two turns: adopting the current definition of the agent.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, AgentSpec, ContextRecord, CurrentDefinition, DEFINITION_CALL,
+    DefinitionRequest, ExitReason, Extension, FailureKind, Message, RetryPolicy, RunEvent,
+    StepFailure, StepId, ToolCall, ToolEffects, UpgradeRequest, signal,
+};
+use serde_json::Value;
+
+use crate::{Action, AgentMachine};
+
+/// How long one attempt to find a definition may take.
+const FINDING: Duration = Duration::from_secs(30);
+
+/// How long it is looked for where looking fails. The run goes on without it then.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+impl AgentMachine {
+    /// Somebody wishes that the run adopts the current definition: it does so before its next turn.
+    pub(crate) fn upgrade_arrived(&mut self, request: UpgradeRequest) {
+        if self.state.scope != 0 {
+            self.ignore_upgrade(
+                "the agents of a workflow keep the definitions that the run began with",
+            );
+        } else if self.state.origin.is_none() {
+            self.ignore_upgrade(
+                "the run was not started with the name of an agent, or by a build that did not note it: there is no \
+                 current definition of its agent",
+            );
+        } else {
+            self.state.upgrade = Some(request);
+        }
+    }
+
+    pub(crate) fn ignore_upgrade(&mut self, reason: impl Into<String>) {
+        self.emit(RunEvent::SignalIgnored {
+            name: signal::UPGRADE.to_owned(),
+            reason: reason.into(),
+        });
+    }
+
+    /// The call that finds the current definition.
+    pub(crate) fn finding(&self) -> Action {
+        let agent = &self.state.agent;
+        let position = self.next_own_call();
+        let number = position.saturating_sub(StepId::OWN_CALLS);
+        let request = DefinitionRequest {
+            agent: agent.name.clone(),
+        };
+        // What cannot be stated is null, which names no agent.
+        let input = serde_json::to_value(request).unwrap_or(Value::Null);
+        let policy = agent.tool_retry_policy(DEFINITION_CALL);
+        let options = ActivityOptions {
+            step: self.step(self.state.turn, position),
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: FINDING,
+            retry_policy: RetryPolicy {
+                give_up_after: Some(GIVE_UP_AFTER),
+                ..policy
+            },
+            activity: agent.activity.clone(),
+            ..self.model_options()
+        };
+        Action::FindDefinition {
+            call: ToolCall::new(format!("definition-{number}"), DEFINITION_CALL, input),
+            options,
+        }
+    }
+
+    /// The call that finds the current definition was left: the next has another number.
+    pub(crate) fn left_finding(&mut self) {
+        self.state.own_calls = self.state.own_calls.saturating_add(1);
+    }
+
+    /// The current definition is known, or why not: the run goes on with its next turn.
+    pub(crate) fn definition_found(
+        &mut self,
+        found: Result<CurrentDefinition, StepFailure>,
+        now: DateTime<Utc>,
+    ) {
+        self.left_finding();
+        let by = self.state.upgrade.take().and_then(|request| request.by);
+        let found = match found {
+            // Somebody who saw what happened before ends the run.
+            Err(failure)
+                if matches!(
+                    failure.kind,
+                    FailureKind::Guardrail | FailureKind::Terminated | FailureKind::Cancelled
+                ) =>
+            {
+                self.fail(failure.kind, failure.message, now);
+                return;
+            }
+            Err(failure) => Err(failure.to_string()),
+            Ok(CurrentDefinition::Missing(reason)) => Err(reason),
+            Ok(CurrentDefinition::Here(agent)) => self.adopted(&agent),
+        };
+        match found {
+            Ok(agent) => self.adopt(agent, by, now),
+            Err(reason) => {
+                self.ignore_upgrade(format!("the run keeps its definition: {reason}"));
+            }
+        }
+        // What came meanwhile is read with the next call too, unless the model goes on with its own answer.
+        if self.takes_reminders() {
+            for message in std::mem::take(&mut self.state.queued) {
+                self.push(Message::user(message.text));
+            }
+        }
+        self.begin_turn(now);
+    }
+
+    /// What the current definition is for this run.
+    fn adopted(&self, current: &AgentSpec) -> Result<AgentSpec, String> {
+        if current.team.is_some() {
+            let name = &current.name;
+            return Err(format!("{name} is a workflow now, and no agent"));
+        }
+        let origin = self.state.origin.clone().unwrap_or_default();
+        current.adopted(&origin).map_err(|rejected| {
+            format!("the current one does not take what the run was started with: {rejected}")
+        })
+    }
+
+    fn adopt(&mut self, mut agent: AgentSpec, by: Option<String>, now: DateTime<Utc>) {
+        let (from, to) = (self.state.definition.clone(), agent.fingerprint());
+        let turn = self.state.turn;
+        if from == to {
+            let changes = Vec::new();
+            self.emit(RunEvent::Upgraded {
+                turn,
+                from,
+                to,
+                changes,
+                by,
+            });
+            return;
+        }
+        self.state.raised.raise(&mut agent.limits);
+        let before = &self.state.agent;
+        agent.keep_decisions_of(before);
+        let changes = agent.changes_from(before);
+        if agent.head != before.head {
+            // Another request has another size, and maybe a model that counts in another way: as at the run's start.
+            self.state.context = ContextRecord {
+                overflowed: self.state.context.overflowed,
+                continuations: self.state.context.continuations,
+                reminded: self.state.context.reminded,
+                ..ContextRecord::default()
+            };
+            self.state.mismatches = 0;
+        }
+        self.state.agent = agent;
+        self.state.definition.clone_from(&to);
+        self.state.limit = self.state.limit.filter(|limit| self.is_met(*limit, now));
+        self.emit(RunEvent::Upgraded {
+            turn,
+            from,
+            to,
+            changes,
+            by,
+        });
+    }
+
+    /// Whether a limit that was met inside a turn is met still.
+    fn is_met(&self, limit: ExitReason, now: DateTime<Utc>) -> bool {
+        let state = &self.state;
+        match limit {
+            ExitReason::MaxToolCalls => {
+                let most = state.agent.limits.tool_calls;
+                most.is_some_and(|most| state.tool_calls >= most)
+            }
+            ExitReason::MaxDuration | ExitReason::Deadline => self.time_limit(now).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Notes that a person raised a limit: it stays raised when a definition is adopted.
+    pub(crate) fn note_raised(&mut self, extension: Extension) {
+        self.state.raised.note(extension, &self.state.agent.limits);
+    }
+}
