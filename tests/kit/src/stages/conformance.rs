@@ -89,6 +89,7 @@ macro_rules! __scenarios {
                 a_deferred_result_comes_after_two_killed_workers
                 decided_right_after_a_kill
                 killed_again_and_again
+                a_step_that_ends_every_worker_is_given_up
                 killed_around_a_summary
                 killed_between_reminders
                 killed_after_a_remembered_decision

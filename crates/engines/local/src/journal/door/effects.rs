@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use neuron_engine::{given_up, unknown_effect};
 use neuron_executor::{
-    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, NextAttempt, lost_write,
+    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, MOST_LOST, NextAttempt, lost_workers,
+    lost_write,
 };
 use neuron_types::{
     ActivityOptions, Blocked, BlockedKind, DurableError, End, Handle, StepFailure, StepId,
@@ -129,6 +130,13 @@ impl<E: Request> Step<E> {
             _ => NextAttempt::default(),
         };
         if !self.token.is_cancelled() {
+            let lost = self.core.losses.of(self.operation.op);
+            if lost >= MOST_LOST && self.options.effects != ToolEffects::Write {
+                return Ok(Err(lost_workers(lost)));
+            }
+            if next.delay.is_zero() {
+                self.core.losses.note().await;
+            }
             match self.ready.clone().await {
                 Ok(()) => {}
                 // Whoever waits finds that the run was stopped, and leaves what was started.
