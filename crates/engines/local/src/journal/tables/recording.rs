@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use neuron_types::{Spent, StepFailure};
 use rusqlite::Connection;
 
 use crate::journal::{
-    store::{column::Micros, error::JournalError},
+    store::{
+        column::{Json, Micros},
+        error::JournalError,
+    },
     tables::entries::{last_row, place_of, row_at},
 };
 
@@ -30,6 +34,8 @@ pub(crate) enum Progress {
         attempts: u32,
         since: DateTime<Utc>,
         due_at: Option<DateTime<Utc>>,
+        /// What they used and cost.
+        spent: Option<Box<Spent>>,
     },
 }
 
@@ -147,18 +153,20 @@ fn attempted(
     last: i64,
 ) -> Result<BTreeMap<i64, Recorded>, JournalError> {
     let mut statement = connection.prepare_cached(
-        "SELECT op, attempt, failure IS NULL, due_at, fingerprint, at FROM attempts \
+        "SELECT op, attempt, failure, due_at, fingerprint, at FROM attempts \
          WHERE run = ?1 AND op BETWEEN ?2 AND ?3 ORDER BY op, attempt",
     )?;
     let rows = statement.query_map([run, first, last], |attempt| {
         let due_at: Option<Micros> = attempt.get(3)?;
         let Micros(since) = attempt.get(5)?;
-        let progress = match attempt.get(2)? {
-            true => Progress::Lost,
-            false => Progress::Due {
+        let failure: Option<Json<StepFailure>> = attempt.get(2)?;
+        let progress = match failure {
+            None => Progress::Lost,
+            Some(Json(failure)) => Progress::Due {
                 attempts: attempt.get(1)?,
                 since,
                 due_at: due_at.map(|Micros(at)| at),
+                spent: failure.spent,
             },
         };
         Ok(Recorded {
