@@ -105,7 +105,7 @@ async fn that_were_lost_ten_times_in_a_row_are_not_called_again() {
         let failure = failure(result);
         assert_eq!(failure.kind, FailureKind::WorkerLost);
         assert!(failure.message.contains("10 times"), "{failure:?}");
-        // The next one was in flight no time.
+        // What follows was not in flight when they were lost.
         let next = door.execute_tool(&call("put"), &options("put", 2, 1)).await;
         assert!(!next.unwrap().is_error);
     }
