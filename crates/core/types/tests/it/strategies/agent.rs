@@ -176,7 +176,7 @@ prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
-            agent_spec().prop_map(AgentRef::from),
+            agent_spec().boxed().prop_map(AgentRef::from),
         ],
         tags in run_tags(),
         overrides in overrides(text().boxed()),
