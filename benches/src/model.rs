@@ -55,6 +55,7 @@ pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        spent_before: None,
     }
 }
 

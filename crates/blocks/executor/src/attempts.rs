@@ -4,7 +4,7 @@ use std::{fmt, future::Future, time::Duration};
 
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunId,
-    StepFailure, ToolCall, ToolOutput,
+    Spent, StepFailure, ToolCall, ToolOutput,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,12 @@ pub trait Effect: Sync {
         executor: &Executor,
         scope: &StepScope,
     ) -> impl Future<Output = Result<Self::Output, StepFailure>> + Send;
+
+    /// The output, with what the attempts used and cost that failed before it. Only model calls use anything.
+    #[must_use]
+    fn after_failures(output: Self::Output, _spent: Option<Box<Spent>>) -> Self::Output {
+        output
+    }
 }
 
 impl Effect for CompletionRequest {
@@ -37,6 +43,13 @@ impl Effect for CompletionRequest {
         scope: &StepScope,
     ) -> Result<CompletionResponse, StepFailure> {
         executor.call_model(scope, self).await
+    }
+
+    fn after_failures(
+        response: CompletionResponse,
+        spent: Option<Box<Spent>>,
+    ) -> CompletionResponse {
+        response.with_spent_before(spent)
     }
 }
 
@@ -53,7 +66,7 @@ impl Effect for ToolCall {
 }
 
 /// From where on the attempts of a step are made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct NextAttempt {
     /// The number of the next attempt, counted from 1.
     pub attempt: u32,
@@ -61,6 +74,8 @@ pub struct NextAttempt {
     pub delay: Duration,
     /// How long ago the first failed attempt was, if any failed.
     pub failing_for: Option<Duration>,
+    /// What the failed attempts used and cost, as far as that is known: their last failure says so.
+    pub spent: Option<Box<Spent>>,
 }
 
 /// The first attempt, at once.
@@ -70,6 +85,7 @@ impl Default for NextAttempt {
             attempt: 1,
             delay: Duration::ZERO,
             failing_for: None,
+            spent: None,
         }
     }
 }
@@ -79,7 +95,7 @@ impl Default for NextAttempt {
 pub struct FailedAttempt<'a> {
     /// Its number, counted from 1.
     pub attempt: u32,
-    /// Why it failed.
+    /// Why it failed, and what the attempts used and cost by then.
     pub failure: &'a StepFailure,
     /// After how long the next starts.
     pub delay: Duration,
@@ -140,7 +156,7 @@ impl<L: AttemptLog> Attempts<'_, L> {
     /// Makes attempts from this one on, until one is the last: the next would be one too many, or would start later than
     /// the policy gives a step that fails.
     ///
-    /// The inner result is the step's. A cancelled token makes it a cancelled failure, also between two
+    /// The inner result is the step's, with what failed attempts used and cost. A cancelled token makes it a cancelled failure, also between two
     /// attempts.
     ///
     /// # Errors
@@ -157,11 +173,12 @@ impl<L: AttemptLog> Attempts<'_, L> {
             mut attempt,
             mut delay,
             failing_for,
+            mut spent,
         } = next;
         let mut failing = failing_for.map(|so_far| (so_far, Instant::now()));
         loop {
             if !delay.is_zero() && self.cancelled_during(delay).await {
-                return Ok(Err(cancelled_between()));
+                return Ok(Err(cancelled_between().with_spent(spent)));
             }
             let scope = StepScope::new(
                 self.run_id.clone(),
@@ -170,10 +187,11 @@ impl<L: AttemptLog> Attempts<'_, L> {
                 self.cancellation.clone(),
             );
             let failure = match effect.attempt(self.executor, &scope).await {
-                Ok(output) => return Ok(Ok(output)),
+                Ok(output) => return Ok(Ok(E::after_failures(output, spent))),
                 Err(failure) if failure.kind == FailureKind::NoWorker => return Err(failure.into()),
-                Err(failure) => failure,
+                Err(failure) => failure.with_spent(spent),
             };
+            spent = failure.spent.clone();
             let ActivityOptions {
                 retry_policy,
                 effects,

@@ -29,7 +29,33 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let name = options.name(&default)?;
     let description = options.description(&input.attrs, args.span())?;
     let (title, annotations) = (options.title(), options.annotations());
-    let deferred = options.deferred();
+    let fields = options.fields();
+    let preview = options.previews().map(|path| {
+        quote! {
+            async fn preview(
+                &self,
+                args: #args,
+                ctx: &::neuron_tool::ToolContext,
+            ) -> ::core::result::Result<
+                ::core::option::Option<::neuron_tool::Preview>,
+                Self::Error,
+            > {
+                #path(args, ctx).await
+            }
+        }
+    });
+    let outcome = options.outcomes().map(|path| {
+        quote! {
+            async fn outcome(
+                &self,
+                _key: &str,
+                args: #args,
+                ctx: &::neuron_tool::ToolContext,
+            ) -> ::core::result::Result<::core::option::Option<Self::Output>, Self::Error> {
+                #path(args, ctx).await
+            }
+        }
+    });
     let tool = format_ident!("{args}Tool", span = args.span());
     let doc = format!("The tool `{name}`, with the arguments [`{args}`].");
     Ok(quote! {
@@ -45,7 +71,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
 
             fn definition(&self) -> ::neuron_tool::ToolDefinition {
                 ::neuron_tool::ToolDefinition {
-                    deferred: #deferred,
+                    #fields,
                     ..::neuron_tool::__private::definition::<#args>(
                         #name, #title, #description, #annotations,
                     )
@@ -59,6 +85,9 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             ) -> ::core::result::Result<Self::Output, Self::Error> {
                 ::neuron_tool::CallTool::call(args, ctx).await
             }
+
+            #preview
+            #outcome
         }
     })
 }

@@ -1,8 +1,8 @@
 //! `#[neuron_tool]`: from a function or method to a tool.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::{Attribute, Ident, ImplItemFn, Result, Visibility};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Ident, ImplItemFn, Path, Result, Visibility};
 
 use crate::{
     arguments::{self, camel_case},
@@ -11,11 +11,22 @@ use crate::{
 };
 
 /// What a tool is made of, beside its function.
-struct Parts {
+struct Parts<'a> {
     name: String,
     definition: TokenStream,
     args: Ident,
     args_struct: TokenStream,
+    /// The function that says what a call would do.
+    previews: Option<&'a Path>,
+    /// The function that says what became of a call.
+    outcomes: Option<&'a Path>,
+}
+
+/// What the methods of a tool do.
+struct Bodies {
+    call: TokenStream,
+    preview: Option<TokenStream>,
+    outcome: Option<TokenStream>,
 }
 
 pub(crate) fn expand(options: &Options, mut function: ImplItemFn) -> Result<TokenStream> {
@@ -39,8 +50,8 @@ pub(crate) fn with_error(mut function: ImplItemFn, error: &syn::Error) -> TokenS
     quote!(#function)
 }
 
-impl Parts {
-    fn new(options: &Options, function: &ImplItemFn, signature: &Signature) -> Result<Self> {
+impl<'a> Parts<'a> {
+    fn new(options: &'a Options, function: &ImplItemFn, signature: &Signature) -> Result<Self> {
         let ident = &function.sig.ident;
         let name = options.name(ident)?;
         let (visibility, inherited) = (&function.vis, Visibility::Inherited);
@@ -52,10 +63,10 @@ impl Parts {
         let (args, args_struct) = arguments::define(ident, args_visibility, signature);
         let description = options.description(&function.attrs, ident.span())?;
         let (title, annotations) = (options.title(), options.annotations());
-        let deferred = options.deferred();
+        let fields = options.fields();
         let definition = quote! {
             ::neuron_tool::ToolDefinition {
-                deferred: #deferred,
+                #fields,
                 ..::neuron_tool::__private::definition::<#args>(
                     #name, #title, #description, #annotations,
                 )
@@ -66,6 +77,8 @@ impl Parts {
             definition,
             args,
             args_struct,
+            previews: options.previews(),
+            outcomes: options.outcomes(),
         })
     }
 
@@ -74,9 +87,36 @@ impl Parts {
         &self,
         output: &TokenStream,
         error: &TokenStream,
-        call: &TokenStream,
+        bodies: &Bodies,
     ) -> TokenStream {
         let (name, definition, args) = (&self.name, &self.definition, &self.args);
+        let call = &bodies.call;
+        let preview = bodies.preview.as_ref().map(|body| {
+            quote! {
+                async fn preview(
+                    &self,
+                    args: #args,
+                    ctx: &::neuron_tool::ToolContext,
+                ) -> ::core::result::Result<
+                    ::core::option::Option<::neuron_tool::Preview>,
+                    #error,
+                > {
+                    #body
+                }
+            }
+        });
+        let outcome = bodies.outcome.as_ref().map(|body| {
+            quote! {
+                async fn outcome(
+                    &self,
+                    _key: &str,
+                    args: #args,
+                    ctx: &::neuron_tool::ToolContext,
+                ) -> ::core::result::Result<::core::option::Option<#output>, #error> {
+                    #body
+                }
+            }
+        });
         quote! {
             const NAME: &'static str = #name;
             type Args = #args;
@@ -94,6 +134,9 @@ impl Parts {
             ) -> ::core::result::Result<#output, #error> {
                 #call
             }
+
+            #preview
+            #outcome
         }
     }
 }
@@ -114,7 +157,7 @@ fn passed(signature: &Signature) -> impl Iterator<Item = TokenStream> {
 }
 
 /// A function: its tool is a type of its own beside it.
-fn free(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenStream {
+fn free(parts: &Parts<'_>, function: &ImplItemFn, signature: &Signature) -> TokenStream {
     let (visibility, ident) = (&function.vis, &function.sig.ident);
     let tool = format_ident!("{}Tool", camel_case(ident), span = ident.span());
     let doc = format!("The tool `{}`, which calls [`{ident}`].", parts.name);
@@ -141,15 +184,23 @@ fn free(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenStr
             }
         },
     };
-    let (args_struct, passed) = (&parts.args_struct, passed(signature));
+    let args_struct = &parts.args_struct;
+    let passed: Vec<_> = passed(signature).collect();
     let result = &signature.output;
     let output = quote!(<#result as ::neuron_tool::__private::ToolResult>::Output);
     let error = quote!(<#result as ::neuron_tool::__private::ToolResult>::Error);
-    let call = quote! {
-        let _ = (&args, ctx);
-        #ident(#(#passed),*).await
+    let calling = |function: &dyn ToTokens| {
+        quote! {
+            let _ = (&args, ctx);
+            #function(#(#passed),*).await
+        }
     };
-    let implementation = parts.implementation(&output, &error, &call);
+    let bodies = Bodies {
+        call: calling(ident),
+        preview: parts.previews.map(|path| calling(path)),
+        outcome: parts.outcomes.map(|path| calling(path)),
+    };
+    let implementation = parts.implementation(&output, &error, &bodies);
     quote! {
         #function
         #args_struct
@@ -162,7 +213,7 @@ fn free(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenStr
 
 /// A method: its tool is made by another method, which is all that can stand beside it. The types in it do
 /// not see `Self`, so they have what depends on it as parameters.
-fn method(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenStream {
+fn method(parts: &Parts<'_>, function: &ImplItemFn, signature: &Signature) -> TokenStream {
     let (visibility, ident) = (&function.vis, &function.sig.ident);
     let tool = format_ident!("{}Tool", camel_case(ident), span = ident.span());
     let maker = format_ident!("{}_tool", plain(ident), span = ident.span());
@@ -170,12 +221,41 @@ fn method(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenS
         "The tool `{}`, which calls [`{ident}`](Self::{ident}).",
         parts.name
     );
-    let (args, args_struct, passed) = (&parts.args, &parts.args_struct, passed(signature));
-    let implementation = parts.implementation(
-        &quote!(O),
-        &quote!(E),
-        &quote!((self.call)(&self.state, args, ctx).await),
-    );
+    let (args, args_struct) = (&parts.args, &parts.args_struct);
+    let passed: Vec<_> = passed(signature).collect();
+    let (previews, outcomes) = (parts.previews, parts.outcomes);
+    let bodies = Bodies {
+        call: quote!((self.call)(&self.state, args, ctx).await),
+        preview: previews.map(|_| quote!((self.preview)(&self.state, args, ctx).await)),
+        outcome: outcomes.map(|_| quote!((self.outcome)(&self.state, args, ctx).await)),
+    };
+    let implementation = parts.implementation(&quote!(O), &quote!(E), &bodies);
+    let field = |name: &TokenStream, output: &TokenStream| {
+        quote! {
+            #name: for<'a> fn(
+                &'a S,
+                #args,
+                &'a ::neuron_tool::ToolContext,
+            ) -> ::neuron_tool::__private::CallFuture<'a, #output, E>,
+        }
+    };
+    let value = |name: &TokenStream, path: &Path| {
+        quote! {
+            #name: |state, args, ctx| {
+                ::std::boxed::Box::pin(async move {
+                    let _ = (&args, ctx);
+                    #path(state, #(#passed),*).await
+                })
+            },
+        }
+    };
+    let (preview, outcome) = (quote!(preview), quote!(outcome));
+    let call_field = field(&quote!(call), &quote!(O));
+    let previewed = quote!(::core::option::Option<::neuron_tool::Preview>);
+    let preview_field = previews.map(|_| field(&preview, &previewed));
+    let outcome_field = outcomes.map(|_| field(&outcome, &quote!(::core::option::Option<O>)));
+    let preview_value = previews.map(|path| value(&preview, path));
+    let outcome_value = outcomes.map(|path| value(&outcome, path));
     let conditions: Vec<&Attribute> = function
         .attrs
         .iter()
@@ -192,11 +272,9 @@ fn method(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenS
 
             struct #tool<S, O, E> {
                 state: ::std::sync::Arc<S>,
-                call: for<'a> fn(
-                    &'a S,
-                    #args,
-                    &'a ::neuron_tool::ToolContext,
-                ) -> ::neuron_tool::__private::CallFuture<'a, O, E>,
+                #call_field
+                #preview_field
+                #outcome_field
             }
 
             impl<S, O, E> ::neuron_tool::Tool for #tool<S, O, E>
@@ -216,6 +294,8 @@ fn method(parts: &Parts, function: &ImplItemFn, signature: &Signature) -> TokenS
                         state.#ident(#(#passed),*).await
                     })
                 },
+                #preview_value
+                #outcome_value
             }
         }
     }

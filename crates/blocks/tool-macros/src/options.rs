@@ -3,12 +3,12 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Meta, Result, Token,
+    Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Meta, Path, Result, Token,
     parse::{Parse, ParseStream},
 };
 
-const KNOWN: &str =
-    "name, title, description, read_only, idempotent, destructive, open_world and deferred";
+const KNOWN: &str = "name, title, description, read_only, idempotent, destructive, open_world, deferred, previews \
+                     and outcomes";
 const MAX_NAME: usize = 64;
 
 /// What the author says about a tool.
@@ -22,6 +22,8 @@ pub(crate) struct Options {
     destructive: Option<LitBool>,
     open_world: Option<LitBool>,
     deferred: Option<LitBool>,
+    previews: Option<Path>,
+    outcomes: Option<Path>,
 }
 
 impl Parse for Options {
@@ -50,6 +52,8 @@ impl Options {
             "destructive" => set(&mut self.destructive, &key, flag(&key, input)?),
             "open_world" => set(&mut self.open_world, &key, flag(&key, input)?),
             "deferred" => set(&mut self.deferred, &key, flag(&key, input)?),
+            "previews" => set(&mut self.previews, &key, function(&key, input)?),
+            "outcomes" => set(&mut self.outcomes, &key, function(&key, input)?),
             other => Err(syn::Error::new(
                 key.span(),
                 format!("a tool has no option `{other}`: it has {KNOWN}"),
@@ -108,9 +112,24 @@ impl Options {
         optional(title.map(|title| quote!(::std::string::String::from(#title))))
     }
 
-    /// Whether the result comes later.
-    pub(crate) fn deferred(&self) -> bool {
-        self.deferred.as_ref().is_some_and(LitBool::value)
+    /// What says what a call would do.
+    pub(crate) fn previews(&self) -> Option<&Path> {
+        self.previews.as_ref()
+    }
+
+    /// What says what became of a call.
+    pub(crate) fn outcomes(&self) -> Option<&Path> {
+        self.outcomes.as_ref()
+    }
+
+    /// The fields of the definition that say what the tool is beside a call.
+    pub(crate) fn fields(&self) -> TokenStream {
+        let (deferred, previews, outcomes) = (
+            self.deferred.as_ref().is_some_and(LitBool::value),
+            self.previews.is_some(),
+            self.outcomes.is_some(),
+        );
+        quote!(deferred: #deferred, previews: #previews, outcomes: #outcomes)
     }
 
     /// The annotations: none where nothing is said.
@@ -162,6 +181,18 @@ fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
             syn::Error::new(
                 error.span(),
                 format!("`{key}` takes a text: write {key} = \"…\""),
+            )
+        })
+}
+
+fn function(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
+    input
+        .parse::<Token![=]>()
+        .and_then(|_| input.parse())
+        .map_err(|error| {
+            syn::Error::new(
+                error.span(),
+                format!("`{key}` takes a function: write {key} = its_name"),
             )
         })
 }

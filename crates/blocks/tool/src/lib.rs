@@ -13,8 +13,8 @@ pub mod __private;
 mod layers;
 
 pub use neuron_types::{
-    Tool, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError,
-    ToolOutput,
+    Preview, Tool, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects,
+    ToolError, ToolOutput,
 };
 
 /// Makes a tool of a struct of arguments, which says by [`CallTool`] what a call does.
@@ -143,9 +143,38 @@ pub use neuron_tool_macros::Tool;
 /// | `idempotent` | calling twice is the same as calling once: it may be repeated |
 /// | `destructive` | a call may destroy something |
 /// | `open_world` | a call reaches beyond this system |
+/// | `previews = path` | what a call would do says this function: see [`Tool::preview`](trait@Tool) |
+/// | `outcomes = path` | what became of a call says this one, by `ctx.idempotency_key`: see [`Tool::outcome`](trait@Tool) |
 ///
-/// A tool that is neither `read_only` nor `idempotent` is a write, which is attempted once. Each of the last
+/// A tool that is neither `read_only` nor `idempotent` is a write, which is attempted once. Each of these
 /// four can be denied too: `destructive = false`.
+///
+/// The functions of `previews` and `outcomes` are asynchronous and take what the tool's function takes, a method's
+/// `&self` included; those of a struct take it and `&ToolContext`. They return a `Result` of `Option<Preview>`, and of an
+/// `Option` of what the tool returns, with its error:
+///
+/// ```
+/// use neuron_tool::{Preview, Tool, ToolContext, ToolError, neuron_tool};
+///
+/// /// Pays the supplier.
+/// #[neuron_tool(previews = would_pay, outcomes = was_paid)]
+/// async fn pay(cents: u32, ctx: &ToolContext) -> Result<String, ToolError> {
+///     Ok(format!("paid {cents} as {}", ctx.idempotency_key))
+/// }
+///
+/// async fn would_pay(cents: u32, _: &ToolContext) -> Result<Option<Preview>, ToolError> {
+///     let text = Some(format!("{cents} cents leave the account"));
+///     Ok(Some(Preview { text, ..Preview::default() }))
+/// }
+///
+/// async fn was_paid(_: u32, ctx: &ToolContext) -> Result<Option<String>, ToolError> {
+///     // A real one asks the bank.
+///     Ok(ctx.idempotency_key.starts_with('a').then(|| "paid".to_owned()))
+/// }
+///
+/// let definition = PayTool.definition();
+/// assert!(definition.previews && definition.outcomes);
+/// ```
 ///
 /// # What calls share
 ///

@@ -52,6 +52,7 @@ pub use request::context_edit::{ContextEdit, ContextManagement};
 pub use request::provider::{DynProvider, Provider};
 pub use request::response::{CompletionResponse, StopReason};
 pub use request::size::{RequestSize, TokenCalibration};
+pub use request::spent::Spent;
 pub use request::stream::{StreamEvent, StreamHandle};
 pub use request::usage::{TokenUsage, UsageIteration, cost_sum};
 pub use rule::certainty::Certainty;

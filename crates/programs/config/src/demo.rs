@@ -59,6 +59,7 @@ impl Provider for DemoModel {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         })
     }
 }

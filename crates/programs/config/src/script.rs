@@ -31,7 +31,7 @@
 //! | `usage` | `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_creation_tokens`, `reasoning_tokens` | not reported |
 //! | `cost_usd` | what the call cost, as a decimal string | from the prices, if they know the model |
 //! | `delay_ms` | how long the answer takes | 0 |
-//! | `fail` | what the attempts before the answer fail with: `kind` of the failure taxonomy, `status`, `retry_after_ms`, `message` | none |
+//! | `fail` | what the attempts before the answer fail with: `kind` of the failure taxonomy, `status`, `retry_after_ms`, `message`, `usage` if it is reported all the same | none |
 //!
 //! A key that is not in this list is an error.
 //!
@@ -225,6 +225,7 @@ impl ScriptTurn {
             cost_usd: self.cost_usd,
             extra: None,
             mismatch: None,
+            spent_before: None,
         }
     }
 }
@@ -274,6 +275,7 @@ struct ScriptFailure {
     status: Option<u16>,
     retry_after_ms: Option<u64>,
     message: Option<String>,
+    usage: Option<ScriptUsage>,
 }
 
 impl ScriptFailure {
@@ -288,6 +290,9 @@ impl ScriptFailure {
         }
         if let Some(delay) = self.retry_after_ms {
             error = error.with_retry_after(Duration::from_millis(delay));
+        }
+        if let Some(usage) = &self.usage {
+            error = error.with_usage(usage.tokens());
         }
         error
     }

@@ -75,6 +75,7 @@ pub fn answer(text: &str) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        spent_before: None,
     }
 }
 

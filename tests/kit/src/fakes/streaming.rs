@@ -65,6 +65,7 @@ fn whole(texts: &[String]) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        spent_before: None,
     }
 }
 

@@ -25,6 +25,9 @@ pub trait Host: Sized {
     /// [`rolling_over_after`](Self::rolling_over_after).
     const ROLLS_OVER: bool;
 
+    /// It gives up a step whose workers were killed ten times in a row. Default is that it does.
+    const COUNTS_LOST_WORKERS: bool = true;
+
     /// This host, but a run goes on in a fresh history between two steps as soon as one has so many of the
     /// engine's own events, entries or operations.
     ///

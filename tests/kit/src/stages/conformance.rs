@@ -31,6 +31,7 @@ macro_rules! __scenarios {
                 failures_that_cannot_be_mended_end_the_run_at_once
                 an_outage_of_the_model_is_waited_out
                 an_outage_that_lasts_too_long_ends_the_run
+                what_failed_attempts_used_counts
                 a_write_is_not_repeated
                 a_person_is_asked_about_an_unknown_outcome
                 a_tool_is_asked_for_an_unknown_outcome
@@ -89,6 +90,7 @@ macro_rules! __scenarios {
                 a_deferred_result_comes_after_two_killed_workers
                 decided_right_after_a_kill
                 killed_again_and_again
+                a_step_that_ends_every_worker_is_given_up
                 killed_around_a_summary
                 killed_between_reminders
                 killed_after_a_remembered_decision

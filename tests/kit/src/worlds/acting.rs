@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use neuron_executor::Executor;
+use neuron_executor::{Executor, ModelPrice, Prices};
+use rust_decimal::Decimal;
 
 use super::{hook::WorldHook, line::Line, tools, verifier::WorldVerifier};
 use crate::ScriptedModel;
+
+/// The models that have a price: those of the runs of these names.
+pub(crate) const PRICED: [&str; 4] = ["billed", "billed-beside", "billed-over", "billed-lost"];
 
 /// An executor that acts on the world at the end of this line. Its provider's name is `world`.
 pub(crate) fn executor(line: Line) -> Executor {
@@ -18,5 +22,22 @@ pub(crate) fn executor(line: Line) -> Executor {
             line: Arc::clone(&line),
         })
         .provider("world", ScriptedModel { line })
+        .prices(prices())
         .build()
+}
+
+/// What the models of [`PRICED`] cost: a tenth of a cent for each token.
+fn prices() -> Prices {
+    let mut prices = Prices::default();
+    for model in PRICED {
+        let price = ModelPrice {
+            input: Decimal::ONE_THOUSAND,
+            output: Decimal::ONE_THOUSAND,
+            cache_read: None,
+            cache_write: None,
+            long_prompt: None,
+        };
+        prices.insert("world", model, price);
+    }
+    prices
 }

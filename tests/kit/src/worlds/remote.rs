@@ -3,14 +3,14 @@
 //! A connection that is closed before the answer is an attempt that was dropped, so the world notices when a
 //! worker is killed.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use futures::future::BoxFuture;
 use neuron_approvers::ApproverEntry;
 use neuron_executor::Executor;
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, HookError, Message, ProviderError,
-    RequestHead, StepFailure, ToolOutput,
+    RequestHead, Spent, StepFailure, ToolOutput,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
@@ -101,25 +101,36 @@ fn provider_error(failure: StepFailure) -> ProviderError {
         message,
         status,
         retry_after,
+        spent,
         ..
     } = failure;
-    let Some(status) = status else {
-        return with_retry_after(ProviderError::new(kind, message), retry_after);
+    let mut error = match status {
+        None => ProviderError::new(kind, message),
+        Some(status) => {
+            // The error puts its status behind its message.
+            let suffix = format!(" (HTTP {status})");
+            let message = message.strip_suffix(&suffix).unwrap_or(&message);
+            ProviderError::new(kind, message).with_status(status)
+        }
     };
-    // The error puts its status behind its message.
-    let suffix = format!(" (HTTP {status})");
-    let message = message.strip_suffix(&suffix).unwrap_or(&message);
-    with_retry_after(
-        ProviderError::new(kind, message).with_status(status),
-        retry_after,
-    )
+    if let Some(delay) = retry_after {
+        error = error.with_retry_after(delay);
+    }
+    if let Some(spent) = spent {
+        error = error.with_usage(spent.usage);
+    }
+    error
 }
 
-fn with_retry_after(error: ProviderError, retry_after: Option<Duration>) -> ProviderError {
-    match retry_after {
-        Some(delay) => error.with_retry_after(delay),
-        None => error,
-    }
+/// The failure that an error travels as.
+fn failure(error: ProviderError) -> StepFailure {
+    let used = error.usage().map(|usage| {
+        Box::new(Spent {
+            usage: usage.clone(),
+            cost_usd: None,
+        })
+    });
+    StepFailure::from(error).with_spent(used)
 }
 
 async fn call<T: DeserializeOwned>(address: SocketAddr, ask: &Ask) -> io::Result<T> {
@@ -174,7 +185,7 @@ async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
         Ask::Model { model, messages } => {
             let request = CompletionRequest::new(RequestHead::new(model), messages);
             let answer = world.ask_model(&request).await;
-            serde_json::to_vec(&answer.map_err(StepFailure::from))
+            serde_json::to_vec(&answer.map_err(failure))
         }
         Ask::Tool(ask) => serde_json::to_vec(&world.ask_tool(ask).await),
         Ask::Approvers => {

@@ -46,6 +46,7 @@ mod tests {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         }
     }
 

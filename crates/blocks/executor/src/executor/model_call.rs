@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, HookEvent,
-    StepFailure,
+    Spent, StepFailure, TokenUsage,
 };
 use tracing::{Instrument, field::Empty, info, info_span, warn};
 
@@ -24,6 +24,8 @@ impl Executor {
     /// the prices of the model that answered, unless the provider did. The model is asked for a stream. If a
     /// [sink](Self::with_sink) watches, it is shown the pieces. The attempt may take as long as its scope says
     /// [without a piece](crate::longest_attempt).
+    ///
+    /// What the provider reported of an attempt that failed all the same is in its failure.
     ///
     /// # Several models
     ///
@@ -68,22 +70,24 @@ impl Executor {
         let mut models = models.into_iter().peekable();
         let mut failed = FailedModels::default();
         let mut is_first = true;
+        let mut spent = None;
         while let Some(model) = models.next() {
             let longest = failed.longest_turn(models.peek().is_none());
             let sent = fitted(request, own, model);
-            let failure = match self.ask(scope, &sent, longest).await {
+            let mut failure = match self.ask(scope, &sent, longest).await {
                 Ok(mut response) => {
                     let content = &mut response.message.content;
                     if !content.is_empty() {
                         let model = model.name();
                         content.push(ContentBlock::AnsweredBy { model });
                     }
-                    return Ok(response);
+                    return Ok(response.with_spent_before(spent));
                 }
                 Err(failure) => failure,
             };
+            spent = Spent::sum(spent, failure.spent.take());
             if ends_the_call(failure.kind) {
-                return Err(failure);
+                return Err(failure.with_spent(spent));
             }
             // What is not the first model's own request may be wrong for the model alone.
             let is_adapted = !is_first || holds_foreign(request, model.provider);
@@ -96,7 +100,8 @@ impl Executor {
             }
             is_first = false;
         }
-        Err(failed.into_failure().unwrap_or_else(none_asked))
+        let failure = failed.into_failure().unwrap_or_else(none_asked);
+        Err(failure.with_spent(spent))
     }
 
     /// The models of the list that can be asked here, in order.
@@ -184,14 +189,16 @@ impl Executor {
             None => None,
         };
         let sink = self.watcher(scope);
-        let answer = tokens::answer(sink, scope, &mut attempt, provider, request).await;
+        let mut used = TokenUsage::default();
+        let answer = tokens::answer(sink, scope, &mut attempt, provider, request, &mut used).await;
         if let Some(admission) = admission {
             match &answer {
                 Ok(response) => admission.answered(&response.usage),
                 Err(failure) => admission.failed(failure.kind, failure.retry_after),
             }
         }
-        let mut response = answer?;
+        let mut response =
+            answer.map_err(|failure| failure.with_spent(self.spent(name, request, used)))?;
         if response.cost_usd.is_none() {
             response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
         }
@@ -200,8 +207,20 @@ impl Executor {
         let event = HookEvent::PostLlmCall {
             response: &response,
         };
-        self.notify_after(&attempt, &event).await?;
+        let verdict = self.notify_after(&attempt, &event).await;
+        verdict.map_err(|failure| failure.with_spent(response.spent()))?;
         Ok(response)
+    }
+
+    /// What a call used and cost that was not answered. `None` where the provider did not say.
+    fn spent(
+        &self,
+        provider: &str,
+        request: &CompletionRequest,
+        usage: TokenUsage,
+    ) -> Option<Box<Spent>> {
+        let cost_usd = self.inner.prices.cost(provider, request, &usage);
+        (usage.total() > 0).then(|| Box::new(Spent { usage, cost_usd }))
     }
 
     /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.

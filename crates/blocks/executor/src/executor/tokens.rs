@@ -2,7 +2,8 @@
 
 use futures::StreamExt as _;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, DynProvider, FailureKind, StepFailure, StreamEvent,
+    CompletionRequest, CompletionResponse, DynProvider, FailureKind, ProviderError, StepFailure,
+    StreamEvent, TokenUsage,
 };
 
 use super::attempt::{Attempt, Cut};
@@ -13,13 +14,14 @@ const WHAT: &str = "the model call";
 /// Asks for the answer as a stream, so that a long one is not taken for none, and shows the sink its pieces.
 ///
 /// The answer is the stream's last event, which is what the provider would have answered in one piece. A stream
-/// that is dropped closes its connection.
+/// that is dropped closes its connection. `used` becomes what the provider says meanwhile of the tokens that it takes.
 pub(crate) async fn answer(
     sink: Option<&dyn EventSink>,
     scope: &StepScope,
     attempt: &mut Attempt<'_>,
     provider: &dyn DynProvider,
     request: &CompletionRequest,
+    used: &mut TokenUsage,
 ) -> Result<CompletionResponse, StepFailure> {
     let mut emitter = sink.map(|sink| Emitter {
         sink,
@@ -28,7 +30,7 @@ pub(crate) async fn answer(
     });
     let stream = attempt.part(provider.complete_stream_dyn(request)).await;
     let stream = stream.map_err(|cut| cut.into_failure(WHAT))?;
-    let mut events = stream.map_err(StepFailure::from)?.receiver;
+    let mut events = stream.map_err(|error| failed(error, used))?.receiver;
     let mut has_begun = false;
     loop {
         let event = attempt.part(events.next()).await;
@@ -49,10 +51,13 @@ pub(crate) async fn answer(
                 }
                 return Ok(*answer);
             }
-            Some(StreamEvent::Error(error)) => return Err(error.into()),
+            Some(StreamEvent::Error(error)) => return Err(failed(error, used)),
             Some(event) => {
                 has_begun = true;
                 attempt.goes_on();
+                if let StreamEvent::Usage(so_far) = &event {
+                    used.clone_from(so_far);
+                }
                 if let Some(emitter) = &mut emitter
                     && let Some(delta) = Delta::of_event(event)
                 {
@@ -67,6 +72,13 @@ pub(crate) async fn answer(
             }
         }
     }
+}
+
+fn failed(error: ProviderError, used: &mut TokenUsage) -> StepFailure {
+    if let Some(usage) = error.usage() {
+        used.clone_from(usage);
+    }
+    error.into()
 }
 
 struct Emitter<'a> {

@@ -38,6 +38,7 @@ impl McpClientHandler for Ada {
                 cost_usd: None,
                 extra: None,
                 mismatch: None,
+                spent_before: None,
             })
         })
     }

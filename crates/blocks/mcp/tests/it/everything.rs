@@ -177,6 +177,7 @@ impl McpClientHandler for Person {
                 cost_usd: None,
                 extra: None,
                 mismatch: None,
+                spent_before: None,
             })
         })
     }

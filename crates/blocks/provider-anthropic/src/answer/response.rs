@@ -118,6 +118,7 @@ impl Answer {
             cost_usd: None,
             extra: (!noted.is_empty()).then_some(Value::Object(noted)),
             mismatch: None,
+            spent_before: None,
         })
     }
 }

@@ -61,6 +61,7 @@ impl Assemble for Texts {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         })
     }
 }

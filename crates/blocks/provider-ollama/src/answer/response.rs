@@ -146,6 +146,7 @@ impl Answer {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         })
     }
 }

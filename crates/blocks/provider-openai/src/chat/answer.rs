@@ -85,6 +85,7 @@ impl Answer {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         })
     }
 }

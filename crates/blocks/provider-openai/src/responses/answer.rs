@@ -93,6 +93,7 @@ impl Answer {
             extra: (!self.input_transformations.is_empty())
                 .then(|| json!({"input_transformations": self.input_transformations})),
             mismatch: None,
+            spent_before: None,
         })
     }
 }

@@ -24,4 +24,10 @@ async fn no_text(key: String) -> Result<String, std::io::Error> {
     Ok(key)
 }
 
+/// Looks up a value.
+#[neuron_tool(previews = 3)]
+async fn no_function(key: String) -> Result<String, std::io::Error> {
+    Ok(key)
+}
+
 fn main() {}

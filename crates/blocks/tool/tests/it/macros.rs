@@ -1,7 +1,8 @@
 use std::{io, sync::Arc};
 
 use neuron_tool::{
-    Tool, ToolContext, ToolEffects, ToolError, ToolOutput, ToolRegistry, neuron_tool,
+    CallTool, Preview, Tool, ToolContext, ToolEffects, ToolError, ToolOutput, ToolRegistry,
+    neuron_tool,
 };
 use serde_json::json;
 
@@ -35,6 +36,126 @@ impl Account {
         }
         Ok(self.0 - amount)
     }
+}
+
+/// Sets the price.
+#[neuron_tool(previews = price_preview, outcomes = price_outcome)]
+async fn set_price(
+    #[state] shop: &Arc<str>,
+    cents: u32,
+    ctx: &ToolContext,
+) -> Result<String, ToolError> {
+    Ok(format!("{shop}: {cents} as {}", ctx.idempotency_key))
+}
+
+async fn price_preview(
+    shop: &Arc<str>,
+    cents: u32,
+    _: &ToolContext,
+) -> Result<Option<Preview>, ToolError> {
+    let text = Some(format!("{shop}: {cents}"));
+    Ok(Some(Preview {
+        text,
+        ..Preview::default()
+    }))
+}
+
+async fn price_outcome(
+    _: &Arc<str>,
+    cents: u32,
+    ctx: &ToolContext,
+) -> Result<Option<String>, ToolError> {
+    Ok(Some(format!("{cents} as {}", ctx.idempotency_key)))
+}
+
+impl Account {
+    /// Gives money.
+    #[neuron_tool(previews = Self::would_give, outcomes = Self::has_given)]
+    async fn give(&self, amount: i64) -> Result<i64, ToolError> {
+        Ok(self.0 + amount)
+    }
+
+    async fn would_give(&self, amount: i64) -> Result<Option<Preview>, ToolError> {
+        let text = Some(format!("{} and {amount}", self.0));
+        Ok(Some(Preview {
+            text,
+            ..Preview::default()
+        }))
+    }
+
+    async fn has_given(&self, amount: i64) -> Result<Option<i64>, ToolError> {
+        Ok((amount > 0).then_some(self.0 + amount))
+    }
+}
+
+/// Moves a file.
+#[derive(serde::Deserialize, schemars::JsonSchema, Tool)]
+#[tool(previews = move_preview)]
+struct MoveFile {
+    to: String,
+}
+
+impl CallTool for MoveFile {
+    type Output = String;
+    type Error = ToolError;
+
+    async fn call(self, _: &ToolContext) -> Result<String, ToolError> {
+        Ok(self.to)
+    }
+}
+
+async fn move_preview(args: MoveFile, _: &ToolContext) -> Result<Option<Preview>, ToolError> {
+    let text = Some(format!("to {}", args.to));
+    Ok(Some(Preview {
+        text,
+        ..Preview::default()
+    }))
+}
+
+#[tokio::test]
+async fn functions_say_what_calls_would_do_and_what_became_of_them() {
+    use neuron_tool::ToolDyn;
+
+    let ctx = ToolContext {
+        idempotency_key: "k1".into(),
+        ..ToolContext::default()
+    };
+    let shown = async |tool: &dyn ToolDyn, input| {
+        let preview = tool.preview_dyn(input, &ctx).await.unwrap();
+        preview.and_then(|preview| preview.text)
+    };
+    let outcome = async |tool: &dyn ToolDyn, input| {
+        let outcome = tool.outcome_dyn("k1", input, &ctx).await;
+        outcome.unwrap()
+    };
+
+    let price = SetPriceTool::new("shop".into());
+    let definition = Tool::definition(&price);
+    assert!(definition.previews && definition.outcomes);
+    let input = json!({"cents": 5});
+    let text = shown(&price, input.clone()).await;
+    assert_eq!(text.as_deref(), Some("shop: 5"));
+    assert_eq!(
+        outcome(&price, input).await,
+        Some(ToolOutput::text("5 as k1"))
+    );
+
+    let give = Arc::new(Account(10)).give_tool();
+    let text = shown(&give, json!({"amount": 2})).await;
+    assert_eq!(text.as_deref(), Some("10 and 2"));
+    assert_eq!(
+        outcome(&give, json!({"amount": 2})).await,
+        Some(ToolOutput::text("12"))
+    );
+    assert_eq!(outcome(&give, json!({"amount": 0})).await, None);
+
+    let definition = Tool::definition(&MoveFileTool);
+    assert!(definition.previews && !definition.outcomes);
+    let text = shown(&MoveFileTool, json!({"to": "there"})).await;
+    assert_eq!(text.as_deref(), Some("to there"));
+    assert_eq!(outcome(&MoveFileTool, json!({"to": "there"})).await, None);
+    let definition = Tool::definition(&AddUpTool);
+    assert!(!definition.previews && !definition.outcomes);
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub(crate) fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse 
         cost_usd: None,
         extra: None,
         mismatch: None,
+        spent_before: None,
     }
 }
 

@@ -56,6 +56,13 @@ impl<'a, D> SummaryModel<'a, D> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes in what failed attempts used and cost.
+    fn spend_on_failures(&self, spent: Option<&Spent>) {
+        if let Some(Spent { usage, cost_usd }) = spent {
+            self.made().spent.add(usage, *cost_usd);
+        }
+    }
+
     /// Numbers the call, so that no two steps of a run have the same id.
     fn next_step(&self) -> StepId {
         let mut made = self.made();
@@ -94,7 +101,11 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
         let awaited: Vec<Handle> = [call].into_iter().chain(self.clock).collect();
         let response = loop {
             match self.door.next(&awaited, &[signal::USER_MESSAGE]).await {
-                Ok(Observed::Ended(_, End::Model(result))) => break *result?,
+                Ok(Observed::Ended(_, End::Model(Ok(response)))) => break *response,
+                Ok(Observed::Ended(_, End::Model(Err(failure)))) => {
+                    self.spend_on_failures(failure.spent.as_deref());
+                    return Err(failure.into());
+                }
                 Ok(Observed::Ended(handle, End::Deadline)) if self.clock == Some(handle) => {
                     self.door.leave(call);
                     self.made().is_time_over = true;
@@ -109,6 +120,7 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
             }
         };
         self.made().spent.add(&response.usage, response.cost_usd);
+        self.spend_on_failures(response.spent_before.as_deref());
         Ok(response)
     }
 

@@ -3,10 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, PermissionDecision,
-    Preview, StepFailure, TokenUsage, ToolCall, ToolOutput, UpgradeRequest, UserMessage,
-    VerifyOutcome, cost_sum,
+    Preview, Spent, StepFailure, ToolCall, ToolOutput, UpgradeRequest, UserMessage, VerifyOutcome,
 };
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 /// What to do next. Each action is answered by one of the observations named with it, or by
@@ -100,33 +98,6 @@ impl Action {
             Self::LeaveCalls => "leave calls",
             Self::Done => "done",
         }
-    }
-}
-
-/// What model calls used and cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    /// Their tokens.
-    pub usage: TokenUsage,
-    /// Their cost in US dollars; `None` if that of one is not known.
-    pub cost_usd: Option<Decimal>,
-}
-
-impl Default for Spent {
-    /// Nothing, for nothing.
-    fn default() -> Self {
-        Self {
-            usage: TokenUsage::default(),
-            cost_usd: Some(Decimal::ZERO),
-        }
-    }
-}
-
-impl Spent {
-    /// Adds one model call.
-    pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
-        self.usage.add(usage);
-        self.cost_usd = cost_sum(self.cost_usd, cost_usd);
     }
 }
 

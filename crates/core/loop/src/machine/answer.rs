@@ -18,6 +18,7 @@ impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
         self.spend(&response.usage, response.cost_usd);
+        self.spend_on_failures(response.spent_before.as_deref());
         let event = RunEvent::ModelResponded {
             turn: self.state.turn,
             stop_reason: response.stop_reason.clone(),
@@ -25,6 +26,7 @@ impl AgentMachine {
             usage: response.usage.clone(),
             cost_usd: response.cost_usd,
             model: response.message.answered_by().map(ToOwned::to_owned),
+            spent_before: response.spent_before.clone(),
         };
         self.emit(event);
         match response.stop_reason {
@@ -38,6 +40,7 @@ impl AgentMachine {
 
     pub(crate) fn model_failed(&mut self, failure: StepFailure, now: DateTime<Utc>) {
         let turn = self.state.turn;
+        self.spend_on_failures(failure.spent.as_deref());
         self.emit(RunEvent::ModelFailed {
             turn,
             failure: failure.clone(),

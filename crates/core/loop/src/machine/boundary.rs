@@ -176,6 +176,13 @@ impl AgentMachine {
         self.state.cost_usd = cost_sum(self.state.cost_usd, cost_usd);
     }
 
+    /// Takes in what failed attempts at a model call used and cost.
+    pub(crate) fn spend_on_failures(&mut self, spent: Option<&Spent>) {
+        if let Some(Spent { usage, cost_usd }) = spent {
+            self.spend(usage, *cost_usd);
+        }
+    }
+
     fn call_model(&mut self) {
         self.state.turn = self.state.turn.saturating_add(1);
         let turn = self.state.turn;

@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, ProviderError, ToolError, json::millis};
+use crate::{FailureKind, ProviderError, Spent, ToolError, json::millis};
 
 /// One failed attempt of a step, as it is journaled. Holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -27,6 +27,10 @@ pub struct StepFailure {
     pub retry_after: Option<Duration>,
     /// Whether a further attempt can help: the kind's answer, unless the other side said otherwise.
     pub retryable: bool,
+    /// What a model call used and cost that failed all the same, as far as the provider said, together with those of its
+    /// attempts that failed before. `None` where nothing was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Box<Spent>>,
 }
 
 impl StepFailure {
@@ -39,7 +43,15 @@ impl StepFailure {
             status: None,
             retry_after: None,
             retryable: kind.is_retryable(),
+            spent: None,
         }
+    }
+
+    /// Adds what an attempt used and cost, or several.
+    #[must_use]
+    pub fn with_spent(mut self, spent: Option<Box<Spent>>) -> Self {
+        self.spent = Spent::sum(spent, self.spent);
+        self
     }
 }
 
@@ -51,6 +63,7 @@ impl From<ProviderError> for StepFailure {
             status: error.status(),
             retry_after: error.retry_after(),
             retryable: error.is_retryable(),
+            spent: None,
         }
     }
 }

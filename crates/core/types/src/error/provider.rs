@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use crate::FailureKind;
+use crate::{FailureKind, TokenUsage};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -24,6 +24,7 @@ struct Inner {
     request_id: Option<String>,
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
+    usage: Option<TokenUsage>,
     source: Option<BoxError>,
 }
 
@@ -40,6 +41,7 @@ impl ProviderError {
                 request_id: None,
                 retry_after: None,
                 should_retry: None,
+                usage: None,
                 source: None,
             }),
         }
@@ -80,6 +82,13 @@ impl ProviderError {
         self
     }
 
+    /// Sets what the provider said that the call used though it failed. It counts as used.
+    #[must_use]
+    pub fn with_usage(mut self, usage: TokenUsage) -> Self {
+        self.inner.usage = Some(usage);
+        self
+    }
+
     /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
@@ -115,6 +124,12 @@ impl ProviderError {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.retry_after
+    }
+
+    /// What the call used though it failed, where the provider said so.
+    #[must_use]
+    pub fn usage(&self) -> Option<&TokenUsage> {
+        self.inner.usage.as_ref()
     }
 
     /// Whether a further attempt can help.

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Message, TokenUsage};
+use crate::{Message, Spent, TokenUsage};
 
 /// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,32 @@ pub struct CompletionResponse {
     /// tool calls or was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,
+    /// What attempts at this call used and cost that failed before it was answered, as far as their providers said; the
+    /// executor and the doors fill it in. `None` where none failed or nothing was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_before: Option<Box<Spent>>,
+}
+
+impl CompletionResponse {
+    /// Returns what it used and cost, together with the attempts that failed before. `None` where nothing was reported.
+    #[must_use]
+    pub fn spent(&self) -> Option<Box<Spent>> {
+        let is_reported = self.usage.total() > 0 || self.cost_usd.is_some();
+        let own = is_reported.then(|| {
+            Box::new(Spent {
+                usage: self.usage.clone(),
+                cost_usd: self.cost_usd,
+            })
+        });
+        Spent::sum(self.spent_before.clone(), own)
+    }
+
+    /// Adds what attempts used and cost that failed before.
+    #[must_use]
+    pub fn with_spent_before(mut self, spent: Option<Box<Spent>>) -> Self {
+        self.spent_before = Spent::sum(spent, self.spent_before);
+        self
+    }
 }
 
 /// Why a model's answer ended.

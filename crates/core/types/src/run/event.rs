@@ -7,8 +7,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    DecidedAt, ExitReason, FailureKind, RunError, RunPhase, RunTags, StepFailure, StopReason,
-    Ticket, TicketKind, TokenUsage, Verdict,
+    DecidedAt, ExitReason, FailureKind, RunError, RunPhase, RunTags, Spent, StepFailure,
+    StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 
 /// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
@@ -71,6 +71,9 @@ pub enum RunEvent {
         /// The model that answered, as `provider/model`, where the agent has several.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// What attempts at this call used and cost that failed before, as far as that is known: it counts, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent_before: Option<Box<Spent>>,
     },
     /// The model's answer is not of the [form](crate::ResponseFormat) that was asked for, or has no text. It is asked once
     /// more.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Ticket, TicketKind,
-    TokenUsage, request::usage::cost_sum,
+    ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Spent, Ticket,
+    TicketKind, TokenUsage, request::usage::cost_sum,
 };
 
 /// Where a run stands and what it has used so far, the same on every engine.
@@ -183,18 +183,29 @@ impl RunStatus {
                 text,
                 usage,
                 cost_usd,
+                spent_before,
                 ..
             } => {
                 self.spend(usage, *cost_usd);
+                self.spend_on_failures(spent_before.as_deref());
                 if text.is_some() {
                     self.last_message.clone_from(text);
                 }
+            }
+            RunEvent::ModelFailed { failure, .. } => {
+                self.spend_on_failures(failure.spent.as_deref());
             }
             RunEvent::ApprovalRequested { ticket, .. } => self.approvals.push(ticket.clone()),
             RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
                 self.approvals.retain(|open| open.ticket != *ticket);
             }
             _ => {}
+        }
+    }
+
+    fn spend_on_failures(&mut self, spent: Option<&Spent>) {
+        if let Some(Spent { usage, cost_usd }) = spent {
+            self.spend(usage, *cost_usd);
         }
     }
 

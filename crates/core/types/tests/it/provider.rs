@@ -31,6 +31,7 @@ impl Provider for Echo {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         })
     }
 }

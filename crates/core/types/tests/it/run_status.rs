@@ -55,6 +55,7 @@ fn responded(turn: u32, text: Option<&str>, cost_usd: Option<Decimal>) -> RunEve
         },
         cost_usd,
         model: None,
+        spent_before: None,
     }
 }
 

@@ -88,6 +88,7 @@ fn a_provider_error_keeps_its_status_its_delay_and_its_causes() {
             status: Some(529),
             retry_after: Some(Duration::from_secs(3)),
             retryable: true,
+            spent: None,
         }
     );
 }

@@ -19,6 +19,7 @@ fn responded(turn: u32, text: Option<&str>) -> RunEvent {
         usage: TokenUsage::default(),
         cost_usd: None,
         model: None,
+        spent_before: None,
     }
 }
 
@@ -116,6 +117,7 @@ fn response(message: Message) -> CompletionResponse {
         cost_usd: None,
         extra: None,
         mismatch: None,
+        spent_before: None,
     }
 }
 

@@ -132,6 +132,7 @@ impl Provider for RoomModel {
                 cost_usd: None,
                 extra: None,
                 mismatch: None,
+                spent_before: None,
             }),
             Act::Hang => std::future::pending().await,
             Act::Fail(kind, retry_after) => {

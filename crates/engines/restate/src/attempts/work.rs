@@ -80,9 +80,11 @@ impl Work {
         let since = failing_since.filter(|_| first > ONE_BY_ONE);
         let until = Instant::now() + TOGETHER;
         let mut made = 0;
+        let mut spent = None;
         loop {
             let attempt = first.saturating_add(made);
             let outcome = self.attempt(attempt, &worker, token.clone()).await;
+            let outcome = outcome.with_spent_before(spent);
             made = made.saturating_add(1);
             let next = since.and_then(|since| {
                 let failure = outcome.failure()?;
@@ -93,6 +95,7 @@ impl Work {
             let Some((failure, delay)) = next else {
                 return Attempted { outcome, made };
             };
+            spent = failure.spent.clone();
             let (run_id, step) = (self.run_id.clone(), self.options.step);
             let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
             worker.sink.retry(&notice);

@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::given_up;
 use neuron_executor::{RetryNotice, look_again};
-use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, StepId};
+use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, Spent, StepId};
 
 use crate::attempts::{attempted::Attempted, drain::Active, registry::Key, work::Work};
 
@@ -41,6 +41,8 @@ pub(crate) struct Effect {
     together: u32,
     /// When the first of those that count failed.
     pub(crate) failing_since: Option<DateTime<Utc>>,
+    /// What the attempts used and cost that failed.
+    spent: Option<Box<Spent>>,
     /// How many of these came one after another.
     looks: u32,
     /// When it starts, if one before it failed.
@@ -118,6 +120,7 @@ impl InFlight {
             uncounted: 0,
             together: 0,
             failing_since: None,
+            spent: None,
             looks: 0,
             due: None,
             start,
@@ -311,6 +314,7 @@ impl InFlight {
         if let Some((failure, delay)) = delay {
             let (run_id, step) = (effect.work.run_id.clone(), effect.work.options.step);
             let notice = RetryNotice::new(run_id, step, counted, failure.clone(), delay);
+            effect.spent = Spent::sum(effect.spent.take(), failure.spent.clone());
             effect.attempt = attempt.saturating_add(1);
             let due = later(at, delay);
             effect.due = Some(due);
@@ -321,6 +325,7 @@ impl InFlight {
             };
             return Some(Followed::Retry(notice, Box::new(blocked)));
         }
+        let outcome = outcome.with_spent_before(effect.spent.take());
         self.end(Handle::new(number), |_| outcome.into());
         None
     }

@@ -1,7 +1,7 @@
 //! The outcome of an attempt.
 
 use neuron_engine::json_bytes;
-use neuron_types::{CompletionResponse, End, StepFailure, ToolOutput};
+use neuron_types::{CompletionResponse, End, Spent, StepFailure, ToolOutput};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of an attempt, as it is journaled.
@@ -23,6 +23,18 @@ impl AttemptOutcome {
         match self {
             Self::Model(result) => result.as_ref().err(),
             Self::Tool(result) => result.as_ref().err(),
+        }
+    }
+
+    /// The same, with what the attempts used and cost that failed before it.
+    pub(crate) fn with_spent_before(self, spent: Option<Box<Spent>>) -> Self {
+        match self {
+            Self::Model(Ok(response)) => {
+                Self::Model(Ok(Box::new(response.with_spent_before(spent))))
+            }
+            Self::Model(Err(failure)) => Self::Model(Err(failure.with_spent(spent))),
+            Self::Tool(Err(failure)) => Self::Tool(Err(failure.with_spent(spent))),
+            Self::Tool(Ok(output)) => Self::Tool(Ok(output)),
         }
     }
 }

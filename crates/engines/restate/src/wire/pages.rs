@@ -234,6 +234,7 @@ mod tests {
             usage: neuron_types::TokenUsage::default(),
             cost_usd: None,
             model: None,
+            spent_before: None,
         };
         let ended = |output: Option<&str>| RunEvent::RunEnded {
             exit_reason: neuron_types::ExitReason::Complete,

@@ -73,6 +73,8 @@ impl Host for RestateHost {
     const SURVIVES: bool = true;
     const HAS_ENGINE: bool = true;
     const ROLLS_OVER: bool = true;
+    /// A worker is not shown how often the server has tried an invocation.
+    const COUNTS_LOST_WORKERS: bool = false;
 
     fn rolling_over_after(&self, events: u64) -> Self {
         Self {

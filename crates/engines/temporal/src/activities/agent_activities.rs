@@ -91,6 +91,7 @@ impl AgentActivities {
                 response.ok_or_else(another)
             })
             .await
+            .map(|(response, spent)| response.with_spent_before(spent))
     }
 
     /// Calls the model beside the run; `None`, without a call, if the conversation is not all here: a part of it
@@ -107,6 +108,8 @@ impl AgentActivities {
                 self.call_model(&ctx, executor, &scope, &step).await
             })
             .await
+            // It makes one attempt.
+            .map(|(response, _)| response)
     }
 
     /// Takes in a part of a conversation that is too large for one input.
@@ -125,6 +128,7 @@ impl AgentActivities {
                 Ok(())
             })
             .await
+            .map(|((), _)| ())
     }
 
     /// Calls a tool.
@@ -153,6 +157,7 @@ impl AgentActivities {
                 Ok(output)
             })
             .await
+            .map(|(output, _)| output)
     }
 
     /// Notifies the hooks of how the run ended. It is over: none of them can end it any more.

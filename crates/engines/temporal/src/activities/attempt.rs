@@ -14,7 +14,7 @@ use neuron_executor::{
     EventSink, Executor, Jitter, LatestProgress, MOST_LOST, RetryNotice, StepScope, lost_workers,
     next_delay,
 };
-use neuron_types::{FailureKind, RunId, StepFailure, ToolEffects};
+use neuron_types::{FailureKind, RunId, Spent, StepFailure, ToolEffects};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -49,23 +49,28 @@ impl Attempts {
     /// The executor's hooks are notified of what happened before the step, once for all of its attempts. Heartbeats
     /// go out in a task of their own, also while the work blocks its thread, and bring cancellation back; it ends the
     /// work through its scope.
+    ///
+    /// Returns the output, and what the attempts used and cost that failed before it.
     pub(crate) async fn make<'a, T, F>(
         &self,
         ctx: &ActivityContext,
         executor: Result<&'a Executor, StepFailure>,
         terms: &Terms,
         work: impl FnOnce(&'a Executor, StepScope) -> F,
-    ) -> Result<T, ActivityError>
+    ) -> Result<(T, Option<Box<Spent>>), ActivityError>
     where
         F: Future<Output = Result<T, StepFailure>>,
     {
         let info = ctx.info();
         let cancellation = CancellationToken::new();
         let progress = LatestProgress::default();
-        let before = beat_before(ctx);
-        let lost = Failing::lost_before(before.failing, info.attempt);
+        let before = beat_before(ctx, terms);
+        let lost = Failing::lost_before(before.failing.as_ref(), info.attempt);
+        let spent = before.failing.as_ref();
+        let spent = spent.and_then(|failing| failing.spent.clone());
         if lost >= MOST_LOST && terms.effects != ToolEffects::Write {
-            return Err(activity_error(&lost_workers(lost), None));
+            let failure = lost_workers(lost).with_spent(spent);
+            return Err(activity_error(&failure, None));
         }
         let notified = Arc::new(AtomicBool::new(before.notified));
         let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
@@ -94,10 +99,11 @@ impl Attempts {
                 let beats = info.heartbeat_timeout.map(|timeout| {
                     let period = period(self.heartbeat_interval, timeout);
                     let (notified, progress) = (Arc::clone(&notified), progress.clone());
+                    let failing = before.failing.clone();
                     let beats = beat(ctx.clone(), period, move || Beat {
                         notified: notified.load(Ordering::Relaxed),
                         progress: progress.get(),
-                        failing: before.failing,
+                        failing: failing.clone(),
                     });
                     AbortOnDropHandle::new(tokio::spawn(beats))
                 });
@@ -116,24 +122,29 @@ impl Attempts {
             Err(failure) => Err(failure),
         };
         let failure = match result {
-            Ok(output) => return Ok(output),
-            Err(failure) => failure,
+            Ok(output) => return Ok((output, spent)),
+            Err(failure) => failure.with_spent(spent),
         };
         let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
         let (failure, counts) = match (was_cancelled, self.stopping.is_cancelled()) {
             (true, false) => return Err(ActivityError::cancelled()),
             // The worker ends it, as if it was lost.
-            (true, true) => (interrupted(terms.effects), false),
+            (true, true) => {
+                let interrupted = interrupted(terms.effects);
+                (interrupted.with_spent(failure.spent), false)
+            }
             (false, _) => (failure, true),
         };
         let now = Utc::now();
-        let failing = Failing::after(before.failing, info.attempt, counts, now);
+        let failed_before = before.failing.as_ref();
+        let spent = failure.spent.clone();
+        let failing = Failing::after(failed_before, info.attempt, counts, now, spent);
         if !info.is_local {
             // The next attempt reads it. If it is lost, the hooks are notified again.
             let beat = Beat {
                 notified: notified.load(Ordering::Relaxed),
                 progress: progress.get(),
-                failing: Some(failing),
+                failing: Some(failing.clone()),
             };
             drop(ctx.record_heartbeat(beat).await);
         }
@@ -159,14 +170,23 @@ fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
         .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
 }
 
-/// What the newest heartbeat of the attempts before said.
-fn beat_before(ctx: &ActivityContext) -> Beat {
+/// What the newest heartbeat of the attempts before said, and what the run said of one beside it.
+fn beat_before(ctx: &ActivityContext, terms: &Terms) -> Beat {
     if ctx.info().is_local {
         // It is the only one.
         return Beat::default();
     }
     let beat = ctx.heartbeat_details().deserialize::<Beat>();
-    beat.ok().flatten().unwrap_or_default()
+    let mut beat = beat.ok().flatten().unwrap_or_default();
+    beat.failing = beat.failing.or_else(|| {
+        Some(Failing {
+            since: terms.failing_since?,
+            counted: 0,
+            answered: 0,
+            spent: terms.spent.clone(),
+        })
+    });
+    beat
 }
 
 /// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is

@@ -44,7 +44,8 @@ fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let scheduled = pending.scheduled_time.as_ref();
     let next = pending.next_attempt_schedule_time.as_ref();
     let scheduled_at = at(scheduled.map(|time| (time.seconds, time.nanos)));
-    let since = known.map(|failing| failing.since).or(scheduled_at)?;
+    let since = known.as_ref().map(|failing| failing.since);
+    let since = since.or(scheduled_at)?;
     // The server numbers the attempt that is under way, or comes next.
     let failed = u32::try_from(pending.attempt.saturating_sub(1)).unwrap_or_default();
     Some(Blocked {

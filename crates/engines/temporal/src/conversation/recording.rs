@@ -235,6 +235,7 @@ impl Recording {
                 usage: answer.usage.clone(),
                 cost_usd: answer.cost_usd,
                 model: answer.message.answered_by().map(ToOwned::to_owned),
+                spent_before: answer.spent_before.clone(),
             };
             self.record(responded, at);
         }

@@ -413,6 +413,7 @@ impl<W> Steps<W> {
         let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
             return Err(failure);
         };
+        let (failed_at, spent) = (time_of(&self.ctx), failure.spent.clone());
         if !self.ctx.is_replaying() {
             let sink = self.ctx.state(|host| host.sink.clone());
             sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
@@ -423,11 +424,11 @@ impl<W> Steps<W> {
                 .cancellation_token(token.clone())
                 .build();
             if self.ctx.timer(timer).await == TimerResult::Cancelled {
-                return Err(cancelled_between());
+                return Err(cancelled_between().with_spent(spent));
             }
             self.was_answered();
         }
-        Ok(terms.made_beside())
+        Ok(terms.made_beside(failed_at, spent))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use neuron_executor::Needed;
 use neuron_types::{
-    ActivityOptions, Priority, RequestHead, RunEvent, StepId, ToolCall, ToolEffects,
+    ActivityOptions, Priority, RequestHead, RunEvent, Spent, StepId, ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,6 +63,12 @@ pub(crate) struct Terms {
     /// How many attempts were made beside the run before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) made: u32,
+    /// When the first of these failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) failing_since: Option<DateTime<Utc>>,
+    /// What they used and cost, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spent: Option<Box<Spent>>,
     /// What the executor's hooks are notified of before the step.
     #[serde(rename = "tell", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<RunEvent>,
@@ -85,14 +92,18 @@ impl Terms {
             attempts: Some(policy.maximum_attempts).filter(|most| *most > 0 && !is_write),
             give_up_after_ms: u64::try_from(longest).unwrap_or(u64::MAX),
             made: 0,
+            failing_since: None,
+            spent: None,
             events,
         }
     }
 
-    /// The same step after an attempt beside the run, which notified the hooks.
-    pub(crate) fn made_beside(self) -> Self {
+    /// The same step after an attempt beside the run, which notified the hooks and failed at this time.
+    pub(crate) fn made_beside(self, failed_at: DateTime<Utc>, spent: Option<Box<Spent>>) -> Self {
         Self {
             made: 1,
+            failing_since: Some(failed_at),
+            spent,
             events: Vec::new(),
             ..self
         }

@@ -234,6 +234,7 @@ fn kind(name: &str) -> Option<FailureKind> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use neuron_types::StepId;
 
     use super::*;
@@ -272,7 +273,8 @@ mod tests {
             let temporal = retry_policy(&options);
             assert_eq!(temporal.maximum_attempts(), 0);
             assert_eq!(policy_of(Some(&temporal), &terms), policy);
-            assert_eq!(policy_of(Some(&temporal), &terms.made_beside()), policy);
+            let made_beside = terms.made_beside(DateTime::UNIX_EPOCH, None);
+            assert_eq!(policy_of(Some(&temporal), &made_beside), policy);
         }
     }
 
@@ -282,7 +284,7 @@ mod tests {
         let mut terms = Terms::new("a", &options, Vec::new());
         terms.attempts = None;
         let older = TemporalRetryPolicy::builder().maximum_attempts(4).build();
-        let made_beside = terms.made_beside();
+        let made_beside = terms.made_beside(DateTime::UNIX_EPOCH, None);
         assert_eq!(policy_of(Some(&older), &made_beside).maximum_attempts, 5);
     }
 

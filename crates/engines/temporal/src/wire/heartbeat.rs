@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_executor::ProgressReport;
+use neuron_types::Spent;
 use serde::{Deserialize, Serialize};
 
 /// What a heartbeat carries.
@@ -22,7 +23,7 @@ pub(crate) struct Beat {
 
 /// What the failed attempts of a step came to. The server counts attempts that were lost with their workers, and these
 /// do not.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Failing {
     /// When the first of them failed.
     pub(crate) since: DateTime<Utc>,
@@ -30,31 +31,36 @@ pub(crate) struct Failing {
     pub(crate) counted: u32,
     /// The server's number of the newest attempt that gave an answer.
     pub(crate) answered: u32,
+    /// What they used and cost, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spent: Option<Box<Spent>>,
 }
 
 impl Failing {
     /// Returns how many attempts were lost in a row before the one that the server gives this number.
-    pub(crate) fn lost_before(this: Option<Self>, attempt: u32) -> u32 {
+    pub(crate) fn lost_before(this: Option<&Self>, attempt: u32) -> u32 {
         let answered = this.map_or(0, |failing| failing.answered);
         attempt.saturating_sub(1).saturating_sub(answered)
     }
 
     /// Returns how many attempts count.
-    pub(crate) fn counted(this: Option<Self>) -> u32 {
+    pub(crate) fn counted(this: Option<&Self>) -> u32 {
         this.map_or(0, |failing| failing.counted)
     }
 
-    /// The same after one more attempt that failed, with the server's number of it.
+    /// The same after one more attempt that failed, with the server's number of it, and what all of them used and cost.
     pub(crate) fn after(
-        this: Option<Self>,
+        this: Option<&Self>,
         attempt: u32,
         counts: bool,
         now: DateTime<Utc>,
+        spent: Option<Box<Spent>>,
     ) -> Self {
         Self {
             since: this.map_or(now, |failing| failing.since),
             counted: Self::counted(this).saturating_add(u32::from(counts)),
             answered: attempt,
+            spent,
         }
     }
 
@@ -76,11 +82,11 @@ mod tests {
         );
         assert_eq!(Failing::lost_before(None, 1), 0);
         assert_eq!(Failing::lost_before(None, 3), 2);
-        let first = Failing::after(None, 3, true, now);
-        assert_eq!(Failing::lost_before(Some(first), 4), 0);
-        let interrupted = Failing::after(Some(first), 6, false, later);
-        assert_eq!(Failing::counted(Some(interrupted)), 1);
-        assert_eq!(Failing::lost_before(Some(interrupted), 8), 1);
+        let first = Failing::after(None, 3, true, now, None);
+        assert_eq!(Failing::lost_before(Some(&first), 4), 0);
+        let interrupted = Failing::after(Some(&first), 6, false, later, None);
+        assert_eq!(Failing::counted(Some(&interrupted)), 1);
+        assert_eq!(Failing::lost_before(Some(&interrupted), 8), 1);
         assert_eq!(interrupted.so_far(later), Duration::from_secs(5));
     }
 

@@ -128,13 +128,14 @@ pub(crate) fn check_answer(answer: CompletionResponse) -> Result<CompletionRespo
     if bytes <= LARGEST_ANSWER {
         return Ok(answer);
     }
-    Err(too_large(
+    let failure = too_large(
         FailureKind::InvalidRequest,
         format!(
             "the model's answer has {bytes} bytes and Temporal takes {LARGEST_ANSWER}: have it write less, or set \
              max_tokens"
         ),
-    ))
+    );
+    Err(failure.with_spent(answer.spent()))
 }
 
 /// Checks whether a chunk of a conversation can be sent.

@@ -31,6 +31,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             usage: response::usage(),
             cost_usd: Some(price()),
             model: Some("openai/gpt-6.1-terra".into()),
+            spent_before: None,
         },
         RunEvent::ModelResponded {
             turn: 1,
@@ -39,6 +40,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             usage: response::usage(),
             cost_usd: None,
             model: None,
+            spent_before: None,
         },
         RunEvent::AnswerRejected {
             turn: 2,

@@ -61,6 +61,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             cost_usd: Some(price()),
             extra: Some(json!({"stop_sequence": "END"})),
             mismatch: None,
+            spent_before: None,
         },
         CompletionResponse {
             id: String::new(),
@@ -71,6 +72,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             cost_usd: None,
             extra: None,
             mismatch: None,
+            spent_before: None,
         },
     ]
 }

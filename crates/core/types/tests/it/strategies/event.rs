@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     approval::{decision, ticket, verdict},
     decimal, few, json, moment, one_of,
-    response::{stop_reason, token_usage},
+    response::{spent, stop_reason, token_usage},
     run::{exit_reason, run_error, run_phase, run_tags},
     step::{failure, failure_kind},
     text,
@@ -30,8 +30,9 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         model in option::of(text()),
+        spent_before in option::of(spent()),
     ) -> RunEvent {
-        RunEvent::ModelResponded { turn, stop_reason, text, usage, cost_usd, model }
+        RunEvent::ModelResponded { turn, stop_reason, text, usage, cost_usd, model, spent_before }
     }
 }
 

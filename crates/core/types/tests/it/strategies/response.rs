@@ -1,4 +1,4 @@
-use neuron_types::{CompletionResponse, StopReason, TokenUsage, UsageIteration};
+use neuron_types::{CompletionResponse, Spent, StopReason, TokenUsage, UsageIteration};
 use proptest::{option, prelude::*};
 
 use super::{decimal, few, message::message, one_of, optional_json, text};
@@ -58,7 +58,27 @@ prop_compose! {
         cost_usd in option::of(decimal()),
         extra in optional_json(),
         mismatch in option::of(text()),
+        spent_before in option::of(spent()),
     ) -> CompletionResponse {
-        CompletionResponse { id, model, message, usage, stop_reason, cost_usd, extra, mismatch }
+        CompletionResponse {
+            id,
+            model,
+            message,
+            usage,
+            stop_reason,
+            cost_usd,
+            extra,
+            mismatch,
+            spent_before,
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn spent()(
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> Box<Spent> {
+        Box::new(Spent { usage, cost_usd })
     }
 }

@@ -5,7 +5,7 @@ use neuron_types::{
 use proptest::{option, prelude::*};
 use uuid::Uuid;
 
-use super::{few, finite, millis, one_of, text, tool::effects};
+use super::{few, finite, millis, one_of, response::spent, text, tool::effects};
 use crate::samples::{self, step::FAILURE_KINDS};
 
 pub(crate) fn failure_kind() -> impl Strategy<Value = FailureKind> {
@@ -19,8 +19,9 @@ prop_compose! {
         status in option::of(any::<u16>()),
         retry_after in option::of(millis()),
         retryable in any::<bool>(),
+        spent in option::of(spent()),
     ) -> StepFailure {
-        StepFailure { kind, message, status, retry_after, retryable }
+        StepFailure { kind, message, status, retry_after, retryable, spent }
     }
 }
 

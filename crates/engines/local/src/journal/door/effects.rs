@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use neuron_engine::{given_up, unknown_effect};
 use neuron_executor::{
-    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, NextAttempt, lost_write,
+    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, MOST_LOST, NextAttempt, lost_workers,
+    lost_write,
 };
 use neuron_types::{
     ActivityOptions, Blocked, BlockedKind, DurableError, End, Handle, StepFailure, StepId,
@@ -121,24 +122,35 @@ impl<E: Request> Step<E> {
                 attempts,
                 since,
                 due_at,
+                spent,
             }) => NextAttempt {
                 attempt: attempts.saturating_add(1),
                 delay: due_at.map(remaining).unwrap_or_default(),
                 failing_for: Some((wall_clock() - since).to_std().unwrap_or_default()),
+                spent,
             },
             _ => NextAttempt::default(),
         };
         if !self.token.is_cancelled() {
+            let lost = self.core.losses.of(self.operation.op);
+            if lost >= MOST_LOST && self.options.effects != ToolEffects::Write {
+                return Ok(Err(lost_workers(lost).with_spent(next.spent)));
+            }
+            if next.delay.is_zero() {
+                self.core.losses.note().await;
+            }
             match self.ready.clone().await {
                 Ok(()) => {}
                 // Whoever waits finds that the run was stopped, and leaves what was started.
                 Err(Unready::Stopped) => self.token.cancelled().await,
-                Err(Unready::Failed(failure)) => return Ok(Err(failure)),
+                Err(Unready::Failed(failure)) => {
+                    return Ok(Err(failure.with_spent(next.spent)));
+                }
                 Err(Unready::Journal(error)) => return Err(DurableError::engine(error)),
             }
         }
         if self.token.is_cancelled() {
-            return Ok(Err(given_up()));
+            return Ok(Err(given_up().with_spent(next.spent)));
         }
         let attempts = Attempts {
             executor: &self.executor,

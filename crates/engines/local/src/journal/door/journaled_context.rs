@@ -39,7 +39,9 @@ use crate::journal::{
 /// [`DurableError::NonDeterminism`], and the journal is not changed. Where the journal has no answer, what was
 /// in flight goes on: a model call, a read and an idempotent call with their next attempt, under the same
 /// idempotency key, after what is left of its delay; a write fails with
-/// [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called.
+/// [`OutcomeUnknown`](neuron_types::FailureKind::OutcomeUnknown) and is not called. What was in flight when ten
+/// processes in a row were killed, or dropped the run, fails with [`WorkerLost`](neuron_types::FailureKind::WorkerLost),
+/// and is not made again either: it may be what ends them. A run that was put away in order is not lost.
 ///
 /// # Segments
 ///
@@ -231,6 +233,15 @@ impl JournaledContext {
         self.core.next_op()
     }
 
+    /// Lets go of a run that does not go on here: its process is not lost with it.
+    async fn or_let_go<T>(&self, result: Result<T, DurableError>) -> Result<T, DurableError> {
+        let goes_on = matches!(result, Ok(_) | Err(DurableError::Cancelled { .. }));
+        if !goes_on {
+            self.core.losses.let_go().await;
+        }
+        result
+    }
+
     /// Whether the journal may have this operation.
     pub(crate) fn is_replayed(&self, op: i64) -> bool {
         op <= self.core.last_recorded
@@ -280,11 +291,13 @@ impl DurableContext for JournaledContext {
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
-        self.observe_next(handles, signals).await
+        let observed = self.observe_next(handles, signals).await;
+        self.or_let_go(observed).await
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        self.take_here(signals).await
+        let taken = self.take_here(signals).await;
+        self.or_let_go(taken).await
     }
 
     fn should_continue_as_new(&self) -> bool {

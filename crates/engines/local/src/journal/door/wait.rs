@@ -125,6 +125,7 @@ impl JournaledContext {
         signals: &[&str],
     ) -> Result<Observed, DurableError> {
         let core = &self.core;
+        core.losses.goes_live(op);
         let stop = core.stop.token();
         let are_left = {
             let flight = self.flight();

@@ -23,6 +23,7 @@ use crate::{
     journal::{
         run::{
             known::{Ended, Known},
+            losses::Losses,
             patience::Patience,
             state::{State, Unsaved},
             unwritten::Unwritten,
@@ -39,7 +40,7 @@ use crate::{
         tables::{
             entries::{self, Ending, Entry},
             events,
-            recording::Recording,
+            recording::{Reached, Recording},
             runs::{check_version, load_origin, open_run, save_output, save_status},
             segments::{self, Beginning},
             signals,
@@ -64,7 +65,9 @@ pub(crate) struct Core {
     /// How many events were journaled when the run was opened.
     replayed_events: u64,
     journal: Journal,
-    lock: RunLock,
+    lock: Arc<RunLock>,
+    /// How often it was lost with its process where it is.
+    pub(crate) losses: Arc<Losses>,
     pub(super) run: i64,
     /// Whoever executes the run starts where its newest segment does.
     is_from_start: AtomicBool,
@@ -119,6 +122,13 @@ impl Core {
         let beginning = segments::load(connection, run)?;
         let beginning = beginning.unwrap_or_else(|| Beginning::of_run(created_at));
         let recording = Recording::load(connection, run, beginning.place)?;
+        let Reached { place, attempts } = recording.reached();
+        let reached = Reached {
+            place: place.max(beginning.place),
+            attempts,
+        };
+        let lock = Arc::new(lock);
+        let losses = Losses::read(Arc::clone(&lock), reached);
         let stop = Stop::default();
         if let Some(reason) = signals::cancellation(connection, run)? {
             stop.cancel(reason);
@@ -131,6 +141,7 @@ impl Core {
             replayed_events,
             journal,
             lock,
+            losses: Arc::new(losses),
             run,
             run_id,
             is_from_start: AtomicBool::new(false),

@@ -3,6 +3,7 @@
 pub(crate) mod core;
 mod failing;
 pub(crate) mod known;
+pub(crate) mod losses;
 pub(crate) mod patience;
 pub(crate) mod state;
 pub(crate) mod take_signal;

@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -23,7 +24,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 pub(crate) struct RunLock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl RunLock {
@@ -32,10 +33,30 @@ impl RunLock {
         let path = lock_path(home, run_id.as_str());
         let file = open_lock(&path)?;
         match file.try_lock() {
-            Ok(()) if is_at(&file, &path) => Ok(Some(Self { path, _file: file })),
+            Ok(()) if is_at(&file, &path) => Ok(Some(Self { path, file })),
             Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
         }
+    }
+
+    /// Reads what was [written](Self::write_note) into the file last; empty if nothing was, or it cannot be read.
+    pub(crate) fn read_note(&self) -> String {
+        let (mut file, mut note) = (&self.file, String::new());
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut note));
+        if let Err(error) = read {
+            tracing::debug!(%error, path = %self.path.display(), "a lock file cannot be read");
+            return String::new();
+        }
+        note
+    }
+
+    /// Writes a short note for whoever takes the lock next into the file, in place of what was there. It outlives the
+    /// process, and not always the machine.
+    pub(crate) fn write_note(&self, note: &str) -> io::Result<()> {
+        let mut file = &self.file;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(note.as_bytes())
     }
 
     /// Removes the file of a run that is over: whoever locks it all the same finds that there is nothing to

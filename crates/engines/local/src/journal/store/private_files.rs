@@ -57,7 +57,7 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
 
 /// Opens a file to write to, and makes it for its owner alone if it is missing.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    options().create(true).truncate(false).open(path)
+    options().read(true).create(true).truncate(false).open(path)
 }
 
 /// For writing files that are their owner's alone.

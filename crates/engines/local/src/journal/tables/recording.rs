@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use neuron_types::{Spent, StepFailure};
 use rusqlite::Connection;
 
 use crate::journal::{
-    store::{column::Micros, error::JournalError},
+    store::{
+        column::{Json, Micros},
+        error::JournalError,
+    },
     tables::entries::{last_row, place_of, row_at},
 };
 
@@ -30,6 +34,8 @@ pub(crate) enum Progress {
         attempts: u32,
         since: DateTime<Utc>,
         due_at: Option<DateTime<Utc>>,
+        /// What they used and cost.
+        spent: Option<Box<Spent>>,
     },
 }
 
@@ -49,6 +55,8 @@ pub(crate) struct Recording {
     ends: BTreeMap<i64, i64>,
     /// The last operation of which an attempt was made; 0 if there is none.
     last_attempted: i64,
+    /// The sum of the numbers of the attempts that are kept: another one for each attempt.
+    attempts: i64,
 }
 
 impl Recording {
@@ -65,12 +73,15 @@ impl Recording {
             Ok((entry.get::<_, i64>(0)?, entry.get::<_, i64>(1)?))
         })?;
         let ends = rows.collect::<rusqlite::Result<BTreeMap<_, _>>>()?;
-        let last_attempted = connection
-            .prepare_cached("SELECT coalesce(max(op), 0) FROM attempts WHERE run = ?1")?
-            .query_row([run], |attempts| attempts.get(0))?;
+        let (last_attempted, attempts) = connection
+            .prepare_cached(
+                "SELECT coalesce(max(op), 0), coalesce(sum(attempt), 0) FROM attempts WHERE run = ?1",
+            )?
+            .query_row([run], |kept| Ok((kept.get(0)?, kept.get(1)?)))?;
         Ok(Self {
             ends,
             last_attempted,
+            attempts,
         })
     }
 
@@ -78,6 +89,15 @@ impl Recording {
     pub(crate) fn last(&self) -> i64 {
         let last_ended = self.ends.keys().next_back().copied();
         last_ended.unwrap_or_default().max(self.last_attempted)
+    }
+
+    /// How far it goes. Another end or attempt makes it another value.
+    pub(crate) fn reached(&self) -> Reached {
+        let last_row = self.ends.values().max();
+        Reached {
+            place: last_row.map_or(0, |row| place_of(*row)),
+            attempts: self.attempts,
+        }
     }
 
     /// What there is of the operations from `first` to `last`, in their order.
@@ -95,6 +115,15 @@ impl Recording {
         }
         Ok(recorded.into_values().collect())
     }
+}
+
+/// How far a recording goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reached {
+    /// The place of the last end; 0 if there is none.
+    pub(crate) place: u64,
+    /// Says which attempts are kept.
+    pub(crate) attempts: i64,
 }
 
 /// The end of an operation, which stands in this row.
@@ -124,18 +153,20 @@ fn attempted(
     last: i64,
 ) -> Result<BTreeMap<i64, Recorded>, JournalError> {
     let mut statement = connection.prepare_cached(
-        "SELECT op, attempt, failure IS NULL, due_at, fingerprint, at FROM attempts \
+        "SELECT op, attempt, failure, due_at, fingerprint, at FROM attempts \
          WHERE run = ?1 AND op BETWEEN ?2 AND ?3 ORDER BY op, attempt",
     )?;
     let rows = statement.query_map([run, first, last], |attempt| {
         let due_at: Option<Micros> = attempt.get(3)?;
         let Micros(since) = attempt.get(5)?;
-        let progress = match attempt.get(2)? {
-            true => Progress::Lost,
-            false => Progress::Due {
+        let failure: Option<Json<StepFailure>> = attempt.get(2)?;
+        let progress = match failure {
+            None => Progress::Lost,
+            Some(Json(failure)) => Progress::Due {
                 attempts: attempt.get(1)?,
                 since,
                 due_at: due_at.map(|Micros(at)| at),
+                spent: failure.spent,
             },
         };
         Ok(Recorded {

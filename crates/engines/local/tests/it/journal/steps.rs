@@ -90,6 +90,28 @@ async fn that_only_read_or_are_idempotent_are_called_again_with_the_same_key() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn that_were_lost_ten_times_in_a_row_are_not_called_again() {
+    let hangs = std::iter::repeat_with(|| Act::Hang).take(10);
+    let world = World::acting(hangs).await;
+    for _ in 0..10 {
+        die_in(&world, "read").await;
+    }
+    for _ in 0..2 {
+        let door = world.door().await;
+        let result = door
+            .execute_tool(&call("read"), &options("read", 1, 1))
+            .await;
+        let failure = failure(result);
+        assert_eq!(failure.kind, FailureKind::WorkerLost);
+        assert!(failure.message.contains("10 times"), "{failure:?}");
+        // What follows was not in flight when they were lost.
+        let next = door.execute_tool(&call("put"), &options("put", 2, 1)).await;
+        assert!(!next.unwrap().is_error);
+    }
+    assert_eq!(world.room.calls().len(), 11);
+}
+
 #[tokio::test]
 async fn that_write_are_never_called_again() {
     let world = World::acting([Act::Hang]).await;

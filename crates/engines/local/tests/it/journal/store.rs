@@ -412,6 +412,7 @@ async fn shows_usage_and_turns_in_the_status() {
         usage: answer.usage,
         cost_usd: None,
         model: None,
+        spent_before: None,
     });
     door.flush().await.unwrap();
     let status = journal.status(&world.run_id).await.unwrap();
