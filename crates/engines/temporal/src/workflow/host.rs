@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
-use neuron_engine::{CancelBody, RunLedger, end_of, json_bytes};
+use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
 use neuron_executor::NoSink;
 use neuron_types::{
     DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, signal,
@@ -59,7 +59,8 @@ impl<W: AgentWorkflow> AgentHost<W> {
         let output = match output {
             Ok(output) => output,
             Err(DurableError::ContinuedAsNew) => return Err(Self::leave(&ctx)),
-            Err(error) => Self::break_off(&ctx, &error)?,
+            Err(error) if ends_run(&error) => Self::break_off(&ctx, &error)?,
+            Err(error) => return Self::fail_task(&ctx, &error).await,
         };
         if ctx.state_mut(|host| host.view.end(&output)) {
             Self::show(&ctx);
@@ -68,7 +69,14 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Ok(output)
     }
 
-    /// Ends a run whose workflow returned no output: as a cancelled run if it was cancelled, else as a failed
+    /// Leaves the run as it is: the task fails, and the server has it made again, by this worker or another one, until one
+    /// can go on.
+    async fn fail_task<T>(ctx: &WorkflowContext<Self>, error: &DurableError) -> T {
+        ctx.force_task_fail(cannot_go_on(error));
+        std::future::pending().await
+    }
+
+    /// Ends a run that is over without an output: as a cancelled run if it was cancelled, else as a failed
     /// workflow whose events say so too.
     fn break_off(
         ctx: &WorkflowContext<Self>,
@@ -222,6 +230,10 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
         });
         async move {
             let (run_id, input) = opened?;
+            if let Some(reason) = input.unknown() {
+                let error = DurableError::engine(reason.to_owned());
+                return Self::fail_task(&ctx, &error).await;
+            }
             let output = Self::host(ctx, run_id, input).await?;
             Ok(Box::new(output) as Box<dyn WorkflowOutputValue>)
         }

@@ -20,6 +20,7 @@ mod lacking;
 mod large;
 mod many_runs;
 mod naming;
+mod newer;
 mod one_wait;
 mod placement;
 mod queries;
