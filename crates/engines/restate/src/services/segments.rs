@@ -8,7 +8,9 @@ use std::{collections::BTreeMap, error::Error};
 
 use futures::future::BoxFuture;
 use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_of, ends_run};
-use neuron_types::{DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart};
+use neuron_types::{
+    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart, declared_patches,
+};
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
     endpoint::ContextInternal,
@@ -47,11 +49,18 @@ pub type Workflow = for<'a, 'c> fn(
 pub(crate) struct Workflows {
     pub(crate) of_agents: Workflow,
     pub(crate) by_name: BTreeMap<String, Workflow>,
+    /// The patches of workflows, by the same names.
+    pub(crate) patches: BTreeMap<String, &'static [&'static str]>,
 }
 
 impl Workflows {
     fn of(&self, name: &str) -> Workflow {
         self.by_name.get(name).copied().unwrap_or(self.of_agents)
+    }
+
+    /// The patches that are declared for a run of this name.
+    fn patches_of(&self, name: &str) -> Vec<String> {
+        declared_patches(self.patches.get(name).copied().unwrap_or_default())
     }
 }
 
@@ -163,6 +172,7 @@ impl Segments {
             tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
+            patches: self.workflows.patches_of(beginning.agent()),
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;

@@ -51,6 +51,8 @@ pub struct TemporalDurableContext<W> {
     pub(crate) in_flight: RefCell<InFlight>,
     /// Nothing more may be started in this segment.
     pub(crate) is_full: Cell<bool>,
+    /// What the history began with.
+    patches: Vec<String>,
 }
 
 impl<W: 'static> TemporalDurableContext<W> {
@@ -68,7 +70,14 @@ impl<W: 'static> TemporalDurableContext<W> {
             stop,
             in_flight: RefCell::default(),
             is_full: Cell::default(),
+            patches: Vec::new(),
         }
+    }
+
+    /// Sets the patches that the history began with.
+    pub(crate) fn with_patches(mut self, patches: Vec<String>) -> Self {
+        self.patches = patches;
+        self
     }
 
     /// Temporal's own context, for workflows that want more of it than the door.
@@ -304,6 +313,10 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
     fn emit(&self, event: RunEvent) {
         self.called();
         AgentHost::emit(&self.ctx, event);
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.patches.iter().any(|patch| patch == id)
     }
 }
 

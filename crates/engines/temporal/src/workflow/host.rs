@@ -7,7 +7,8 @@ use futures::{FutureExt as _, future::LocalBoxFuture};
 use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
 use neuron_executor::NoSink;
 use neuron_types::{
-    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, signal,
+    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, declared_patches,
+    signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -42,6 +43,9 @@ use crate::{
     workflow::agent_workflow::AgentWorkflow,
 };
 
+/// What the marks of patches are called, in front of their ids.
+const PATCH: &str = "neuron-patch-";
+
 impl<W: AgentWorkflow> AgentHost<W> {
     async fn host(
         ctx: WorkflowContext<Self>,
@@ -51,7 +55,9 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Self::begin_to_show(&ctx, &input);
         let agent = input.agent().to_owned();
         let stop = ctx.state(|host| host.view.stop.clone());
-        let door = TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop);
+        let patches = Self::patches(&ctx);
+        let door =
+            TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop).with_patches(patches);
         let output = match door.run_start(input).await {
             Ok(start) => W::run(door, start).await,
             Err(error) => Err(error),
@@ -67,6 +73,14 @@ impl<W: AgentWorkflow> AgentHost<W> {
         }
         Self::notify_hooks(&ctx, agent).await;
         Ok(output)
+    }
+
+    /// The patches that this history began with: in a new one all that this build declares, each with a mark, and in a
+    /// replay those whose marks are in it.
+    fn patches(ctx: &WorkflowContext<Self>) -> Vec<String> {
+        let mut patches = declared_patches(W::PATCHES);
+        patches.retain(|id| ctx.patched(&format!("{PATCH}{id}")));
+        patches
     }
 
     /// Leaves the run as it is: the task fails, and the server has it made again, by this worker or another one, until one

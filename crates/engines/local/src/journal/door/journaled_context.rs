@@ -10,7 +10,7 @@ use neuron_engine::{SegmentSize, still_in_flight};
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
 use neuron_types::{
     DurableContext, DurableError, End, Handle, Observed, RunEvent, RunId, RunOutput, RunStart,
-    RunState, Signal, Started,
+    RunState, Signal, Started, declared_patches,
 };
 use uuid::Uuid;
 
@@ -61,6 +61,8 @@ pub struct JournaledContext {
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) park: ParkPolicy,
     most: SegmentSize,
+    /// The patches that this build declares.
+    patches: Vec<String>,
     flight: Mutex<Flight>,
 }
 
@@ -105,6 +107,7 @@ impl JournaledContext {
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
             most: segments::MOST,
+            patches: declared_patches(&[]),
             flight: Mutex::default(),
         }
     }
@@ -123,6 +126,14 @@ impl JournaledContext {
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
         self.agents = agents;
+        self
+    }
+
+    /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
+    /// none. A segment keeps to those with which it began.
+    #[must_use]
+    pub fn with_patches(mut self, patches: &[&str]) -> Self {
+        self.patches = declared_patches(patches);
         self
     }
 
@@ -164,7 +175,8 @@ impl JournaledContext {
     ///
     /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
-        self.core.run_start(self.agents.clone()).await
+        let (agents, patches) = (self.agents.clone(), self.patches.clone());
+        self.core.run_start(agents, patches).await
     }
 
     /// What puts the run away from outside, for example when Ctrl-C is pressed.
@@ -303,13 +315,18 @@ impl DurableContext for JournaledContext {
             });
         }
         let state = serde_json::to_string(state).map_err(DurableError::engine)?;
-        Ok(self.core.begin_segment(state).await?)
+        let patches = self.patches.clone();
+        Ok(self.core.begin_segment(state, patches).await?)
     }
 
     fn emit(&self, event: RunEvent) {
         if let Some(recorded) = self.core.emit(event) {
             self.sink.event(&recorded);
         }
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.core.is_patched(id)
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod core;
 mod failing;
 pub(crate) mod known;
 pub(crate) mod patience;
+mod segment_start;
 pub(crate) mod state;
 pub(crate) mod take_signal;
 pub(crate) mod unwritten;
