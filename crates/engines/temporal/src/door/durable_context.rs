@@ -99,9 +99,9 @@ impl<W: 'static> TemporalDurableContext<W> {
         DurableError::Cancelled { reason }
     }
 
-    /// The loop calls the door.
+    /// The loop asks the door for something.
     fn called(&self) {
-        self.ctx.state_mut(|host| host.view.fill.call());
+        self.ctx.state_mut(|host| host.view.fill.operation());
     }
 
     /// Hands Temporal what was started since the run waited before, or ends it if the run is cancelled.
@@ -311,7 +311,7 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
     }
 
     fn emit(&self, event: RunEvent) {
-        self.called();
+        self.ctx.state_mut(|host| host.view.fill.event());
         AgentHost::emit(&self.ctx, event);
     }
 
