@@ -22,6 +22,7 @@ mod many_runs;
 mod naming;
 mod newer;
 mod one_wait;
+mod patches;
 mod placement;
 mod queries;
 mod replays;
