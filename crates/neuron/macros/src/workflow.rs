@@ -71,8 +71,9 @@ fn given(arguments: TokenStream) -> Result<Given> {
         if meta.path.is_ident("name") {
             given.name = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("patches") {
+            let value = meta.value()?;
             let list;
-            syn::bracketed!(list in meta.value()?);
+            syn::bracketed!(list in value);
             let ids =
                 list.parse_terminated(<LitStr as syn::parse::Parse>::parse, syn::Token![,])?;
             given.patches = ids.into_iter().collect();
