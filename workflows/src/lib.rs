@@ -2,7 +2,7 @@
 
 use neuron_context::Strategy;
 use neuron_loop::AgentLoop;
-use neuron_types::{DurableContext, DurableError, RunOutput, RunStart};
+use neuron_types::{DurableContext, DurableError, FailureKind, RunOutput, RunStart, StepFailure};
 
 mod own;
 
@@ -21,8 +21,8 @@ pub use own::workflow_error::WorkflowError;
 /// # Errors
 ///
 /// What keeps the run from going on here without ending it: [`DurableError::Suspended`],
-/// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`]. The last also for the
-/// definition of a workflow, which is no agent.
+/// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`]; and
+/// [`DurableError::Step`] for the definition of a workflow, which is no agent.
 pub async fn agent<D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
@@ -32,7 +32,7 @@ pub async fn agent<D: DurableContext>(
     if start.agent().team.is_some() {
         let text =
             format!("{name} is a workflow and no agent: start it as the workflow agent:{name}");
-        return Err(DurableError::engine(text));
+        return Err(StepFailure::new(FailureKind::InvalidRequest, text).into());
     }
     agent_loop(door, start).run().await
 }

@@ -252,7 +252,9 @@ impl WorkerBuilder {
             .agents
             .iter()
             .fold(services, |services, agent| match agent.serving {
-                Some(serving) => services.with_workflow(&agent.spec.name, serving.restate),
+                Some(serving) => services
+                    .with_workflow(&agent.spec.name, serving.restate)
+                    .with_patches(&agent.spec.name, serving.patches),
                 None => services,
             });
         let services = self

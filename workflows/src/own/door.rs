@@ -119,6 +119,10 @@ impl<D: DurableContext> DurableContext for Door<D> {
             self.record(event);
         }
     }
+
+    fn patched(&self, id: &str) -> bool {
+        self.door.patched(id)
+    }
 }
 
 impl<D> fmt::Debug for Door<D> {

@@ -18,6 +18,10 @@ pub trait Workflow: Send + Sync + 'static {
     /// Its workflow type on Temporal: `agent:` and the name.
     const TEMPORAL_TYPE: &'static str;
 
+    /// The ids of its [patches](DurableContext::patched): changes in which runs that began before have no part. Default
+    /// is none.
+    const PATCHES: &'static [&'static str] = &[];
+
     /// What a run is given: a text as it is, anything else as JSON.
     type Input: Serialize + DeserializeOwned + Send + 'static;
 

@@ -127,6 +127,17 @@ pub trait DurableContext {
     /// Emits what happened. Silent where a replay emits it again.
     fn emit(&self, event: RunEvent);
 
+    /// Returns whether this segment of the run began with a patch: a change of the workflow that keeps the old way beside
+    /// the new one. Stable under replay.
+    ///
+    /// A workflow declares the ids of its patches, and the first step of a segment journals those that the code knows by
+    /// then. So a segment that began under older code has none of the newer ones, to its end, and a new run has all. An id
+    /// that is not declared is never there. Default is `false`: a door that journals no patches has none.
+    fn patched(&self, id: &str) -> bool {
+        let _ = id;
+        false
+    }
+
     /// Calls the model, and waits for its answer and nothing else.
     ///
     /// # Errors
@@ -482,5 +493,9 @@ impl<D: DurableContext> DurableContext for &D {
 
     fn emit(&self, event: RunEvent) {
         (**self).emit(event);
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        (**self).patched(id)
     }
 }

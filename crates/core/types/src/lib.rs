@@ -63,6 +63,7 @@ pub use run::id::{InvalidRunId, RunId};
 pub use run::lineage::{Lease, Lineage};
 pub use run::outcome::{ExitReason, RunError, RunPhase};
 pub use run::output::RunOutput;
+pub use run::patches::{LOOP_PATCHES, declared_patches};
 pub use run::place::Place;
 pub use run::refusal::Refusal;
 pub use run::request::{AgentRef, RunRequest};

@@ -5,6 +5,7 @@ mod client;
 mod door;
 mod json_bytes;
 mod ledger;
+mod left;
 mod segment;
 mod transcript;
 
@@ -18,5 +19,6 @@ pub use door::{
 };
 pub use json_bytes::json_bytes;
 pub use ledger::{RunClock, RunLedger, Unobserved};
+pub use left::{UnreadRequest, cannot_go_on, ends_run, hold_up, read_request};
 pub use segment::{Pace, SegmentSize};
 pub use transcript::{KnownSteps, SegmentBegin};

@@ -11,6 +11,9 @@ use proc_macro::TokenStream;
 /// stands for the workflow.
 ///
 /// `name = "…"` is what runs are started with. Default is the function's name, with `-` in place of `_`.
+///
+/// `patches = ["…", "…"]` declares the ids that the function asks `door.patched` for: changes in which runs that began
+/// before have no part. Default is none.
 #[proc_macro_attribute]
 pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let expanded = workflow::expand(arguments.into(), item.into());

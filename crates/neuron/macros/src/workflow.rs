@@ -9,18 +9,14 @@ use syn::{
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let function: ItemFn = syn::parse2(item)?;
-    let given = given_name(arguments)?;
-    let name = given.unwrap_or_else(|| {
+    let Given { name, patches } = given(arguments)?;
+    let name = name.unwrap_or_else(|| {
         let name = function.sig.ident.to_string().replace('_', "-");
         LitStr::new(&name, function.sig.ident.span())
     });
-    let value = name.value();
-    let is_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
-    if value.is_empty() || !value.chars().all(is_name) {
-        return Err(syn::Error::new(
-            name.span(),
-            "the name of a workflow has letters, digits, `-`, `_` and `.`",
-        ));
+    check_word(&name, "the name of a workflow")?;
+    for patch in &patches {
+        check_word(patch, "the id of a patch")?;
     }
     let door = door_parameter(&function)?;
     let input = input_of(&function)?;
@@ -45,6 +41,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
         impl ::neuron::workflow::Workflow for #workflow {
             const NAME: &'static str = #name;
             const TEMPORAL_TYPE: &'static str = ::core::concat!("agent:", #name);
+            const PATCHES: &'static [&'static str] = &[#(#patches),*];
 
             type Input = #input;
             type Output = #output;
@@ -61,17 +58,42 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenS
     })
 }
 
-fn given_name(arguments: TokenStream) -> Result<Option<LitStr>> {
-    let mut name = None;
+/// What the attribute says.
+#[derive(Default)]
+struct Given {
+    name: Option<LitStr>,
+    patches: Vec<LitStr>,
+}
+
+fn given(arguments: TokenStream) -> Result<Given> {
+    let mut given = Given::default();
     let parser = syn::meta::parser(|meta| {
-        if !meta.path.is_ident("name") {
-            return Err(meta.error("expected `name = \"…\"`"));
+        if meta.path.is_ident("name") {
+            given.name = Some(meta.value()?.parse()?);
+        } else if meta.path.is_ident("patches") {
+            let value = meta.value()?;
+            let list;
+            syn::bracketed!(list in value);
+            let ids =
+                list.parse_terminated(<LitStr as syn::parse::Parse>::parse, syn::Token![,])?;
+            given.patches = ids.into_iter().collect();
+        } else {
+            return Err(meta.error("expected `name = \"…\"` or `patches = [\"…\"]`"));
         }
-        name = Some(meta.value()?.parse()?);
         Ok(())
     });
     parser.parse2(arguments)?;
-    Ok(name)
+    Ok(given)
+}
+
+fn check_word(word: &LitStr, what: &str) -> Result<()> {
+    let value = word.value();
+    let is_word = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+    if value.is_empty() || !value.chars().all(is_word) {
+        let text = format!("{what} has letters, digits, `-`, `_` and `.`");
+        return Err(syn::Error::new(word.span(), text));
+    }
+    Ok(())
 }
 
 /// The name of the function's type parameter.
@@ -158,8 +180,10 @@ mod tests {
         assert!(expanded.contains(r#""nightly-review""#), "{expanded}");
         assert!(expanded.contains("type Input = Topic"), "{expanded}");
         assert!(expanded.contains("type Output = Verdict"), "{expanded}");
-        let named = expand(quote!(name = "r.1"), item).unwrap().to_string();
+        let named = quote!(name = "r.1", patches = ["ask-twice", "greet-first"]);
+        let named = expand(named, item).unwrap().to_string();
         assert!(named.contains(r#""r.1""#), "{named}");
+        assert!(named.contains(r#""ask-twice" , "greet-first""#), "{named}");
     }
 
     #[test]
@@ -169,6 +193,7 @@ mod tests {
         );
         assert!(expand(quote!(), whole.clone()).is_ok());
         assert!(refused(quote!(name = "a b"), whole.clone()).contains("letters"));
+        assert!(refused(quote!(patches = ["a,b"]), whole.clone()).contains("of a patch"));
         assert!(refused(quote!(title = "a"), whole).contains("expected `name"));
         for (item, said) in [
             (

@@ -18,6 +18,7 @@ struct Hosted<W>(PhantomData<W>);
 
 impl<W: Workflow> AgentWorkflow for Hosted<W> {
     const NAME: &'static str = W::TEMPORAL_TYPE;
+    const PATCHES: &'static [&'static str] = W::PATCHES;
 
     async fn run(
         door: TemporalDurableContext<Self>,

@@ -31,6 +31,8 @@ type OnRestate = ();
 pub struct Serving {
     pub(crate) memory: InMemory,
     pub(crate) journal: InJournal,
+    /// The patches that the workflow declares.
+    pub(crate) patches: &'static [&'static str],
     #[cfg(feature = "temporal")]
     pub(crate) temporal: Register,
     #[cfg(feature = "temporal")]
@@ -51,6 +53,7 @@ impl Serving {
         Self {
             memory,
             journal,
+            patches: W::PATCHES,
             #[cfg(feature = "temporal")]
             temporal: register::<W>,
             #[cfg(feature = "temporal")]

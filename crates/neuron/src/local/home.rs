@@ -274,6 +274,7 @@ impl Home {
 
 fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
     door.with_agents(Agents::from_iter([agent.spec.clone()]))
+        .with_patches(patches_of(agent))
 }
 
 /// Whether a run that is there was started with this request. One that has begun holds its agent's definition.
@@ -296,10 +297,17 @@ fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
     })
 }
 
+/// The patches that the agent's workflow declares, if it is one.
+fn patches_of(agent: &Parts) -> &'static [&'static str] {
+    agent.serving.map_or(&[], |serving| serving.patches)
+}
+
 fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {
     let door = LocalDurableContext::new(agent.executor.clone(), run_id.clone());
     let fan = Arc::new(Fan::new(Way::Memory(door.handle())));
-    let door = door.with_sink(Arc::clone(&fan) as _);
+    let door = door
+        .with_sink(Arc::clone(&fan) as _)
+        .with_patches(patches_of(agent));
     let input = input_of(agent, request);
     let alive = Arc::clone(agent);
     let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {

@@ -480,8 +480,7 @@ fn a_state_of_another_version_is_refused() {
     let error = serde_json::from_value::<AgentMachine>(state).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the run has version 99 of the run state, and this build reads version 3: \
-         finish it with the build that started it"
+        "the run was written by a newer version of neuron: state version 99, this one knows up to 3"
     );
 }
 

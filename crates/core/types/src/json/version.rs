@@ -13,8 +13,8 @@ pub const STATE_VERSION: u32 = 3;
 
 /// Stands in a run's request and state for [`STATE_VERSION`].
 ///
-/// JSON of another version, or of none as inputs were in version 1, is refused with a sentence that says so: a
-/// run is finished by the build that started it.
+/// JSON of another version, or of none as inputs were in version 1, is refused with a [sentence](StateVersion::unread)
+/// that says so: a run is finished by a build that knows its version, and no engine ends it for that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StateVersion;
 
@@ -35,6 +35,21 @@ impl StateVersion {
 }
 
 impl StateVersion {
+    /// Returns why this build does not read a run of this version: a sentence without the run's name.
+    #[must_use]
+    pub fn unread(found: u32) -> String {
+        if found > STATE_VERSION {
+            return format!(
+                "the run was written by a newer version of neuron: state version {found}, this one knows up to \
+                 {STATE_VERSION}"
+            );
+        }
+        format!(
+            "the run has version {found} of the run state, and this build reads version {STATE_VERSION}: finish it \
+             with the build that started it"
+        )
+    }
+
     /// The version of an input that says none: not this one.
     pub(crate) fn unsaid<E: de::Error>() -> Result<Self, E> {
         known(first())
@@ -81,8 +96,5 @@ fn known<E: de::Error>(found: u32) -> Result<StateVersion, E> {
     if found == STATE_VERSION {
         return Ok(StateVersion);
     }
-    Err(E::custom(format_args!(
-        "the run has version {found} of the run state, and this build reads version {STATE_VERSION}: \
-         finish it with the build that started it"
-    )))
+    Err(E::custom(StateVersion::unread(found)))
 }

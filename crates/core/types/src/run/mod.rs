@@ -6,6 +6,7 @@ pub(crate) mod id;
 pub(crate) mod lineage;
 pub(crate) mod outcome;
 pub(crate) mod output;
+pub(crate) mod patches;
 pub(crate) mod place;
 pub(crate) mod refusal;
 pub(crate) mod request;

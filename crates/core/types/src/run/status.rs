@@ -301,7 +301,8 @@ impl Blocked {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockedKind {
-    /// No worker that was asked has the run's agent, or none polls the queue of what is to be done next.
+    /// No worker that was asked has the run's agent, none polls the queue of what is to be done next, or none that is there
+    /// can go on with the run.
     NoWorker,
     /// No process executes the local run.
     NoProcess,

@@ -135,8 +135,9 @@ fn input_and_state_of_another_version_are_refused_in_one_sentence() {
 
     let state = r#"{"version": 4, "stage": "of_its_own"}"#;
     let error = serde_json::from_str::<RunState>(state).unwrap_err();
-    let later = first.replace("version 1", "version 4");
-    assert!(error.to_string().starts_with(&later), "{error}");
+    let later =
+        "the run was written by a newer version of neuron: state version 4, this one knows up to 3";
+    assert!(error.to_string().starts_with(later), "{error}");
     assert_eq!(StateVersion::of(state).unwrap(), 4);
 }
 

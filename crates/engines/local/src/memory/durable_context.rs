@@ -19,6 +19,7 @@ use neuron_executor::{Attempts, Effect, EventSink, Executor, NextAttempt, NoSink
 use neuron_types::{
     ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, Place,
     RecordedEvent, RunEvent, RunId, RunState, Signal, Started, StepFailure, ToolEffects,
+    declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -46,6 +47,7 @@ pub struct LocalDurableContext {
     flight: Mutex<Flight>,
     /// Events that the hooks have not been notified of yet.
     unobserved: Arc<Mutex<Unobserved>>,
+    patches: Vec<String>,
 }
 
 /// An end, and the time that it moves the clock to, if that is another than now.
@@ -121,7 +123,16 @@ impl LocalDurableContext {
             }),
             flight: Mutex::default(),
             unobserved: Arc::default(),
+            patches: declared_patches(&[]),
         }
+    }
+
+    /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
+    /// none. The run has them all: nothing of it is older than this process.
+    #[must_use]
+    pub fn with_patches(mut self, patches: &[&str]) -> Self {
+        self.patches = declared_patches(patches);
+        self
     }
 
     /// Sets who watches the run. Default is nobody.
@@ -346,6 +357,10 @@ impl DurableContext for LocalDurableContext {
             let at = Utc::now();
             sink.event(&RecordedEvent { seq, at, event });
         }
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.patches.iter().any(|patch| patch == id)
     }
 }
 

@@ -7,6 +7,7 @@ mod full;
 mod looking;
 mod naming;
 mod order;
+mod patches;
 mod replay;
 mod segments;
 mod signals;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use neuron_engine::hold_up;
 use neuron_types::{Blocked, BlockedKind, RunId, RunStatus};
 use serde::Deserialize;
 
@@ -82,12 +83,10 @@ impl Stuck {
         let failure: Vec<&str> = failure.split_whitespace().collect();
         let failure = failure.join(" ");
         let (kind, what) = if is_unreachable {
-            (
-                BlockedKind::WorkerUnreachable,
-                "the run's worker cannot be reached",
-            )
+            let what = format!("the run's worker cannot be reached: {failure}");
+            (BlockedKind::WorkerUnreachable, what)
         } else {
-            (BlockedKind::StepFailing, "the run's worker fails")
+            hold_up(&failure)
         };
         let paused = match self.status.as_str() {
             "paused" => "; Restate makes no further attempt until somebody resumes the invocation",
@@ -96,7 +95,7 @@ impl Stuck {
         let blocked = Blocked {
             attempt: self.retry_count,
             next_at: self.next_retry_at,
-            ..Blocked::new(kind, self.modified_at, format!("{what}: {failure}{paused}"))
+            ..Blocked::new(kind, self.modified_at, format!("{what}{paused}"))
         };
         (self.run, blocked)
     }
@@ -128,6 +127,21 @@ mod tests {
                 .detail
                 .ends_with("endpoint. Reason: Connection refused")
         );
+    }
+
+    #[test]
+    fn a_worker_that_leaves_the_run_to_another_says_why() {
+        let failure = "[500] Error returned by the user code: this worker cannot go on with the run: the run was \
+                       written by a newer version of neuron: state version 4, this one knows up to 3";
+        let stuck: Stuck = serde_json::from_value(json!({
+            "target_service_key": "r1", "status": "backing-off", "modified_at": "2026-11-23T20:43:09.825Z",
+            "last_failure": failure,
+        }))
+        .unwrap();
+        let (_, blocked) = stuck.hold_up();
+        assert_eq!(blocked.kind, BlockedKind::NoWorker);
+        assert!(blocked.detail.starts_with("this worker cannot go on"));
+        assert!(blocked.detail.ends_with("knows up to 3"));
     }
 
     #[test]

@@ -98,6 +98,8 @@ pub struct RestateDurableContext<'a> {
     pace: Mutex<Pace>,
     /// The worker that began the segment has hooks.
     has_hooks: bool,
+    /// What the segment began with.
+    patches: Vec<String>,
 }
 
 /// What a segment's door is made of.
@@ -116,6 +118,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) pulse: Duration,
     /// How large a journal may get.
     pub(crate) most: SegmentSize,
+    /// The patches that this build declares for the run's workflow.
+    pub(crate) patches: Vec<String>,
 }
 
 impl<'a> RestateDurableContext<'a> {
@@ -143,7 +147,8 @@ impl<'a> RestateDurableContext<'a> {
         let (ledger, mailbox) = carried.unzip();
         let mut waits = Waits::new(&steps, cancellation, mailbox.unwrap_or_default());
         let cancellation = &mut waits.cancellation;
-        let started = steps.start(cancellation, opening.most, opening.pulse, opening.given);
+        let (most, pulse, given) = (opening.most, opening.pulse, opening.given);
+        let started = steps.start(cancellation, most, pulse, given, opening.patches);
         let started = started.await?;
         let pulse = started.pulse();
         waits.settle(&steps).await?;
@@ -171,6 +176,7 @@ impl<'a> RestateDurableContext<'a> {
             is_cancelled: is_cancelled.into(),
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
+            patches: started.patches,
         };
         let sought = Sought {
             found: started.agent,
@@ -400,6 +406,10 @@ impl DurableContext for RestateDurableContext<'_> {
     fn emit(&self, event: RunEvent) {
         let recorded = self.segment.ledger().emit(event);
         self.segment.steps.sink.event(recorded);
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.patches.iter().any(|patch| patch == id)
     }
 }
 

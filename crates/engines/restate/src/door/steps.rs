@@ -44,6 +44,7 @@ impl Steps<'_> {
         most: SegmentSize,
         pulse: Duration,
         given: AgentGiven,
+        patches: Vec<String>,
     ) -> Result<Started, DurableError> {
         let start = || async move {
             Started {
@@ -55,6 +56,7 @@ impl Steps<'_> {
                 agent: (given == AgentGiven::ByName).then(|| self.agent_here(&self.agent)),
                 is_rejected: given == AgentGiven::Whole && !self.worker.accepts_definitions,
                 pulse_ms: Started::pulse_ms(pulse),
+                patches,
             }
         };
         let started = self.run(cancellation, "start", start).await?;

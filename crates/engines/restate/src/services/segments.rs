@@ -4,17 +4,17 @@
 //! again, each time with a journal of its own, until one of them ends the run; of each it journals the call and
 //! nothing else.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, error::Error};
 
 use futures::future::BoxFuture;
-use neuron_engine::{CancelBody, SegmentSize, end_of};
+use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_of, ends_run};
 use neuron_types::{
-    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunRequest, RunStart,
+    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart, declared_patches,
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
     endpoint::ContextInternal,
-    errors::{HandlerResult, TerminalError},
+    errors::{HandlerError, HandlerResult, TerminalError},
     serde::Json,
 };
 
@@ -31,6 +31,7 @@ use crate::{
     },
     services::options::Settings,
     wire::{
+        given::Given,
         messages::{CANCELLED, CONTINUED},
         service_names::ServiceNames,
     },
@@ -48,11 +49,18 @@ pub type Workflow = for<'a, 'c> fn(
 pub(crate) struct Workflows {
     pub(crate) of_agents: Workflow,
     pub(crate) by_name: BTreeMap<String, Workflow>,
+    /// The patches of workflows, by the same names.
+    pub(crate) patches: BTreeMap<String, &'static [&'static str]>,
 }
 
 impl Workflows {
     fn of(&self, name: &str) -> Workflow {
         self.by_name.get(name).copied().unwrap_or(self.of_agents)
+    }
+
+    /// The patches that are declared for a run of this name.
+    fn patches_of(&self, name: &str) -> Vec<String> {
+        declared_patches(self.patches.get(name).copied().unwrap_or_default())
     }
 }
 
@@ -70,9 +78,10 @@ impl Segments {
         &self,
         ctx: &ContextInternal,
         key: String,
-        request: RunRequest,
+        request: Given,
     ) -> HandlerResult<Json<RunOutput>> {
         let run_id = run_id(key)?;
+        let request = request.0.map_err(cannot_read)?;
         // What is left takes the calls of the other segments.
         let mut most = self.settings.most;
         most.entries -= most.entries / 10;
@@ -104,8 +113,8 @@ impl Segments {
         let run_id = run_id(key)?;
         let record = Record::new(&self.names, run_id.as_str());
         let carried = record.carried(ctx).await?;
-        let carried: Carried =
-            serde_json::from_slice(&carried).map_err(TerminalError::from_error)?;
+        // What another build handed over is left to that one: the server tries again.
+        let carried: Carried = serde_json::from_slice(&carried).map_err(cannot_read)?;
         let Carried {
             state,
             ledger,
@@ -152,7 +161,7 @@ impl Segments {
         beginning: Beginning,
         carried: Option<(LedgerWriter, Mailbox)>,
         most: SegmentSize,
-    ) -> Result<Option<RunOutput>, TerminalError> {
+    ) -> HandlerResult<Option<RunOutput>> {
         let opening = Opening {
             ctx,
             worker: &self.worker,
@@ -163,10 +172,11 @@ impl Segments {
             tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
+            patches: self.workflows.patches_of(beginning.agent()),
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;
-        let (door, sought) = opened.map_err(terminal)?;
+        let (door, sought) = opened.map_err(not_opened)?;
         let output = match door.run_start(beginning, sought).await {
             Ok(start) => workflow(&door, start).await,
             Err(error) => Err(error),
@@ -174,7 +184,9 @@ impl Segments {
         let output = match output {
             Ok(output) => output,
             Err(DurableError::ContinuedAsNew) => return Ok(None),
-            Err(error) => broken(&door, &error),
+            Err(error) if ends_run(&error) => broken(&door, &error),
+            // The server makes another attempt, at a worker that may know more by then.
+            Err(error) => return Err(cannot_go_on(&error).into()),
         };
         door.finish(&output).await;
         Ok(Some(output))
@@ -185,14 +197,20 @@ fn run_id(key: String) -> Result<RunId, TerminalError> {
     RunId::new(key).map_err(|error| TerminalError::new_with_code(400, error.to_string()))
 }
 
-fn terminal(error: DurableError) -> TerminalError {
+/// Why a segment does not begin: it was cancelled, or another attempt is made.
+fn not_opened(error: DurableError) -> HandlerError {
     match error {
-        DurableError::Cancelled { .. } => TerminalError::new_with_code(409, "cancelled"),
-        other => TerminalError::new(other.to_string()),
+        DurableError::Cancelled { .. } => TerminalError::new_with_code(409, "cancelled").into(),
+        other => cannot_go_on(&other).into(),
     }
 }
 
-/// A run that could not go on has an output too, and a status that says so.
+/// Leaves the run to a worker that can read what it begins with.
+fn cannot_read(source: impl Into<Box<dyn Error + Send + Sync>>) -> HandlerError {
+    cannot_go_on(&DurableError::engine(source)).into()
+}
+
+/// A run that ends without an output has one too, and a status that says so.
 fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
     let (exit_reason, error) = end_of(error);
     let output = door.segment.ledger().status().last_message.clone();

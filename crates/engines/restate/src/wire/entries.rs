@@ -97,6 +97,9 @@ pub(crate) struct Started {
     /// what is a wait and what a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pulse_ms: Option<u64>,
+    /// The patches that the worker knew which began the segment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) patches: Vec<String>,
 }
 
 impl Started {
@@ -130,6 +133,7 @@ mod tests {
             agent: None,
             is_rejected: false,
             pulse_ms,
+            patches: Vec::new(),
         };
         for pulse in [PULSE, Duration::from_millis(200)] {
             assert_eq!(started(Started::pulse_ms(pulse)).pulse(), pulse);

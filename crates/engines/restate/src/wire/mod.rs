@@ -2,6 +2,7 @@
 
 pub(crate) mod attempt_outcome;
 pub(crate) mod entries;
+pub(crate) mod given;
 pub(crate) mod messages;
 pub(crate) mod meter;
 pub(crate) mod pages;

@@ -57,6 +57,7 @@ impl AgentServices {
             workflows: Workflows {
                 of_agents: workflow,
                 by_name: BTreeMap::new(),
+                patches: BTreeMap::new(),
             },
             settings: Settings::default(),
             identity_keys: Vec::new(),
@@ -86,6 +87,18 @@ impl AgentServices {
     #[must_use]
     pub fn with_workflow(mut self, name: impl Into<String>, workflow: Workflow) -> Self {
         self.workflows.by_name.insert(name.into(), workflow);
+        self
+    }
+
+    /// Declares the [patches](neuron_types::DurableContext::patched) of the workflow of this name, beside those of the
+    /// agents' loop. Default is none.
+    #[must_use]
+    pub fn with_patches(
+        mut self,
+        name: impl Into<String>,
+        patches: &'static [&'static str],
+    ) -> Self {
+        self.workflows.patches.insert(name.into(), patches);
         self
     }
 

@@ -26,6 +26,7 @@ mod lost_workers;
 mod many_runs;
 mod naming;
 mod one_wait;
+mod patches;
 mod retries;
 mod server;
 mod signals;

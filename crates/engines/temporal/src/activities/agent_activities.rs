@@ -245,11 +245,12 @@ fn run_of(ctx: &ActivityContext) -> String {
     ctx.info().workflow_run_id.clone().unwrap_or_default()
 }
 
+/// Retryable: the run may state what only a worker of another build reads.
 fn another() -> StepFailure {
     StepFailure::new(
-        FailureKind::Internal,
-        "the conversation that was put together from the run's history is not the one that the run states: \
-         report this with the run's history",
+        FailureKind::Unavailable,
+        "the conversation that this worker puts together from the run's history is not the one that the run states: the \
+         call is left to a worker of another build. If there is none, report this with the run's history",
     )
 }
 

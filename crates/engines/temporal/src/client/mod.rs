@@ -4,6 +4,7 @@ mod agent_client;
 mod api_key_file;
 mod decisions;
 mod failing;
+mod failing_task;
 mod fault;
 mod listing;
 mod memo;

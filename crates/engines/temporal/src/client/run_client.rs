@@ -162,8 +162,15 @@ impl AgentClient {
     ) -> Result<RunStatus, RunClientError> {
         let seen = self.describe(run_id).await?;
         if seen.status() == WorkflowExecutionStatus::Running {
+            let failing = self.failing_task(run_id, &seen).await;
             let mut status = match self.untouched(run_id, &seen).await? {
                 Some(input) => first_status(run_id, &seen, &input),
+                // No worker would answer.
+                None if failing.is_some() => {
+                    let input = self.newest_input(run_id).await?;
+                    let known = input.status().cloned();
+                    known.unwrap_or_else(|| first_status(run_id, &seen, &input))
+                }
                 None => {
                     let status = if is_patient {
                         twice(|| self.worker_status(run_id)).await?
@@ -173,6 +180,10 @@ impl AgentClient {
                     with_failing_step(status, &seen)
                 }
             };
+            // Whatever else the run waits for: nobody can take it in.
+            if failing.is_some() {
+                status.blocked = failing;
+            }
             // What the run says of itself is nearer to it.
             if status.blocked.is_none() {
                 status.blocked = self.missing_worker(&seen).await;

@@ -68,7 +68,10 @@ impl AgentClient {
     }
 
     /// What the run's newest history began with.
-    async fn newest_input(&self, run_id: &RunId) -> Result<HistoryInput, RunClientError> {
+    pub(super) async fn newest_input(
+        &self,
+        run_id: &RunId,
+    ) -> Result<HistoryInput, RunClientError> {
         let handle = self.handle(run_id);
         let mut history = handle.fetch_history(Default::default());
         let first = history.try_next().await;

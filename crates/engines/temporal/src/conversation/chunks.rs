@@ -4,7 +4,7 @@ use neuron_engine::json_bytes;
 use neuron_types::{Message, RequestHead};
 
 use crate::{
-    conversation::digest::{Chain, Digest, digest},
+    conversation::digest::{Chain, Digests},
     wire::{
         activity_inputs::{Delta, More},
         stated::{StatedBlock, StatedMessage},
@@ -17,7 +17,7 @@ pub(crate) const CHUNK_BYTES: usize = 1_400_000;
 /// New messages on their way into deltas.
 pub(crate) struct Chunks<'a> {
     chain: &'a mut Chain,
-    head_digest: Digest,
+    head_digests: Digests,
     done: Vec<Delta>,
     chunk: Delta,
     /// Of the chunk.
@@ -28,14 +28,14 @@ impl<'a> Chunks<'a> {
     /// Messages behind the first `keep` of a conversation, with a changed head of so many bytes.
     pub(crate) fn begin(
         chain: &'a mut Chain,
-        head_digest: Digest,
+        head_digests: Digests,
         keep: usize,
         head: Option<Box<RequestHead>>,
         bytes: usize,
     ) -> Self {
         Self {
             chain,
-            head_digest,
+            head_digests,
             done: Vec::new(),
             chunk: Delta {
                 head,
@@ -91,7 +91,7 @@ impl<'a> Chunks<'a> {
         for (block, stated) in message.content.iter().zip(stated.content) {
             let bytes = match &stated {
                 StatedBlock::Named(named) => json_bytes(named)?,
-                StatedBlock::Whole(block) => digest(&Digest::default(), block)?.1,
+                StatedBlock::Whole(block) => Digests::of(block)?.1,
             };
             let is_begun = !said.content.is_empty();
             if self.bytes > 0 && self.bytes + bytes > CHUNK_BYTES {
@@ -124,17 +124,23 @@ impl<'a> Chunks<'a> {
     /// Ends a chunk. The next keeps so many messages.
     fn cut(&mut self, keep: usize) {
         let next = following(keep);
-        let mut chunk = std::mem::replace(&mut self.chunk, next);
-        chunk.checksum = self.chain.checksum(&self.head_digest);
+        self.sum_up();
+        let chunk = std::mem::replace(&mut self.chunk, next);
         self.done.push(chunk);
         self.bytes = 0;
     }
 
     /// The deltas, one at least.
     pub(crate) fn end(mut self) -> Vec<Delta> {
-        self.chunk.checksum = self.chain.checksum(&self.head_digest);
+        self.sum_up();
         self.done.push(self.chunk);
         self.done
+    }
+
+    /// Writes down what the conversation comes to with the chunk.
+    fn sum_up(&mut self) {
+        self.chunk.checksum = self.chain.checksum(&self.head_digests);
+        self.chunk.sum = Some(self.chain.sum(&self.head_digests));
     }
 }
 
@@ -147,5 +153,6 @@ fn following(keep: usize) -> Delta {
         head: None,
         aside: false,
         checksum: String::new(),
+        sum: None,
     }
 }

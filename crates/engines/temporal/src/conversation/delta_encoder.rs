@@ -7,7 +7,7 @@ use neuron_types::{CompletionRequest, Message, RequestHead};
 use crate::{
     conversation::{
         chunks::Chunks,
-        digest::{Chain, Digest, digest},
+        digest::{Chain, Digests},
         known_results::KnownResults,
     },
     wire::{activity_inputs::Delta, stated::StatedMessage},
@@ -30,7 +30,7 @@ pub(crate) struct DeltaEncoder {
     is_half_stated: bool,
     /// How often they may have changed.
     form: u64,
-    head: Option<(Arc<RequestHead>, Digest)>,
+    head: Option<(Arc<RequestHead>, Digests)>,
 }
 
 impl DeltaEncoder {
@@ -86,10 +86,10 @@ impl DeltaEncoder {
         let new = request.messages.get(keep..).unwrap_or_default();
         self.messages.truncate(keep);
         self.chain.truncate(keep);
-        let (head, head_digest) = self.changed_head(request)?;
+        let (head, head_digests) = self.changed_head(request)?;
         let room = head.as_ref().map_or(0, |(_, bytes)| *bytes);
         let head = head.map(|(head, _)| Box::new(head));
-        let mut chunks = Chunks::begin(&mut self.chain, head_digest, keep, head, room);
+        let mut chunks = Chunks::begin(&mut self.chain, head_digests, keep, head, room);
         for message in new {
             chunks.add(message, results.state(message, least))?;
         }
@@ -145,15 +145,15 @@ impl DeltaEncoder {
     fn changed_head(
         &mut self,
         request: &CompletionRequest,
-    ) -> Result<(Option<(RequestHead, usize)>, Digest), serde_json::Error> {
-        if let Some((head, digest)) = &self.head
+    ) -> Result<(Option<(RequestHead, usize)>, Digests), serde_json::Error> {
+        if let Some((head, digests)) = &self.head
             && (Arc::ptr_eq(head, &request.head) || *head == request.head)
         {
-            return Ok((None, *digest));
+            return Ok((None, *digests));
         }
-        let (digest, bytes) = digest(&Digest::default(), &*request.head)?;
-        self.head = Some((Arc::clone(&request.head), digest));
-        Ok((Some((RequestHead::clone(&request.head), bytes)), digest))
+        let (digests, bytes) = Digests::of(&*request.head)?;
+        self.head = Some((Arc::clone(&request.head), digests));
+        Ok((Some((RequestHead::clone(&request.head), bytes)), digests))
     }
 }
 
@@ -163,14 +163,15 @@ pub(crate) fn aside(request: &CompletionRequest) -> Result<Delta, serde_json::Er
     for message in &request.messages {
         chain.push(message)?;
     }
-    let (head_digest, _) = digest(&Digest::default(), &*request.head)?;
+    let (head_digests, _) = Digests::of(&*request.head)?;
     Ok(Delta {
         keep: 0,
         more: None,
         messages: request.messages.iter().map(StatedMessage::whole).collect(),
         head: Some(Box::new(RequestHead::clone(&request.head))),
         aside: true,
-        checksum: chain.checksum(&head_digest),
+        checksum: chain.checksum(&head_digests),
+        sum: Some(chain.sum(&head_digests)),
     })
 }
 

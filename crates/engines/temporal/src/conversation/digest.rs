@@ -1,19 +1,52 @@
 //! Digests of conversations, computed message by message.
+//!
+//! Whoever checks one may be of another build than whoever states it, and than who stated the messages before: none of them
+//! has the bytes of the others, and each makes them from what it read. So a digest covers what is said, and not how it is
+//! written: a field that one build writes empty and another one leaves out changes nothing. What only one of them knows and
+//! is not empty does.
 
 use neuron_types::{canonical_json, hex};
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 pub(crate) type Digest = [u8; 32];
+
+/// The digests of a value, and of all that was before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Digests {
+    /// Of its JSON as this build writes it: what builds check that do not know the other one.
+    written: Digest,
+    /// Of its JSON without what is empty in it.
+    said: Digest,
+}
+
+impl Digests {
+    /// The digests of a value, and the length of its JSON.
+    pub(crate) fn of(value: &impl Serialize) -> Result<(Self, usize), serde_json::Error> {
+        Self::default().followed_by(value)
+    }
+
+    /// The digests of this and of a value behind it, and the length of the value's JSON.
+    fn followed_by(self, value: &impl Serialize) -> Result<(Self, usize), serde_json::Error> {
+        let value = serde_json::to_value(value)?;
+        let text = canonical_json(&value);
+        let digests = Self {
+            written: digest(&[&self.written, text.as_bytes()]),
+            said: digest(&[&self.said, canonical_json(&without_empty(value)).as_bytes()]),
+        };
+        Ok((digests, text.len()))
+    }
+}
 
 /// Digests of a conversation: entry n covers the first n + 1 messages, so a longer conversation costs no
 /// more than its new messages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chain(Vec<Link>);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Link {
-    digest: Digest,
+    digests: Digests,
     /// Of the JSON text of the first n + 1 messages.
     bytes: usize,
 }
@@ -28,44 +61,68 @@ impl Chain {
     }
 
     pub(crate) fn push(&mut self, message: &impl Serialize) -> Result<(), serde_json::Error> {
-        let (before, bytes_before) = self
-            .0
-            .last()
-            .map_or((Digest::default(), 0), |link| (link.digest, link.bytes));
-        let (digest, bytes) = digest(&before, message)?;
+        let before = self.last();
+        let (digests, bytes) = before.digests.followed_by(message)?;
         self.0.push(Link {
-            digest,
-            bytes: bytes_before + bytes,
+            digests,
+            bytes: before.bytes + bytes,
         });
         Ok(())
     }
 
-    /// The size of the messages as JSON.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.last().map_or(0, |link| link.bytes)
+    fn last(&self) -> Link {
+        self.0.last().copied().unwrap_or_default()
     }
 
-    /// The checksum of a request with these messages and the head of this digest.
-    pub(crate) fn checksum(&self, head: &Digest) -> String {
-        let last = self.0.last().map_or(Digest::default(), |link| link.digest);
-        let mut hasher = Sha256::new();
-        hasher.update(last);
-        hasher.update(head);
-        let hash = hasher.finalize();
+    /// The size of the messages as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.last().bytes
+    }
+
+    /// The sum of a request with these messages and this head, by what it says.
+    pub(crate) fn sum(&self, head: &Digests) -> String {
+        let hash = digest(&[&self.last().digests.said, &head.said]);
+        hex(hash.get(..8).unwrap_or_default())
+    }
+
+    /// The same by how this build writes it, for builds that know no other.
+    pub(crate) fn checksum(&self, head: &Digests) -> String {
+        let hash = digest(&[&self.last().digests.written, &head.written]);
         hex(hash.get(..16).unwrap_or_default())
     }
 }
 
-/// The SHA-256 over a digest and a value's [canonical JSON](canonical_json), and the length of that JSON.
-pub(crate) fn digest(
-    before: &Digest,
-    value: &impl Serialize,
-) -> Result<(Digest, usize), serde_json::Error> {
-    let text = canonical_json(&serde_json::to_value(value)?);
+fn digest(parts: &[&[u8]]) -> Digest {
     let mut hasher = Sha256::new();
-    hasher.update(before);
-    hasher.update(text.as_bytes());
-    Ok((hasher.finalize().into(), text.len()))
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// The value without the fields that are empty.
+fn without_empty(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields
+                .into_iter()
+                .map(|(name, value)| (name, without_empty(value)));
+            Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_empty).collect()),
+        other => other,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
 }
 
 /// The SHA-256 over texts and where each of them ends.
@@ -76,4 +133,44 @@ pub(crate) fn digest_of_texts(texts: Vec<&str>) -> Digest {
         hasher.update(text.as_bytes());
     }
     hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sums(head: &Value, messages: &[Value]) -> (String, String) {
+        let mut chain = Chain::default();
+        for message in messages {
+            chain.push(message).unwrap();
+        }
+        let (head, _) = Digests::of(head).unwrap();
+        (chain.sum(&head), chain.checksum(&head))
+    }
+
+    #[test]
+    fn builds_agree_that_write_empty_fields_and_that_leave_them_out() {
+        let here = sums(
+            &json!({"model": "m"}),
+            &[json!({"role": "user", "content": [{"text": "a"}, null]})],
+        );
+        let there = sums(
+            &json!({"model": "m", "effort": null, "stop": [], "options": {"deep": false}}),
+            &[json!({"role": "user", "content": [{"text": "a", "cache": 0}, null], "name": ""})],
+        );
+        assert_eq!(here.0, there.0);
+        assert_ne!(here.1, there.1);
+    }
+
+    #[test]
+    fn what_only_one_build_knows_and_is_said_makes_another_request() {
+        let messages = [json!({"role": "user", "content": [{"text": "a"}]})];
+        let (plain, _) = sums(&json!({"model": "m"}), &messages);
+        let (said, _) = sums(&json!({"model": "m", "effort": "high"}), &messages);
+        let (shorter, _) = sums(&json!({"model": "m"}), &[]);
+        assert_ne!(plain, said);
+        assert_ne!(plain, shorter);
+    }
 }

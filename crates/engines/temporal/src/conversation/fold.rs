@@ -73,6 +73,9 @@ impl<'a> Fold<'a> {
                 self.transcript = Transcript::default();
                 if !started.continued_execution_run_id.is_empty() {
                     let input: HistoryInput = self.decode(started.input).await?;
+                    if let Some(why) = input.unknown() {
+                        return Err(unreadable(&why));
+                    }
                     self.transcript = Transcript::beginning_with(input.conversation())
                         .map_err(|error| unreadable(&error))?;
                 }

@@ -25,7 +25,7 @@ use temporalio_common::{
 };
 
 use crate::{
-    conversation::fold::decode,
+    conversation::fold::{decode, unreadable},
     wire::{
         activity_inputs::{MODEL, MODEL_BESIDE, StepOf, TOOL, ToolStep},
         failure::failure_in,
@@ -89,6 +89,9 @@ impl Recording {
                 let previous = started.continued_execution_run_id;
                 self.previous = Some(previous).filter(|previous| !previous.is_empty());
                 let input: HistoryInput = decode(converter, started.input).await?;
+                if let Some(why) = input.unknown() {
+                    return Err(unreadable(&why));
+                }
                 self.begin(input, at);
             }
             Some(Attributes::ActivityTaskScheduledEventAttributes(scheduled)) => {
@@ -170,7 +173,7 @@ impl Recording {
                 self.turn = continued.state.turn;
                 self.steps.segment(behind, continued.state.into());
             }
-            Opening::Unreadable(_) => {}
+            Opening::Wrong(_) | Opening::Unknown(_) => {}
         }
     }
 

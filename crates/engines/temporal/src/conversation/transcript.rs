@@ -7,7 +7,7 @@ use neuron_types::{
 };
 
 use crate::{
-    conversation::digest::{Chain, Digest, digest},
+    conversation::digest::{Chain, Digests},
     wire::{activity_inputs::Delta, stated::ResultOf},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     request: CompletionRequest,
-    head: Digest,
+    head: Digests,
     chain: Chain,
     /// The activity that took in the newest delta: where to read on in the history.
     pub(crate) mark: Option<String>,
@@ -59,7 +59,7 @@ impl Transcript {
             return Ok(false);
         }
         if let Some(head) = &delta.head {
-            self.head = digest(&Digest::default(), head)?.0;
+            self.head = Digests::of(&**head)?.0;
             self.request.head = Arc::new(RequestHead::clone(head));
         }
         let messages = self.request.messages.make_mut();
@@ -99,8 +99,11 @@ impl Transcript {
 
     /// The request, if it is the one that was stated.
     pub(crate) fn stated(&self, delta: &Delta) -> bool {
-        self.request.messages.len() == delta.keep + delta.messages.len()
-            && self.chain.checksum(&self.head) == delta.checksum
+        let is_same = match &delta.sum {
+            Some(sum) => self.chain.sum(&self.head) == *sum,
+            None => self.chain.checksum(&self.head) == delta.checksum,
+        };
+        is_same && self.request.messages.len() == delta.keep + delta.messages.len()
     }
 
     pub(crate) fn request(&self) -> &CompletionRequest {
@@ -165,6 +168,19 @@ mod tests {
         assert_eq!(further.keep, 4);
         assert!(transcript.apply(&further, NOWHERE).unwrap());
         assert!(transcript.stated(&further));
+    }
+
+    #[test]
+    fn an_older_build_stated_how_it_writes_a_request() {
+        let (mut encoder, mut transcript) = (DeltaEncoder::default(), Transcript::default());
+        let mut delta = next(&mut encoder, &request(&["a"]));
+        delta.sum = None;
+        assert!(transcript.apply(&delta, NOWHERE).unwrap());
+        assert!(transcript.stated(&delta));
+        delta.checksum = "another".into();
+        assert!(!transcript.stated(&delta));
+        delta.sum = Some("another".into());
+        assert!(!transcript.stated(&delta));
     }
 
     #[test]

@@ -89,7 +89,12 @@ impl<W: 'static> TemporalDurableContext<W> {
 
     /// Notes in the history what is done at this place in it, or says whether the history tells of it.
     fn mark(&self, what: &str) -> bool {
-        let place = self.ctx.state(|host| host.view.fill.place());
-        self.ctx.patched(&format!("{what}-{place}"))
+        let (place, before) = self.ctx.state(|host| {
+            let fill = &host.view.fill;
+            (fill.place(), fill.place_with_events())
+        });
+        // Only a replay looks for a name of before: elsewhere the mark would be made.
+        (self.ctx.is_replaying() && self.ctx.patched(&format!("{what}-{before}")))
+            || self.ctx.patched(&format!("{what}-at-{place}"))
     }
 }

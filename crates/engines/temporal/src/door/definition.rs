@@ -1,7 +1,9 @@
 //! How a run that only names its agent comes to a definition.
 
 use neuron_engine::{definition_rejected, json_bytes};
-use neuron_types::{AgentRef, AgentSpec, DurableError, RunStart, ToolEffects};
+use neuron_types::{
+    AgentRef, AgentSpec, DurableError, FailureKind, RunStart, StepFailure, ToolEffects,
+};
 
 use crate::{
     activities::agent_activities::AgentActivities,
@@ -22,7 +24,10 @@ impl<W: 'static> TemporalDurableContext<W> {
         let request = match input.0 {
             Opening::New(request) => *request,
             Opening::Continued { continued } => return Ok(continued.state.into()),
-            Opening::Unreadable(reason) => return Err(DurableError::engine(reason)),
+            Opening::Wrong(reason) => {
+                return Err(StepFailure::new(FailureKind::InvalidRequest, reason).into());
+            }
+            Opening::Unknown(unknown) => return Err(DurableError::engine(unknown.reason)),
         };
         let agent = match &request.agent {
             AgentRef::Definition(definition) => {

@@ -51,6 +51,8 @@ pub struct TemporalDurableContext<W> {
     pub(crate) in_flight: RefCell<InFlight>,
     /// Nothing more may be started in this segment.
     pub(crate) is_full: Cell<bool>,
+    /// What the history began with.
+    patches: Vec<String>,
 }
 
 impl<W: 'static> TemporalDurableContext<W> {
@@ -68,7 +70,14 @@ impl<W: 'static> TemporalDurableContext<W> {
             stop,
             in_flight: RefCell::default(),
             is_full: Cell::default(),
+            patches: Vec::new(),
         }
+    }
+
+    /// Sets the patches that the history began with.
+    pub(crate) fn with_patches(mut self, patches: Vec<String>) -> Self {
+        self.patches = patches;
+        self
     }
 
     /// Temporal's own context, for workflows that want more of it than the door.
@@ -90,9 +99,9 @@ impl<W: 'static> TemporalDurableContext<W> {
         DurableError::Cancelled { reason }
     }
 
-    /// The loop calls the door.
+    /// The loop asks the door for something.
     fn called(&self) {
-        self.ctx.state_mut(|host| host.view.fill.call());
+        self.ctx.state_mut(|host| host.view.fill.operation());
     }
 
     /// Hands Temporal what was started since the run waited before, or ends it if the run is cancelled.
@@ -302,8 +311,12 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
     }
 
     fn emit(&self, event: RunEvent) {
-        self.called();
+        self.ctx.state_mut(|host| host.view.fill.event());
         AgentHost::emit(&self.ctx, event);
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.patches.iter().any(|patch| patch == id)
     }
 }
 

@@ -14,7 +14,9 @@ const EVENT_BYTES: u64 = 210;
 /// How full a history is, as its own workflow sees it. Stable under replay, but for what was declined.
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
-    /// Calls of the door so far: they name a place in the history.
+    /// What the loop asked the door for so far: it names a place in the history.
+    operations: u64,
+    /// The same with the events: they named a place before.
     calls: u64,
     /// The bytes of the payloads so far.
     payloads: u64,
@@ -48,13 +50,24 @@ impl Fill {
         self.beside += 1;
     }
 
-    /// The loop calls the door for something else than continuing as new.
-    pub(crate) fn call(&mut self) {
+    /// The loop asks the door for something else than continuing as new.
+    pub(crate) fn operation(&mut self) {
+        self.operations += 1;
         self.calls += 1;
     }
 
-    /// The name of this place in the history.
+    /// The loop emits something.
+    pub(crate) fn event(&mut self) {
+        self.calls += 1;
+    }
+
+    /// The name of this place in the history. A build may emit more or fewer events than another.
     pub(crate) fn place(&self) -> u64 {
+        self.operations
+    }
+
+    /// The name that this place had in histories of builds that counted events.
+    pub(crate) fn place_with_events(&self) -> u64 {
         self.calls
     }
 
@@ -145,6 +158,17 @@ mod tests {
         assert!(fill.is_due(100_000));
         fill.look(94);
         assert!(fill.is_due(0));
+    }
+
+    #[test]
+    fn a_place_has_its_name_however_many_events_a_build_emits() {
+        let (mut quiet, mut talkative) = (Fill::default(), Fill::default());
+        for fill in [&mut quiet, &mut talkative] {
+            fill.operation();
+        }
+        talkative.event();
+        assert_eq!(quiet.place(), talkative.place());
+        assert_ne!(quiet.place_with_events(), talkative.place_with_events());
     }
 
     #[test]

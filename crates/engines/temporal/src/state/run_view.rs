@@ -103,7 +103,7 @@ impl RunView {
                 let status = RunStatus::new(run_id, engine, request.agent.name(), now);
                 self.start(status.with_tags(&request.tags));
             }
-            Opening::Unreadable(_) => {}
+            Opening::Wrong(_) | Opening::Unknown(_) => {}
             Opening::Continued { continued } => {
                 self.encoder.begin(&continued.state.conversation)?;
                 self.ledger = Some(RunLedger::resumed(

@@ -157,8 +157,11 @@ pub(crate) struct Delta {
     /// The request stands for itself, and the conversation goes on without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) aside: bool,
-    /// Of the whole request.
+    /// Of the whole request as the build writes it that states it, for builds that know no `sum`.
     pub(crate) checksum: String,
+    /// Of what the whole request says, however a build writes it. An older build stated none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sum: Option<String>,
 }
 
 /// A further part of a message.

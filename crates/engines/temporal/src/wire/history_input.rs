@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use neuron_engine::Unobserved;
+use neuron_engine::{Unobserved, read_request};
 use neuron_types::{Conversation, RecordedEvent, RunRequest, RunState, RunStatus, RunTags};
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// What a history of a run begins with: a [`RunRequest`], or what the history before it handed over.
@@ -18,8 +18,19 @@ pub(crate) enum Opening {
     Continued {
         continued: Box<Carried>,
     },
-    /// A request by name that says what this build does not know, or too little.
-    Unreadable(String),
+    /// A request by name, written by hand, that says what this build does not know, or too little. The run fails with it.
+    Wrong(String),
+    /// What another build may read: the run is left to that one.
+    Unknown(Unknown),
+}
+
+/// What this build cannot read.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Unknown {
+    /// Why.
+    pub(crate) reason: String,
+    /// Where the run stood, where that can be read.
+    pub(crate) status: Option<Box<RunStatus>>,
 }
 
 /// A run between two histories.
@@ -71,7 +82,7 @@ impl HistoryInput {
         match &self.0 {
             Opening::New(request) => request.agent.name(),
             Opening::Continued { continued } => &continued.state.agent.name,
-            Opening::Unreadable(_) => "",
+            Opening::Wrong(_) | Opening::Unknown(_) => "",
         }
     }
 
@@ -80,7 +91,24 @@ impl HistoryInput {
         match &self.0 {
             Opening::New(request) => request.tags.clone(),
             Opening::Continued { continued } => continued.status.tags(),
-            Opening::Unreadable(_) => RunTags::default(),
+            Opening::Wrong(_) | Opening::Unknown(_) => RunTags::default(),
+        }
+    }
+
+    /// Why another build is needed to read it; `None` if this one is as good as any.
+    pub(crate) fn unknown(&self) -> Option<&str> {
+        match &self.0 {
+            Opening::Unknown(unknown) => Some(&unknown.reason),
+            _ => None,
+        }
+    }
+
+    /// Where the run stood when the history began, if it is not its first one.
+    pub(crate) fn status(&self) -> Option<&RunStatus> {
+        match &self.0 {
+            Opening::Continued { continued } => Some(&continued.status),
+            Opening::Unknown(unknown) => unknown.status.as_deref(),
+            Opening::New(_) | Opening::Wrong(_) => None,
         }
     }
 
@@ -93,7 +121,7 @@ impl HistoryInput {
     pub(crate) fn previous(&self) -> Option<&str> {
         match &self.0 {
             Opening::Continued { continued } => Some(&continued.previous),
-            Opening::New(_) | Opening::Unreadable(_) => None,
+            Opening::New(_) | Opening::Wrong(_) | Opening::Unknown(_) => None,
         }
     }
 
@@ -106,7 +134,7 @@ impl HistoryInput {
 /// One of which nothing is known.
 impl Default for HistoryInput {
     fn default() -> Self {
-        Self(Opening::Unreadable(String::new()))
+        Self(Opening::Unknown(Unknown::default()))
     }
 }
 
@@ -126,29 +154,45 @@ impl From<Carried> for HistoryInput {
 impl<'de> Deserialize<'de> for HistoryInput {
     // By hand, so that what is wrong with an input is said in the words of what it is meant to be.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut value = Value::deserialize(deserializer)?;
-        let opening = match value.get_mut("continued").map(Value::take) {
-            Some(carried) => {
-                serde_json::from_value(carried).map(|continued| Opening::Continued { continued })
-            }
+        // What cannot be read is no error: the SDK would fail the task without saying why.
+        let value = Value::deserialize(deserializer)?;
+        Ok(Self(match value.get("continued") {
+            Some(carried) => continued(carried),
             None => {
                 let is_named = value.get("agent").is_some_and(Value::is_string);
-                match serde_json::from_value(value) {
-                    // The workflow fails with it. A whole definition may be one that an older worker reads: then its
-                    // task fails, and that worker gets it.
-                    Err(error) if is_named => Ok(Opening::Unreadable(error.to_string())),
-                    request => request.map(Opening::New),
+                match read_request(value) {
+                    Ok(request) => Opening::New(Box::new(request)),
+                    Err(wrong) if is_named && !wrong.is_versioned => Opening::Wrong(wrong.reason),
+                    Err(unread) => Opening::Unknown(Unknown {
+                        reason: unread.reason,
+                        status: None,
+                    }),
                 }
             }
-        };
-        opening.map(Self).map_err(D::Error::custom)
+        }))
+    }
+}
+
+/// What the history before handed over.
+fn continued(carried: &Value) -> Opening {
+    match Box::<Carried>::deserialize(carried) {
+        Ok(continued) => Opening::Continued { continued },
+        Err(error) => {
+            let status = carried.get("status");
+            Opening::Unknown(Unknown {
+                reason: error.to_string(),
+                status: status.and_then(|status| Deserialize::deserialize(status).ok()),
+            })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use neuron_engine::json_bytes;
-    use neuron_types::{AgentSpec, Message};
+    use neuron_types::{AgentSpec, Message, RunId};
+    use serde_json::json;
 
     use super::*;
 
@@ -164,12 +208,32 @@ mod tests {
 
     #[test]
     fn says_what_is_missing_in_an_input() {
-        let error =
-            serde_json::from_str::<HistoryInput>(r#"{"version": 3, "agent": {}}"#).unwrap_err();
-        assert!(error.to_string().contains("prompt"), "{error}");
-        let named = serde_json::from_str::<HistoryInput>(r#"{"agent": "default"}"#).unwrap();
-        assert!(matches!(named.0, Opening::Unreadable(error) if error.contains("prompt")));
-        let error = serde_json::from_str::<HistoryInput>(r#"{"continued": {}}"#).unwrap_err();
-        assert!(error.to_string().contains("state"), "{error}");
+        let read = |json: &str| serde_json::from_str::<HistoryInput>(json).unwrap();
+        let named = read(r#"{"agent": "default"}"#);
+        assert!(matches!(&named.0, Opening::Wrong(error) if error.contains("prompt")));
+        assert_eq!(named.unknown(), None);
+        for (json, said) in [
+            (r#"{"version": 3, "agent": {}}"#, "prompt"),
+            (
+                r#"{"version": 4, "agent": "default", "prompt": "Go."}"#,
+                "state version 4",
+            ),
+            (r#"{"continued": {}}"#, "state"),
+        ] {
+            let input = read(json);
+            let why = input.unknown().unwrap();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_state_of_another_build_is_left_to_it_with_where_the_run_stood() {
+        let run_id = RunId::new("r").unwrap();
+        let status = RunStatus::new(run_id, "temporal", "clerk", DateTime::UNIX_EPOCH);
+        let json = json!({"continued": {"state": {"version": 4}, "status": status}});
+        let input: HistoryInput = serde_json::from_value(json).unwrap();
+        assert!(input.unknown().unwrap().contains("state version 4"));
+        assert_eq!(input.status(), Some(&status));
+        assert_eq!(input.agent(), "");
     }
 }

@@ -4,10 +4,11 @@ use std::{any::Any, sync::Arc};
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
-use neuron_engine::{CancelBody, RunLedger, end_of, json_bytes};
+use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
 use neuron_executor::NoSink;
 use neuron_types::{
-    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, signal,
+    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, declared_patches,
+    signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -42,6 +43,9 @@ use crate::{
     workflow::agent_workflow::AgentWorkflow,
 };
 
+/// What the marks of patches are called, in front of their ids.
+const PATCH: &str = "neuron-patch-";
+
 impl<W: AgentWorkflow> AgentHost<W> {
     async fn host(
         ctx: WorkflowContext<Self>,
@@ -51,7 +55,9 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Self::begin_to_show(&ctx, &input);
         let agent = input.agent().to_owned();
         let stop = ctx.state(|host| host.view.stop.clone());
-        let door = TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop);
+        let patches = Self::patches(&ctx);
+        let door =
+            TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop).with_patches(patches);
         let output = match door.run_start(input).await {
             Ok(start) => W::run(door, start).await,
             Err(error) => Err(error),
@@ -59,7 +65,8 @@ impl<W: AgentWorkflow> AgentHost<W> {
         let output = match output {
             Ok(output) => output,
             Err(DurableError::ContinuedAsNew) => return Err(Self::leave(&ctx)),
-            Err(error) => Self::break_off(&ctx, &error)?,
+            Err(error) if ends_run(&error) => Self::break_off(&ctx, &error)?,
+            Err(error) => return Self::fail_task(&ctx, &error).await,
         };
         if ctx.state_mut(|host| host.view.end(&output)) {
             Self::show(&ctx);
@@ -68,7 +75,22 @@ impl<W: AgentWorkflow> AgentHost<W> {
         Ok(output)
     }
 
-    /// Ends a run whose workflow returned no output: as a cancelled run if it was cancelled, else as a failed
+    /// The patches that this history began with: in a new one all that this build declares, each with a mark, and in a
+    /// replay those whose marks are in it.
+    fn patches(ctx: &WorkflowContext<Self>) -> Vec<String> {
+        let mut patches = declared_patches(W::PATCHES);
+        patches.retain(|id| ctx.patched(&format!("{PATCH}{id}")));
+        patches
+    }
+
+    /// Leaves the run as it is: the task fails, and the server has it made again, by this worker or another one, until one
+    /// can go on.
+    async fn fail_task<T>(ctx: &WorkflowContext<Self>, error: &DurableError) -> T {
+        ctx.force_task_fail(cannot_go_on(error));
+        std::future::pending().await
+    }
+
+    /// Ends a run that is over without an output: as a cancelled run if it was cancelled, else as a failed
     /// workflow whose events say so too.
     fn break_off(
         ctx: &WorkflowContext<Self>,
@@ -222,6 +244,10 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
         });
         async move {
             let (run_id, input) = opened?;
+            if let Some(reason) = input.unknown() {
+                let error = DurableError::engine(reason.to_owned());
+                return Self::fail_task(&ctx, &error).await;
+            }
             let output = Self::host(ctx, run_id, input).await?;
             Ok(Box::new(output) as Box<dyn WorkflowOutputValue>)
         }

@@ -10,7 +10,7 @@ use neuron_engine::{SegmentSize, still_in_flight};
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
 use neuron_types::{
     DurableContext, DurableError, End, Handle, Observed, RunEvent, RunId, RunOutput, RunStart,
-    RunState, Signal, Started,
+    RunState, Signal, Started, declared_patches,
 };
 use uuid::Uuid;
 
@@ -63,6 +63,8 @@ pub struct JournaledContext {
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) park: ParkPolicy,
     most: SegmentSize,
+    /// The patches that this build declares.
+    patches: Vec<String>,
     flight: Mutex<Flight>,
 }
 
@@ -107,6 +109,7 @@ impl JournaledContext {
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
             most: segments::MOST,
+            patches: declared_patches(&[]),
             flight: Mutex::default(),
         }
     }
@@ -127,6 +130,14 @@ impl JournaledContext {
         let definitions = agents.definitions().cloned();
         self.executor = self.executor.with_definitions(definitions);
         self.agents = agents;
+        self
+    }
+
+    /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
+    /// none. A segment keeps to those with which it began.
+    #[must_use]
+    pub fn with_patches(mut self, patches: &[&str]) -> Self {
+        self.patches = declared_patches(patches);
         self
     }
 
@@ -168,7 +179,8 @@ impl JournaledContext {
     ///
     /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
-        self.core.run_start(self.agents.clone()).await
+        let (agents, patches) = (self.agents.clone(), self.patches.clone());
+        self.core.run_start(agents, patches).await
     }
 
     /// What puts the run away from outside, for example when Ctrl-C is pressed.
@@ -318,7 +330,8 @@ impl DurableContext for JournaledContext {
             });
         }
         let state = serde_json::to_string(state).map_err(DurableError::engine)?;
-        self.core.begin_segment(state).await?;
+        let patches = self.patches.clone();
+        self.core.begin_segment(state, patches).await?;
         Ok(true)
     }
 
@@ -326,6 +339,10 @@ impl DurableContext for JournaledContext {
         if let Some(recorded) = self.core.emit(event) {
             self.sink.event(&recorded);
         }
+    }
+
+    fn patched(&self, id: &str) -> bool {
+        self.core.is_patched(id)
     }
 }
 

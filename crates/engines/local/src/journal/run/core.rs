@@ -10,10 +10,10 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_engine::{CancelBody, Pace, RunClock, RunLedger, SegmentSize};
-use neuron_executor::{Agents, EventSink, Executor};
+use neuron_executor::{EventSink, Executor};
 use neuron_types::{
-    DurableError, End, Handle, RecordedEvent, RunEvent, RunId, RunOutput, RunStart, Signal,
-    StepFailure, signal,
+    DurableError, End, Handle, RecordedEvent, RunEvent, RunId, RunOutput, Signal, StepFailure,
+    signal,
 };
 use rusqlite::Connection;
 use uuid::Uuid;
@@ -70,7 +70,9 @@ pub(crate) struct Core {
     pub(crate) losses: Arc<Losses>,
     pub(super) run: i64,
     /// Whoever executes the run starts where its newest segment does.
-    is_from_start: AtomicBool,
+    pub(super) is_from_start: AtomicBool,
+    /// The patches that the segment began with, once the workflow starts.
+    pub(super) patches: Mutex<Vec<String>>,
     state: Mutex<State>,
     known: Mutex<Known>,
     watcher: Watcher,
@@ -145,6 +147,7 @@ impl Core {
             run,
             run_id,
             is_from_start: AtomicBool::new(false),
+            patches: Mutex::default(),
             state: Mutex::new(State {
                 ops: beginning.op,
                 clock: RunClock::new(beginning.now, beginning.uuids).with_seed(seed),
@@ -263,31 +266,6 @@ impl Core {
     /// Sets how large segments are to be.
     pub(crate) fn set_most(&self, most: SegmentSize) {
         self.state().pace = Pace::new(most, SegmentSize::UNBOUNDED);
-    }
-
-    /// What the loop is to start with.
-    pub(crate) async fn run_start(
-        self: &Arc<Self>,
-        agents: Agents,
-    ) -> Result<RunStart, JournalError> {
-        let load = move |core: &Self, connection: &mut Connection| {
-            let start = segments::load_start(connection, core.run, &agents)?;
-            core.is_from_start.store(true, Ordering::Relaxed);
-            Ok(start)
-        };
-        self.with(load).await
-    }
-
-    /// Begins a segment with this state, in one transaction with what was emitted before.
-    pub(crate) async fn begin_segment(self: &Arc<Self>, state: String) -> Result<(), JournalError> {
-        let next = self.state().next_beginning();
-        self.commit(move |transaction, run| segments::begin(transaction, run, &next, &state))
-            .await?;
-        let mut state = self.state();
-        state.beginning = next;
-        state.size = SegmentSize::default();
-        state.pace.begin(SegmentSize::default());
-        Ok(())
     }
 
     /// Takes in what the loop emits, and returns what is new in it.

@@ -5,6 +5,7 @@ mod failing;
 pub(crate) mod known;
 pub(crate) mod losses;
 pub(crate) mod patience;
+mod segment_start;
 pub(crate) mod state;
 pub(crate) mod take_signal;
 pub(crate) mod unwritten;

@@ -150,13 +150,11 @@ pub enum JournalError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A build with another form of inputs and states started the run and has not finished it.
-    #[error(
-        "run {run_id} has version {found} of the run state, and this build reads version {known}: finish it with the build that started it"
-    )]
+    #[error("{}", other_version(.run_id, .found, .known))]
     OtherVersion {
         /// The run.
         run_id: RunId,
-        /// The version that it was started in.
+        /// The version that it was started in, or continued in.
         found: u32,
         /// The version that this build reads and writes.
         known: u32,
@@ -228,6 +226,23 @@ impl JournalError {
             _ => false,
         }
     }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the error lends its fields"
+)]
+fn other_version(run_id: &RunId, found: &u32, known: &u32) -> String {
+    if found > known {
+        return format!(
+            "run {run_id} was written by a newer version of neuron: state version {found}, this one knows up to \
+             {known}: resume it with that version"
+        );
+    }
+    format!(
+        "run {run_id} has version {found} of the run state, and this build reads version {known}: finish it with the \
+         build that started it"
+    )
 }
 
 /// Whether the value of a column is not what it should be.

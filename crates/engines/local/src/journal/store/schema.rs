@@ -5,7 +5,7 @@
 //! | `runs` | a run: its id, engine, start and input, the version of the tables that it was begun with, a random number that its ids follow from, and the directory that it works in | once; the input again when a named agent was looked up |
 //! | `statuses` | where a run stands: its `RunStatus` at event `seq`, the last event that the hooks were notified of; its output, once it is over | when hooks were notified, many events came since, or the run ends |
 //! | `entries` | what a run's executor wrote at once: the end of an operation, the events before it, or both | with each step; events also a moment after they happened, if no step ends before |
-//! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure) | as it happens |
+//! | `attempts` | an attempt that failed, or a write's attempt that was started (without failure); of operation 0, which there is not, the ids of the patches that the segment began with, as JSON in `fingerprint` | as it happens |
 //! | `chapters` | where the newest segment of a long run began: what was counted before it, and the loop's state | once a segment; the ends and attempts before it go |
 //! | `signals` | a signal in the order of arrival, and the operation that took it | when it is sent, and taken |
 //!

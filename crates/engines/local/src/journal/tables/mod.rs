@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod input;
 pub(crate) mod looking;
 pub(crate) mod open_runs;
+pub(crate) mod patches;
 pub(crate) mod recording;
 pub(crate) mod remove;
 pub(crate) mod runs;

@@ -231,9 +231,16 @@ pub(crate) fn check_version(
     if tables < schema::VERSION {
         return Err(JournalError::OlderRun { run_id });
     }
-    if found == STATE_VERSION {
+    // A newer build may have gone on with a run that an older one started.
+    let state: Option<WrittenIn> = connection
+        .prepare_cached("SELECT state FROM chapters WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))
+        .optional()?;
+    let written = [Some(found), state.map(|WrittenIn(state)| state)];
+    let mut others = written.into_iter().flatten();
+    let Some(found) = others.find(|found| *found != STATE_VERSION) else {
         return Ok(());
-    }
+    };
     Err(JournalError::OtherVersion {
         run_id,
         found,

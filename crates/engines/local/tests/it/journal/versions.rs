@@ -63,6 +63,33 @@ async fn an_unfinished_run_of_version_1_is_refused_in_one_sentence() {
 }
 
 #[tokio::test]
+async fn a_run_that_a_newer_version_continued_is_left_to_it() {
+    let world = left_by_version_1().await;
+    let database = world.database();
+    database
+        .execute(
+            "UPDATE runs SET input = json_set(input, '$.version', 3)",
+            [],
+        )
+        .unwrap();
+    database
+        .execute(
+            "UPDATE chapters SET state = json_set(state, '$.version', 4)",
+            [],
+        )
+        .unwrap();
+    let journal = world.journal().await;
+    let opened = JournaledContext::open(&journal, &world.run_id, world.room.executor()).await;
+    assert_eq!(
+        opened.unwrap_err().to_string(),
+        "run r was written by a newer version of neuron: state version 4, this one knows up to 3: \
+         resume it with that version"
+    );
+    let status = journal.status(&world.run_id).await.unwrap();
+    assert_eq!(status.state, RunPhase::Running);
+}
+
+#[tokio::test]
 async fn a_finished_run_of_version_1_stays_readable() {
     let world = World::new().await;
     let door = world.door().await;

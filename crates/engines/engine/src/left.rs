@@ -1,0 +1,115 @@
+//! Runs that a worker cannot go on with, and leaves to one that can.
+
+use std::error::Error;
+
+use neuron_types::{BlockedKind, DurableError, RunRequest, with_causes};
+use serde_json::Value;
+
+/// What a worker says of such a run, in front of why. Clients of every build know it by these words.
+const CANNOT: &str = "this worker cannot go on with the run";
+
+/// Whether a run is over whose workflow returned this error in the place of an output.
+///
+/// Anything else says something about the worker and nothing about the run: it has another version of the state, its
+/// loop came upon what it does not expect, or its engine failed. Another build, or the same one later, goes on.
+#[must_use]
+pub const fn ends_run(error: &DurableError) -> bool {
+    matches!(
+        error,
+        DurableError::Step(_) | DurableError::Cancelled { .. } | DurableError::BadSignal { .. }
+    )
+}
+
+/// Returns what a worker says that leaves a run to another one, or to itself later.
+#[must_use]
+pub fn cannot_go_on(error: &DurableError) -> String {
+    // That an engine failed says nothing: its error says which part.
+    let cause: &(dyn Error + 'static) = match error {
+        DurableError::Engine { source } => &**source,
+        other => other,
+    };
+    format!("{CANNOT}: {}", with_causes(cause))
+}
+
+/// Returns what holds a run up whose worker fails with this text, and a sentence about it.
+#[must_use]
+pub fn hold_up(failure: &str) -> (BlockedKind, String) {
+    match failure.find(CANNOT).and_then(|at| failure.get(at..)) {
+        Some(said) => (BlockedKind::NoWorker, said.to_owned()),
+        None => (
+            BlockedKind::StepFailing,
+            format!("the run's worker fails: {failure}"),
+        ),
+    }
+}
+
+/// Why what a run was started with cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadRequest {
+    /// What is wrong with it.
+    pub reason: String,
+    /// It says in which version it was written, as those of neuron's clients do: another build may read it. What says
+    /// none was written by hand.
+    pub is_versioned: bool,
+}
+
+/// Reads what a run is started with.
+///
+/// # Errors
+///
+/// [`UnreadRequest`].
+pub fn read_request(json: Value) -> Result<RunRequest, UnreadRequest> {
+    let is_versioned = json.get("version").is_some_and(Value::is_u64);
+    serde_json::from_value(json).map_err(|error| UnreadRequest {
+        reason: error.to_string(),
+        is_versioned,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::{FailureKind, StepFailure};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_about_the_run_ends_it() {
+        let failed = StepFailure::new(FailureKind::InvalidRequest, "no");
+        assert!(ends_run(&failed.into()));
+        assert!(ends_run(&DurableError::Cancelled { reason: None }));
+        assert!(!ends_run(&DurableError::engine("a disk")));
+        assert!(!ends_run(&DurableError::Suspended));
+        assert!(!ends_run(&DurableError::NonDeterminism {
+            step: "1:0".into(),
+            recorded: "a".into(),
+            requested: "b".into(),
+        }));
+    }
+
+    #[test]
+    fn a_client_finds_the_sentence_of_a_worker_in_what_its_server_makes_of_it() {
+        let said = cannot_go_on(&DurableError::engine("it is of another version"));
+        let shown = format!("[500] Retryable error: {said}");
+        let sentence = "this worker cannot go on with the run: it is of another version";
+        assert_eq!(
+            hold_up(&shown),
+            (BlockedKind::NoWorker, sentence.to_owned())
+        );
+        let (kind, detail) = hold_up("journal mismatch");
+        assert_eq!(kind, BlockedKind::StepFailing);
+        assert_eq!(detail, "the run's worker fails: journal mismatch");
+    }
+
+    #[test]
+    fn a_request_that_says_its_version_may_be_one_of_another_build() {
+        let later = json!({"version": 4, "agent": "default", "prompt": "Go."});
+        let unread = read_request(later).unwrap_err();
+        assert!(unread.is_versioned);
+        assert!(unread.reason.contains("state version 4"), "{unread:?}");
+        let by_hand = json!({"agent": "default", "prompts": "Go."});
+        let unread = read_request(by_hand).unwrap_err();
+        assert!(!unread.is_versioned);
+        assert!(unread.reason.contains("prompts"), "{unread:?}");
+    }
+}
