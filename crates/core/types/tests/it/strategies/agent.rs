@@ -114,19 +114,20 @@ prop_compose! {
     }
 }
 
+// Its parts are boxed: together they are too much for a test's stack.
 prop_compose! {
     pub(crate) fn agent_spec()(
         name in text(),
-        head in request_head(),
+        head in request_head().boxed(),
         input in optional_json(),
-        approvals in rules(),
+        approvals in rules().boxed(),
         approval_timeout in option::of(millis()),
         on_expiry in on_expiry(),
         on_unknown_outcome in on_unknown_outcome(),
         (on_failure, on_limit) in (on_halt(), on_halt()),
         limits in limits(),
-        context in context_policy(),
-        steps in steps(),
+        context in context_policy().boxed(),
+        steps in steps().boxed(),
     ) -> AgentSpec {
         AgentSpec {
             name,
@@ -176,12 +177,12 @@ prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
-            agent_spec().prop_map(AgentRef::from),
+            agent_spec().prop_map(AgentRef::from).boxed(),
         ],
         tags in run_tags(),
         overrides in overrides(text().boxed()),
         preamble in few(message()),
-        prompt in message(),
+        prompt in message().boxed(),
     ) -> RunRequest {
         RunRequest {
             tags,
