@@ -115,12 +115,13 @@ prop_compose! {
     }
 }
 
+// Its parts are boxed: together they are too much for a test's stack.
 prop_compose! {
     pub(crate) fn agent_spec()(
         name in text(),
         head in request_head().boxed(),
         input in optional_json(),
-        approvals in rules(),
+        approvals in rules().boxed(),
         approval_timeout in option::of(millis()),
         on_expiry in on_expiry(),
         on_unknown_outcome in on_unknown_outcome(),
@@ -192,7 +193,7 @@ prop_compose! {
         overrides in overrides(text().boxed()).boxed(),
         origin in option::of(agent_origin().boxed()),
         preamble in few(message()),
-        prompt in message(),
+        prompt in message().boxed(),
     ) -> RunRequest {
         RunRequest {
             tags,
