@@ -363,6 +363,7 @@ turn 1
   ticket t2-1 is put to leads: nobody decided in time
   bash approved as before
   ticket t2-2 lapsed: nobody decided in time
+  it adopted the current definition of its agent: limits
   conversation compacted from about 120000 to 40000 tokens
   answer rejected: it is no JSON
   model failed: network: the connection was cut

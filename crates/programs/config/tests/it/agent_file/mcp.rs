@@ -177,7 +177,7 @@ async fn an_agent_does_without_a_server_that_is_not_required() {
     // A run may have begun while it was there.
     agent.head_mut().tools[0].name = "gone__tool".into();
     let executor = agents.executor(&agent).unwrap();
-    assert!(executor.tools().names().eq(["h__fine"]));
+    assert!(executor.tools().names().eq(["h__evil", "h__fine"]));
     agents.stop().await;
 }
 
