@@ -88,7 +88,7 @@ async fn a_later_segment_has_what_the_code_declares_that_began_it() {
 #[tokio::test]
 async fn a_run_in_memory_has_all_patches() {
     let world = World::new().await;
-    let door = LocalDurableContext::new(world.room.executor(), world.run_id.clone());
+    let door = LocalDurableContext::new(world.room.executor(), world.run_id);
     assert!(!door.patched(PATCH));
     assert!(door.with_patches(&[PATCH]).patched(PATCH));
 }
