@@ -54,12 +54,12 @@ async fn shows_one_run(stage: &Stage, run: &RunId) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_run_goes_through_histories_and_shows_as_one() {
-    const TURNS: usize = 2_000;
+    const TURNS: usize = 600;
     let stage = Stage::set().await;
     let model = NotedModel::new(&script(TURNS));
     let tool = read("ok".to_owned());
     let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
-    let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(3_000));
+    let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(900));
     let mut spec = without_limits(&spec);
     // Short enough for calls in the worker that has the run.
     spec.tool_timeout = Duration::from_secs(5);
@@ -74,7 +74,7 @@ async fn a_long_run_goes_through_histories_and_shows_as_one() {
     let histories = stage.histories(run).await;
     println!("{histories:?}");
     assert!(histories.len() >= 5, "{histories:?}");
-    assert!(histories.iter().all(|history| history.events <= 3_000));
+    assert!(histories.iter().all(|history| history.events <= 900));
     let told = shows_one_run(&stage, run).await;
     println!("{told} events: {:?}", start.elapsed());
     let status = stage.client.status(run).await.unwrap();
