@@ -4,6 +4,7 @@ mod agent;
 mod flight;
 mod journal;
 mod memory;
+mod sessions;
 mod worker;
 
 pub use agent::{AgentEvent, LocalAgent};
@@ -12,6 +13,16 @@ pub use journal::{
     RunClaim, prepare_home,
 };
 pub use memory::{LocalDurableContext, LocalHandle};
+pub use sessions::{
+    conversation::conversation_of,
+    error::{SessionError, StorageError},
+    files::FileSessionStorage,
+    manager::SessionManager,
+    memory::InMemorySessionStorage,
+    session::{Session, SessionRun, SessionState, SessionSummary},
+    sqlite::SqliteSessionStorage,
+    storage::SessionStorage,
+};
 pub use worker::{
     event::WorkerEvent,
     execution::LocalWorkflow,

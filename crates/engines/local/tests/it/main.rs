@@ -12,6 +12,7 @@ mod conformance;
 mod journal;
 mod local;
 mod room;
+mod sessions;
 mod tokens;
 mod wait;
 mod worker;

@@ -9,7 +9,7 @@ use std::{
 use crate::journal::store::error::JournalError;
 
 /// What stands in a home directory. One with anything else in it belongs to somebody else too.
-const OURS: [&str; 4] = ["neuron.db", "locks", "engines", IGNORE];
+const OURS: [&str; 5] = ["neuron.db", "sessions.db", "locks", "engines", IGNORE];
 
 /// The home directory that neuron makes by itself.
 const HOME: &str = ".neuron";
@@ -133,7 +133,7 @@ fn is_ours(home: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(home)? {
         let name = entry?.file_name();
         let name = name.to_string_lossy();
-        let is_database = name.starts_with("neuron.db-");
+        let is_database = name.starts_with("neuron.db-") || name.starts_with("sessions.db-");
         if !is_database && !OURS.contains(&name.as_ref()) {
             return Ok(false);
         }

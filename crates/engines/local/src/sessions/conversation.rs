@@ -1,0 +1,113 @@
+//! What a run leaves in its session.
+
+use std::collections::BTreeSet;
+
+use neuron_types::{
+    ContentBlock, ContentItem, Message, Role, ToolResultBlock, Transcript, TranscriptItem,
+};
+
+/// What a model reads of a call whose result is not known any more.
+const MISSING: &str = "the result of this call is not kept";
+
+/// Returns what was said in a run as messages that another one can go on from: prompts, messages, answers, and calls with
+/// their results. Reasoning is left out, which its provider takes back only in the conversation that it was made in.
+///
+/// Every call has its result behind it, whatever became of the run.
+#[must_use]
+pub fn conversation_of(transcript: &Transcript) -> Vec<Message> {
+    let mut fold = Fold::default();
+    for entry in &transcript.entries {
+        fold.take_in(&entry.item);
+    }
+    fold.answer_open_calls();
+    fold.messages
+}
+
+#[derive(Default)]
+struct Fold {
+    messages: Vec<Message>,
+    /// The calls that have no result yet, with their tools, in their order.
+    open: Vec<(String, String)>,
+    /// Those that had one: an id is used once.
+    answered: BTreeSet<String>,
+}
+
+impl Fold {
+    fn take_in(&mut self, item: &TranscriptItem) {
+        match item {
+            TranscriptItem::Prompt { text }
+            | TranscriptItem::Message { text }
+            | TranscriptItem::AgentAsked { text, .. } => {
+                self.answer_open_calls();
+                self.say(Role::User, ContentBlock::Text(text.clone()));
+            }
+            TranscriptItem::Text { text } if !text.is_empty() => {
+                self.answer_open_calls();
+                self.say(Role::Assistant, ContentBlock::Text(text.clone()));
+            }
+            TranscriptItem::ToolCall {
+                call_id,
+                tool,
+                args,
+            } => {
+                self.open.push((call_id.clone(), tool.clone()));
+                self.say(
+                    Role::Assistant,
+                    ContentBlock::ToolUse {
+                        id: call_id.clone(),
+                        name: tool.clone(),
+                        input: args.clone(),
+                        extra: None,
+                    },
+                );
+            }
+            TranscriptItem::ToolResult {
+                call_id,
+                tool,
+                is_error,
+                content,
+                ..
+            } => {
+                let Some(index) = self.open.iter().position(|(id, _)| id == call_id) else {
+                    return;
+                };
+                self.open.remove(index);
+                let missing = || vec![ContentItem::Text(MISSING.to_owned())];
+                let content = content.clone().unwrap_or_else(missing);
+                self.result(call_id, tool, content, *is_error);
+            }
+            _ => {}
+        }
+    }
+
+    fn answer_open_calls(&mut self) {
+        for (id, tool) in std::mem::take(&mut self.open) {
+            let content = vec![ContentItem::Text(MISSING.to_owned())];
+            self.result(&id, &tool, content, true);
+        }
+    }
+
+    fn result(&mut self, id: &str, tool: &str, content: Vec<ContentItem>, is_error: bool) {
+        if !self.answered.insert(id.to_owned()) {
+            return;
+        }
+        let block = ContentBlock::ToolResult(ToolResultBlock {
+            tool_use_id: id.to_owned(),
+            name: tool.to_owned(),
+            content,
+            is_error,
+        });
+        self.say(Role::User, block);
+    }
+
+    /// Adds a block to the last message, if the same speaks.
+    fn say(&mut self, role: Role, block: ContentBlock) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == role => last.content.push(block),
+            _ => self.messages.push(Message {
+                role,
+                content: vec![block],
+            }),
+        }
+    }
+}

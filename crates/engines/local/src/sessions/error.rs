@@ -1,0 +1,88 @@
+//! What can go wrong with stored conversations.
+
+use std::{io, path::PathBuf};
+
+use neuron_types::{InvalidRunId, RunId};
+
+use crate::sessions::session::SessionRun;
+
+/// What can go wrong with a [`SessionStorage`](crate::SessionStorage). Nothing that was saved before is lost by it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// There is no session of this name.
+    #[error("there is no session {id}")]
+    NotFound {
+        /// The name.
+        id: String,
+    },
+    /// The name is none for a session.
+    #[error("a session has a name as a run has")]
+    InvalidId(#[from] InvalidRunId),
+    /// Somebody else has saved the session since it was loaded. Load it again.
+    #[error("session {id} was changed by somebody else meanwhile: try again")]
+    Conflict {
+        /// The name.
+        id: String,
+    },
+    /// What is stored cannot be read.
+    #[error("session {id} cannot be read: it is damaged, or a newer neuron wrote it")]
+    Unreadable {
+        /// The name.
+        id: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The session cannot be written as JSON.
+    #[error("session {id} cannot be written as JSON")]
+    Unwritable {
+        /// The name.
+        id: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot read or write {}", .path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The database cannot be read or written.
+    #[error("cannot read or write {}", .path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// The process is about to end.
+    #[error("the sessions were asked while the process was shutting down")]
+    ShutDown,
+}
+
+/// Why a session is not handed to a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A run that is not over has it.
+    #[error("session {id} is taken by run {} on {}, which is not over: wait for it, or cancel it", .by.run_id, .by.engine)]
+    Taken {
+        /// The session.
+        id: String,
+        /// The run that has it.
+        by: SessionRun,
+    },
+    /// Another run has it, and not the one that is to give it back.
+    #[error("session {id} is not with run {run_id}")]
+    NotWith {
+        /// The session.
+        id: String,
+        /// The run that was to give it back.
+        run_id: RunId,
+    },
+    /// The storage.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}

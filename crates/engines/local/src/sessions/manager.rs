@@ -1,0 +1,202 @@
+//! Handing sessions to runs, one at a time.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use neuron_types::{RunOutput, Transcript};
+
+use crate::sessions::{
+    conversation::conversation_of,
+    error::{SessionError, StorageError},
+    session::{Session, SessionRun, SessionSummary},
+    storage::SessionStorage,
+};
+
+/// Hands stored conversations to runs and takes in what they came to. Cheap to clone.
+///
+/// Two runs of one session never interleave: the first has it until it is [taken in](Self::take_in) or was
+/// [never started](Self::release), and a second one is [rejected](SessionError::Taken), on whatever engine each runs. Nothing
+/// has to be alive meanwhile: whoever takes the session up next takes in the run before, if that is over.
+///
+/// ```
+/// use chrono::Utc;
+/// use neuron_local::{InMemorySessionStorage, SessionManager, SessionRun};
+/// use neuron_types::RunId;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let sessions = SessionManager::new(InMemorySessionStorage::new());
+/// let run = |id: &str| SessionRun {
+///     run_id: RunId::new(id).unwrap(),
+///     engine: "local".to_owned(),
+///     since: Utc::now(),
+/// };
+/// let session = sessions.take("notes", run("r1")).await?;
+/// assert!(session.messages.is_empty());
+/// assert!(sessions.take("notes", run("r2")).await.is_err());
+/// sessions.release("notes", &run("r1").run_id).await?;
+/// sessions.take("notes", run("r2")).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SessionManager {
+    storage: Arc<dyn SessionStorage>,
+}
+
+impl SessionManager {
+    /// Returns the manager of what is stored here.
+    pub fn new(storage: impl SessionStorage + 'static) -> Self {
+        Self {
+            storage: Arc::new(storage),
+        }
+    }
+
+    /// Returns where the sessions are stored.
+    #[must_use]
+    pub fn storage(&self) -> &dyn SessionStorage {
+        &*self.storage
+    }
+
+    /// Returns the session of this name; a new one, which is not stored, if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionStorage::load`], but for [`StorageError::NotFound`].
+    pub async fn open(&self, id: &str) -> Result<Session, StorageError> {
+        match self.storage.load(id).await {
+            Err(StorageError::NotFound { .. }) => Ok(Session::new(id, Utc::now())),
+            loaded => loaded,
+        }
+    }
+
+    /// Returns all sessions, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionStorage::list`].
+    pub async fn list(&self) -> Result<Vec<SessionSummary>, StorageError> {
+        self.storage.list().await
+    }
+
+    /// Hands a session to a run that is about to start, whose [preamble](neuron_types::RunRequest::preamble) are its
+    /// messages.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Taken`] if another run has it, and the storage's.
+    pub async fn take(&self, id: &str, run: SessionRun) -> Result<Session, SessionError> {
+        let mut session = self.open(id).await?;
+        match session.run.take() {
+            Some(by) if by.run_id != run.run_id => {
+                let id = id.to_owned();
+                return Err(SessionError::Taken { id, by });
+            }
+            _ => {}
+        }
+        session.run = Some(run);
+        self.save(session).await.map_err(Into::into)
+    }
+
+    /// Takes in what a run came to that is over, and that has the session; it is free then. A run that was taken in already
+    /// is not taken in again.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotWith`] if the session is with another run, and the storage's.
+    pub async fn take_in(
+        &self,
+        id: &str,
+        output: &RunOutput,
+        transcript: &Transcript,
+        directory: Option<&Path>,
+    ) -> Result<Session, SessionError> {
+        let mut session = self.open(id).await?;
+        match &session.run {
+            Some(run) if run.run_id == output.run_id => {}
+            Some(_) => {
+                return Err(SessionError::NotWith {
+                    id: id.to_owned(),
+                    run_id: output.run_id.clone(),
+                });
+            }
+            None => return Ok(session),
+        }
+        session.run = None;
+        session.messages.extend(conversation_of(transcript));
+        session.state.token_usage.add(&output.usage);
+        let entries = u64::try_from(transcript.entries.len()).unwrap_or(u64::MAX);
+        session.state.event_count = session.state.event_count.saturating_add(entries);
+        if let Some(directory) = directory {
+            session.state.cwd = directory.to_path_buf();
+        }
+        Ok(self.save(session).await?)
+    }
+
+    /// Takes a session back from a run that was never started.
+    ///
+    /// # Errors
+    ///
+    /// The storage's.
+    pub async fn release(
+        &self,
+        id: &str,
+        run_id: &neuron_types::RunId,
+    ) -> Result<(), StorageError> {
+        let mut session = self.open(id).await?;
+        let is_its = session
+            .run
+            .as_ref()
+            .is_some_and(|run| run.run_id == *run_id);
+        if is_its {
+            session.run = None;
+            self.save(session).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores a session that comes from elsewhere, in the place of nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Conflict`] if there is one of its name, and the storage's.
+    pub async fn import(&self, session: Session) -> Result<Session, StorageError> {
+        self.save(Session {
+            revision: 0,
+            run: None,
+            ..session
+        })
+        .await
+    }
+
+    /// Forgets a session that no run has.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Taken`], and the storage's.
+    pub async fn remove(&self, id: &str) -> Result<(), SessionError> {
+        let session = self.storage.load(id).await?;
+        if let Some(by) = session.run {
+            let id = id.to_owned();
+            return Err(SessionError::Taken { id, by });
+        }
+        Ok(self.storage.delete(id).await?)
+    }
+
+    async fn save(&self, mut session: Session) -> Result<Session, StorageError> {
+        session.updated_at = later(session.updated_at, Utc::now());
+        session.revision = self.storage.save(&session).await?;
+        Ok(session)
+    }
+}
+
+/// A clock that was set back does not make a session older.
+fn later(before: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
+    before.max(now)
+}
+
+impl fmt::Debug for SessionManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionManager").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! Stored conversations, which plain runs take up and go on with.
+
+pub(crate) mod conversation;
+pub(crate) mod error;
+pub(crate) mod files;
+pub(crate) mod manager;
+pub(crate) mod memory;
+pub(crate) mod session;
+pub(crate) mod sqlite;
+pub(crate) mod storage;

@@ -1,0 +1,99 @@
+//! One stored conversation.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use chrono::{DateTime, Utc};
+use neuron_types::{Message, RunId, TokenUsage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A stored conversation, which runs take up and append to, one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its name: 1 to 128 letters, digits, `.`, `_` and `-` that start with a letter or digit, as a
+    /// [run's](neuron_types::RunId).
+    pub id: String,
+    /// How often it was saved. A storage takes a session only if nobody has saved it since it was loaded; 0 for one that was
+    /// never saved.
+    #[serde(default)]
+    pub revision: u64,
+    /// What was said so far, whole.
+    pub messages: Vec<Message>,
+    /// What else is known of it.
+    pub state: SessionState,
+    /// The run that has it and has not been taken in yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<SessionRun>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last saved.
+    pub updated_at: DateTime<Utc>,
+}
+
+impl Session {
+    /// Returns a session of this name in which nothing was said.
+    pub fn new(id: impl Into<String>, now: DateTime<Utc>) -> Self {
+        Self {
+            id: id.into(),
+            revision: 0,
+            messages: Vec::new(),
+            state: SessionState::default(),
+            run: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// What is known of a session beside its messages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// The directory that its newest run worked in, where it is known.
+    pub cwd: PathBuf,
+    /// Tokens of all its runs, those below them not counted.
+    pub token_usage: TokenUsage,
+    /// How many things were said and done in its runs.
+    pub event_count: u64,
+    /// What programs keep with it.
+    pub custom: BTreeMap<String, Value>,
+}
+
+/// A run that has taken a session up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRun {
+    /// The run.
+    pub run_id: RunId,
+    /// The engine that it is on: `local`, `temporal`, `restate`.
+    pub engine: String,
+    /// When it took the session up. It may be started a moment later.
+    pub since: DateTime<Utc>,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionSummary {
+    /// Its name.
+    pub id: String,
+    /// How many messages it has.
+    pub messages: usize,
+    /// The run that has it, if one does.
+    #[serde(default)]
+    pub run: Option<SessionRun>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last saved.
+    pub updated_at: DateTime<Utc>,
+}
+
+impl From<&Session> for SessionSummary {
+    fn from(session: &Session) -> Self {
+        Self {
+            id: session.id.clone(),
+            messages: session.messages.len(),
+            run: session.run.clone(),
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+        }
+    }
+}

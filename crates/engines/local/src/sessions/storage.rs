@@ -1,0 +1,120 @@
+//! Where conversations are stored.
+
+use neuron_types::{RunId, WasmBoxedFuture, WasmCompatSend, WasmCompatSync};
+
+use crate::sessions::{
+    error::StorageError,
+    session::{Session, SessionSummary},
+};
+
+/// Keeps conversations. Those of this crate are [in memory](crate::InMemorySessionStorage), in
+/// [files](crate::FileSessionStorage) and in [SQLite](crate::SqliteSessionStorage); all pass one suite of tests.
+///
+/// # Contract
+///
+/// 1. A session that was saved is there after a crash, whole, unless the storage is in memory.
+/// 2. [`save`](Self::save) takes a session only if its [revision](Session::revision) is the stored one, and 0 only if none
+///    is stored. So of two who loaded the same, one saves and the other learns of it.
+/// 3. A name that is [none](StorageError::InvalidId) is refused by every method.
+pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
+    /// Stores a session, and returns its revision now, which is one more.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Conflict`] if somebody has saved or deleted it since it was loaded,
+    /// [`StorageError::InvalidId`], or what keeps it from being written.
+    fn save<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<u64, StorageError>>;
+
+    /// Returns the session of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::NotFound`], [`StorageError::InvalidId`], [`StorageError::Unreadable`], or what keeps it from being
+    /// read.
+    fn load<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<Session, StorageError>>;
+
+    /// Returns all sessions, the one that was saved last first. What cannot be read is left out with a warning in the log.
+    ///
+    /// # Errors
+    ///
+    /// What keeps them from being read.
+    fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>>;
+
+    /// Forgets the session of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::NotFound`], [`StorageError::InvalidId`], or what keeps it from being removed.
+    fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>>;
+}
+
+/// Checks a session's name.
+///
+/// # Errors
+///
+/// [`StorageError::InvalidId`].
+pub(crate) fn checked(id: &str) -> Result<(), StorageError> {
+    RunId::new(id)?;
+    Ok(())
+}
+
+/// Returns the session as it is stored next, if it follows from what is stored now.
+///
+/// # Errors
+///
+/// [`StorageError::Conflict`].
+pub(crate) fn following(session: &Session, stored: Option<u64>) -> Result<Session, StorageError> {
+    if stored.unwrap_or(0) != session.revision {
+        let id = session.id.clone();
+        return Err(StorageError::Conflict { id });
+    }
+    Ok(Session {
+        revision: session.revision + 1,
+        ..session.clone()
+    })
+}
+
+/// Reads a session as it is stored.
+///
+/// # Errors
+///
+/// [`StorageError::Unreadable`].
+pub(crate) fn read(id: &str, json: &[u8]) -> Result<Session, StorageError> {
+    serde_json::from_slice(json).map_err(|source| StorageError::Unreadable {
+        id: id.to_owned(),
+        source,
+    })
+}
+
+/// Writes a session as it is stored.
+///
+/// # Errors
+///
+/// [`StorageError::Unwritable`].
+pub(crate) fn written(session: &Session) -> Result<String, StorageError> {
+    serde_json::to_string(session).map_err(|source| StorageError::Unwritable {
+        id: session.id.clone(),
+        source,
+    })
+}
+
+/// The order of a list.
+pub(crate) fn newest_first(sessions: &mut [SessionSummary]) {
+    sessions.sort_by(|one, other| {
+        let newer = other.updated_at.cmp(&one.updated_at);
+        newer.then_with(|| one.id.cmp(&other.id))
+    });
+}
+
+/// Runs on a thread that may block.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
+) -> Result<T, StorageError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(StorageError::ShutDown),
+        },
+    }
+}

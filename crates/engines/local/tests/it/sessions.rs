@@ -1,0 +1,307 @@
+//! Stored conversations: one suite for every storage, and who has which.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_local::{
+    FileSessionStorage, InMemorySessionStorage, Session, SessionError, SessionManager, SessionRun,
+    SessionStorage, SqliteSessionStorage, StorageError, conversation_of,
+};
+use neuron_types::{
+    ContentBlock, ContentItem, ExitReason, Message, Role, RunId, RunOutput, RunPhase, TokenUsage,
+    Transcript, TranscriptEntry, TranscriptItem,
+};
+use serde_json::json;
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
+}
+
+fn session(id: &str, seconds: i64) -> Session {
+    let mut session = Session::new(id, at(seconds));
+    session.messages = vec![Message::user("hello"), Message::user("and again")];
+    session
+        .state
+        .custom
+        .insert("tone".to_owned(), json!({"formal": true}));
+    session
+}
+
+async fn what_was_saved_is_loaded(storage: &dyn SessionStorage) {
+    let one = session("one", 1);
+    assert_eq!(storage.save(&one).await.unwrap(), 1);
+    let loaded = storage.load("one").await.unwrap();
+    assert_eq!(loaded, Session { revision: 1, ..one });
+    let error = storage.load("none").await.unwrap_err();
+    assert!(matches!(error, StorageError::NotFound { .. }), "{error}");
+}
+
+async fn of_two_who_loaded_the_same_one_saves(storage: &dyn SessionStorage) {
+    storage.save(&session("shared", 1)).await.unwrap();
+    let (mut mine, mut theirs) = (
+        storage.load("shared").await.unwrap(),
+        storage.load("shared").await.unwrap(),
+    );
+    mine.messages.push(Message::user("mine"));
+    theirs.messages.push(Message::user("theirs"));
+    assert_eq!(storage.save(&mine).await.unwrap(), 2);
+    let error = storage.save(&theirs).await.unwrap_err();
+    assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+    let error = storage.save(&session("shared", 1)).await.unwrap_err();
+    assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+    let stored = storage.load("shared").await.unwrap();
+    assert_eq!(stored.messages, mine.messages);
+}
+
+async fn a_session_that_was_deleted_is_gone(storage: &dyn SessionStorage) {
+    storage.save(&session("gone", 1)).await.unwrap();
+    let loaded = storage.load("gone").await.unwrap();
+    storage.delete("gone").await.unwrap();
+    for error in [
+        storage.delete("gone").await.unwrap_err(),
+        storage.load("gone").await.unwrap_err(),
+    ] {
+        assert!(matches!(error, StorageError::NotFound { .. }), "{error}");
+    }
+    let error = storage.save(&loaded).await.unwrap_err();
+    assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+}
+
+async fn names_lead_nowhere_else(storage: &dyn SessionStorage) {
+    for name in ["", "../x", "a/b", ".hidden", "a b", &"x".repeat(129)] {
+        let errors = [
+            storage.load(name).await.unwrap_err(),
+            storage.save(&session(name, 1)).await.unwrap_err(),
+            storage.delete(name).await.unwrap_err(),
+        ];
+        for error in errors {
+            assert!(
+                matches!(error, StorageError::InvalidId(_)),
+                "{name}: {error}"
+            );
+        }
+    }
+}
+
+async fn lists_begin_with_the_newest(storage: &dyn SessionStorage) {
+    for (name, seconds) in [("b", 20), ("a", 30), ("c", 10)] {
+        storage.save(&session(name, seconds)).await.unwrap();
+    }
+    let listed = storage.list().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert!(listed.iter().all(|session| session.messages == 2));
+}
+
+/// Runs the suite, each part on a storage of its own.
+macro_rules! suite {
+    ($($storage:ident: $open:expr;)*) => {
+        $(mod $storage {
+            use super::*;
+
+            suite!(@ $open, what_was_saved_is_loaded, of_two_who_loaded_the_same_one_saves,
+                a_session_that_was_deleted_is_gone, names_lead_nowhere_else, lists_begin_with_the_newest);
+        })*
+    };
+    (@ $open:expr, $($part:ident),*) => {
+        $(#[tokio::test]
+        async fn $part() {
+            let home = tempfile::tempdir().unwrap();
+            let open: fn(std::path::PathBuf) -> futures::future::BoxFuture<'static, Box<dyn SessionStorage>> = $open;
+            let storage = open(home.path().join("sessions")).await;
+            super::$part(&*storage).await;
+        })*
+    };
+}
+
+suite! {
+    in_memory: |_| Box::pin(async { Box::new(InMemorySessionStorage::new()) as Box<dyn SessionStorage> });
+    in_files: |path| Box::pin(async { Box::new(FileSessionStorage::new(path)) as Box<dyn SessionStorage> });
+    in_sqlite: |path| Box::pin(async move {
+        Box::new(SqliteSessionStorage::open(path.join("sessions.db")).await.unwrap()) as Box<dyn SessionStorage>
+    });
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_an_error_and_hides_no_other_session() {
+    let home = tempfile::tempdir().unwrap();
+    let storage = FileSessionStorage::new(home.path());
+    storage.save(&session("whole", 1)).await.unwrap();
+    std::fs::write(home.path().join("torn.json"), "{\"id\":").unwrap();
+    let error = storage.load("torn").await.unwrap_err();
+    assert!(matches!(error, StorageError::Unreadable { .. }), "{error}");
+    let error = storage.save(&session("torn", 1)).await.unwrap_err();
+    assert!(matches!(error, StorageError::Unreadable { .. }), "{error}");
+    assert_eq!(storage.list().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn many_writers_of_one_session_lose_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("sessions.db");
+    let storages: [Arc<dyn SessionStorage>; 2] = [
+        Arc::new(FileSessionStorage::new(home.path())),
+        Arc::new(SqliteSessionStorage::open(path).await.unwrap()),
+    ];
+    for storage in storages {
+        storage.save(&session("busy", 1)).await.unwrap();
+        let writers = (0..8).map(|writer| {
+            let storage = Arc::clone(&storage);
+            tokio::spawn(async move {
+                loop {
+                    let mut loaded = storage.load("busy").await.unwrap();
+                    loaded.messages.push(Message::user(format!("{writer}")));
+                    match storage.save(&loaded).await {
+                        Ok(_) => return,
+                        Err(StorageError::Conflict { .. }) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            })
+        });
+        for writer in writers.collect::<Vec<_>>() {
+            writer.await.unwrap();
+        }
+        let stored = storage.load("busy").await.unwrap();
+        assert_eq!((stored.messages.len(), stored.revision), (10, 9));
+    }
+}
+
+fn run(id: &str) -> SessionRun {
+    SessionRun {
+        run_id: RunId::new(id).unwrap(),
+        engine: "local".to_owned(),
+        since: at(1),
+    }
+}
+
+fn output(id: &str) -> RunOutput {
+    RunOutput {
+        run_id: RunId::new(id).unwrap(),
+        engine: "local".to_owned(),
+        agent: "default".to_owned(),
+        state: RunPhase::Completed,
+        exit_reason: Some(ExitReason::Complete),
+        output: Some("Hi.".to_owned()),
+        turns: 1,
+        usage: TokenUsage {
+            input_tokens: 3,
+            output_tokens: 2,
+            ..TokenUsage::default()
+        },
+        cost_usd: None,
+        error: None,
+        approvals: Vec::new(),
+    }
+}
+
+fn transcript(id: &str, items: Vec<TranscriptItem>) -> Transcript {
+    let entries = items.into_iter().map(|item| TranscriptEntry {
+        turn: 1,
+        at: at(1),
+        item,
+    });
+    Transcript {
+        run_id: RunId::new(id).unwrap(),
+        entries: entries.collect(),
+        incomplete: None,
+    }
+}
+
+fn said(prompt: &str, answer: &str) -> Vec<TranscriptItem> {
+    vec![
+        TranscriptItem::Prompt {
+            text: prompt.to_owned(),
+        },
+        TranscriptItem::Text {
+            text: answer.to_owned(),
+        },
+    ]
+}
+
+#[tokio::test]
+async fn runs_of_one_session_follow_each_other() {
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    sessions.take("notes", run("r1")).await.unwrap();
+    let error = sessions.take("notes", run("r2")).await.unwrap_err();
+    let SessionError::Taken { by, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(by.run_id.as_str(), "r1", "the error names the first run");
+    // Whoever starts the same run again has it already.
+    sessions.take("notes", run("r1")).await.unwrap();
+
+    let first = transcript("r1", said("hello", "Hi."));
+    for _ in 0..2 {
+        // Twice taken in is once.
+        sessions
+            .take_in("notes", &output("r1"), &first, None)
+            .await
+            .unwrap();
+    }
+    let session = sessions.take("notes", run("r2")).await.unwrap();
+    assert_eq!(session.messages.len(), 2);
+    assert_eq!(session.state.token_usage.total(), 5);
+    let error = sessions
+        .take_in("notes", &output("r1"), &first, None)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+    assert!(sessions.remove("notes").await.is_err(), "a run has it");
+    sessions.release("notes", &run("r2").run_id).await.unwrap();
+    sessions.remove("notes").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_is_imported_once_and_is_free() {
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    sessions.take("notes", run("r1")).await.unwrap();
+    let exported = sessions.open("notes").await.unwrap();
+    let elsewhere = SessionManager::new(InMemorySessionStorage::new());
+    let imported = elsewhere.import(exported.clone()).await.unwrap();
+    assert_eq!((imported.run, imported.revision), (None, 1));
+    let error = elsewhere.import(exported).await.unwrap_err();
+    assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+}
+
+#[test]
+fn every_call_that_is_kept_has_its_result_behind_it() {
+    let call = |id: &str| TranscriptItem::ToolCall {
+        call_id: id.to_owned(),
+        tool: "grep".to_owned(),
+        args: json!({}),
+    };
+    let mut items = said("find it", "I look.");
+    items.extend([call("c1"), call("c2")]);
+    items.push(TranscriptItem::ToolResult {
+        call_id: "c2".to_owned(),
+        tool: "grep".to_owned(),
+        is_error: false,
+        failure: None,
+        content: Some(vec![ContentItem::Text("here".to_owned())]),
+    });
+    items.push(TranscriptItem::Thinking {
+        text: "so it is".to_owned(),
+    });
+    items.extend(said("and now?", "Done."));
+    let messages = conversation_of(&transcript("r1", items));
+    let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
+    assert_eq!(
+        roles,
+        [Role::User, Role::Assistant, Role::User, Role::Assistant]
+    );
+    let ids = |message: &Message| -> Vec<String> {
+        let blocks = message.content.iter();
+        let ids = blocks.filter_map(|block| match block {
+            ContentBlock::ToolUse { id, .. } => Some(id.clone()),
+            ContentBlock::ToolResult(result) => Some(result.tool_use_id.clone()),
+            _ => None,
+        });
+        ids.collect()
+    };
+    assert_eq!(ids(&messages[1]), ["c1", "c2"]);
+    let mut answered = ids(&messages[2]);
+    answered.sort();
+    assert_eq!(answered, ["c1", "c2"]);
+    assert!(!format!("{messages:?}").contains("so it is"));
+}
