@@ -180,6 +180,8 @@ pub(crate) enum Command {
     Worker(WorkerArgs),
     /// Forget local runs that are over
     Rm(RmArgs),
+    /// List, show, carry and forget the conversations that runs take up with --session
+    Sessions(SessionsArgs),
     /// List the agents that the agent file defines, checked
     Agents,
     /// Trust the agent file of a directory, as it is
@@ -199,8 +201,47 @@ pub(crate) struct RunArgs {
     /// The run's id: letters, digits, `.`, `_` and `-` [default: a new one]
     #[arg(long)]
     pub(crate) id: Option<RunId>,
+    /// Go on with this stored conversation, which the run is added to; a new one if there is none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) changes: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SessionsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List the sessions, the newest first
+    List,
+    /// Show what was said in a session
+    Show {
+        /// The session
+        name: String,
+    },
+    /// Forget sessions that no run has
+    Rm {
+        /// The sessions
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Print a session as JSON, to be imported elsewhere
+    Export {
+        /// The session
+        name: String,
+    },
+    /// Take in a session that was exported
+    Import {
+        /// The file; `-` reads standard input
+        file: PathBuf,
+        /// Another name for it
+        #[arg(long = "as", value_name = "NAME")]
+        name: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]

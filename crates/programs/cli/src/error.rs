@@ -5,7 +5,7 @@ use std::{error::Error, io, path::PathBuf};
 use neuron_approvers::{SignError, StatementError};
 use neuron_config::AgentFileError;
 use neuron_engine::RunClientError;
-use neuron_local::JournalError;
+use neuron_local::{JournalError, SessionError};
 use neuron_mcp::McpError;
 use neuron_types::{DurableError, InvalidRunId, OverrideRejected, RunId, causes};
 use neuron_worker::WorkerError;
@@ -112,6 +112,10 @@ pub(crate) enum CliError {
     WorkerElsewhere { engine: EngineName },
     #[error("{engine} keeps its runs itself, for as long as its own retention says")]
     RetentionElsewhere { engine: EngineName },
+    #[error(transparent)]
+    Sessions(#[from] SessionError),
+    #[error("{} cannot be read: name a file that `neuron sessions export` wrote", .path.display())]
+    SessionFile { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Worker(#[from] WorkerError),
     #[error(

@@ -9,7 +9,7 @@ use std::{
 use neuron_approvers::Approvers;
 use neuron_config::{AGENT_FILE, AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
-use neuron_local::Journal;
+use neuron_local::{Journal, SessionError, SessionManager, SqliteSessionStorage, prepare_home};
 use neuron_types::{RunId, RunStatus};
 
 use crate::{
@@ -173,6 +173,31 @@ impl Session {
         } else {
             Ok(None)
         }
+    }
+
+    /// The stored conversations, which are kept beside the journal.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`] if the home directory cannot be used, [`CliError::Sessions`].
+    pub(crate) async fn sessions(&self) -> Result<SessionManager, CliError> {
+        prepare_home(&self.home)?;
+        let storage = SqliteSessionStorage::open(self.home.join("sessions.db")).await;
+        Ok(SessionManager::new(storage.map_err(SessionError::from)?))
+    }
+
+    /// A run of any engine, whether there is such a run or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`engine`](Self::engine).
+    pub(crate) async fn run_on(
+        &self,
+        engine: EngineName,
+        run_id: &RunId,
+    ) -> Result<RunHandle, CliError> {
+        let client = engine::open(engine, self.home.clone()).await?;
+        Ok(RunHandle::new(client, run_id.clone()))
     }
 
     /// Whether a worker of local runs is there, which goes on with them. One that cannot be looked for is not.

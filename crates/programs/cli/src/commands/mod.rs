@@ -20,6 +20,7 @@ mod rm;
 mod run;
 mod runs;
 mod send;
+mod sessions;
 mod show;
 mod status;
 mod submit;
@@ -53,6 +54,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Upgrade(args) => upgrade::upgrade(&session, &args).await,
         Command::Worker(args) => worker::worker(&session, args).await,
         Command::Rm(args) => rm::rm(&session, args).await,
+        Command::Sessions(args) => sessions::sessions(&session, args.command).await,
         Command::Agents => agents::agents(&session),
         Command::Trust(args) => trust::trust(&session, &args.folder),
         Command::Mcp(args) => mcp::mcp(&session, args).await,

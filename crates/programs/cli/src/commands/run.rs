@@ -65,15 +65,24 @@ async fn start(
     }
     let journal = session.journal().await?;
     let run_id = order.run_id.clone();
+    let (stored, preamble) = order.take_session(session).await?;
     let request = RunRequest {
         origin: Some(changes::origin_here(overrides)),
+        preamble,
         ..order.request(agent.clone(), Overrides::default())
     };
     let directory = session.directory()?;
     // No worker may take it up before this process does.
     let claim = journal
         .claim_run(&directory, &run_id, request, EngineName::Local.as_str())
-        .await?;
+        .await;
+    let claim = match (claim, &stored) {
+        (Err(error), Some(stored)) => {
+            stored.release().await?;
+            return Err(error.into());
+        }
+        (claim, _) => claim?,
+    };
     let upcoming = Upcoming {
         journal: &journal,
         run_id: &run_id,
@@ -86,5 +95,9 @@ async fn start(
         agents: [current].into_iter().collect(),
         executor,
     };
-    execution::execute(session, upcoming, means, segment, person).await
+    let exit = execution::execute(session, upcoming, means, segment, person).await?;
+    if let Some(stored) = stored {
+        stored.settle(session).await?;
+    }
+    Ok(exit)
 }

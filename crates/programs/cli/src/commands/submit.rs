@@ -1,7 +1,7 @@
 //! `neuron submit`
 
 use neuron_engine::RunHandle;
-use neuron_types::{Overrides, RunPhase};
+use neuron_types::{Overrides, RunPhase, RunRequest};
 use serde_json::json;
 
 use crate::{
@@ -20,17 +20,32 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     let order = Order::read(args.run)?;
     // What the agent is, its worker knows.
     let run_id = order.run_id.clone();
-    let request = order.request(agent, overrides);
+    let (stored, preamble) = order.take_session(session).await?;
+    let request = RunRequest {
+        preamble,
+        ..order.request(agent, overrides)
+    };
     if args.wait {
         note(&format!("run {run_id}: agent {}", shown::line(agent)));
-        let run = RunHandle::start(opened, run_id, request).await?;
+    }
+    let run = match (RunHandle::start(opened, run_id, request).await, &stored) {
+        (Err(error), Some(stored)) => {
+            stored.release().await?;
+            return Err(error.into());
+        }
+        (run, _) => run?,
+    };
+    if args.wait {
         say_who_executes(session, &run).await;
         if session.is_local() {
             taken_up(&run).await?;
         }
-        return wait::to_the_end(session, &run, Some(0)).await;
+        let exit = wait::to_the_end(session, &run, Some(0)).await?;
+        if let Some(stored) = stored {
+            stored.settle(session).await?;
+        }
+        return Ok(exit);
     }
-    let run = RunHandle::start(opened, run_id, request).await?;
     say_who_executes(session, &run).await;
     let run_id = run.id();
     if session.output.is_json() {

@@ -11,6 +11,7 @@ pub(crate) mod order;
 pub(crate) mod outcome;
 pub(crate) mod place;
 pub(crate) mod signals;
+pub(crate) mod stored;
 pub(crate) mod table;
 pub(crate) mod tickets;
 pub(crate) mod worker_source;

@@ -1,9 +1,14 @@
 //! What a new run is to do.
 
-use neuron_types::{AgentRef, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags};
+use neuron_types::{AgentRef, Conversation, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags};
 use uuid::Uuid;
 
-use crate::{CliError, args::RunArgs, runs::input};
+use crate::{
+    CliError,
+    args::RunArgs,
+    runs::{input, stored::Stored},
+    session::Session,
+};
 
 /// A run that is to be started.
 #[derive(Debug)]
@@ -11,6 +16,7 @@ pub(crate) struct Order {
     pub(crate) run_id: RunId,
     prompt: Message,
     tags: RunTags,
+    session: Option<String>,
 }
 
 impl Order {
@@ -23,10 +29,27 @@ impl Order {
         let tags = args.changes.tags();
         let prompt = input::prompt(args.prompt)?;
         Ok(Self {
+            session: args.session,
             run_id: args.id.map_or_else(new_id, Ok)?,
             prompt: Message::user(prompt),
             tags,
         })
+    }
+
+    /// Takes the session that the run goes on with, if it names one, and returns what was said in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stored::take`].
+    pub(crate) async fn take_session(
+        &self,
+        session: &Session,
+    ) -> Result<(Option<Stored>, Conversation), CliError> {
+        let Some(name) = &self.session else {
+            return Ok((None, Conversation::default()));
+        };
+        let (stored, said) = Stored::take(session, name, &self.run_id).await?;
+        Ok((Some(stored), said))
     }
 
     /// Returns what the run is started with.

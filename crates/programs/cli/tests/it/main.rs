@@ -31,6 +31,7 @@ mod mcp_restart;
 mod model_server;
 mod resume;
 mod run;
+mod sessions;
 mod show;
 mod signed;
 mod status;
