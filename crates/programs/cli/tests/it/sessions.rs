@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::support::Home;
 
 fn talking() -> Home {
-    Home::with_script(&json!([{ "text": "Noted." }]), "")
+    // One answer for each run of a session.
+    Home::with_script(&json!([{ "text": "Noted." }, { "text": "Noted." }]), "")
 }
 
 #[test]
