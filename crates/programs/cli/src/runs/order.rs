@@ -1,6 +1,8 @@
 //! What a new run is to do.
 
-use neuron_types::{AgentRef, Conversation, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags};
+use neuron_types::{
+    AgentRef, Conversation, InvalidRunId, Message, Overrides, RunId, RunRequest, RunTags,
+};
 use uuid::Uuid;
 
 use crate::{
