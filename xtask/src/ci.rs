@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use crate::error::Error;
 use crate::{
-    adapters, circles, command, dependencies, docs, features, replayed, spelling, subjects, test,
-    workspace,
+    adapters, circles, clock, command, dependencies, docs, features, replayed, spelling, subjects,
+    test, workspace,
 };
 
 /// Checks the format, the lints, the tests and the documentation.
@@ -30,10 +30,11 @@ const TEST: &str = "test";
 /// A step that is made when it is asked for: it compiles most crates again, which takes minutes.
 const FEATURES: &str = "features";
 
-const STEPS: [(&str, Step); 12] = [
+const STEPS: [(&str, Step); 13] = [
     ("replayed", replayed),
     ("adapters", adapters::check),
     ("circles", circles::check),
+    ("clock", clock),
     ("dependencies", dependencies::check),
     ("docs", docs),
     ("spelling", spelling::check),
@@ -76,6 +77,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 
 fn replayed() -> Result<(), Error> {
     replayed::check(&workspace::root())
+}
+
+fn clock() -> Result<(), Error> {
+    clock::check(&workspace::root())
 }
 
 fn docs() -> Result<(), Error> {

@@ -125,6 +125,32 @@ pub(crate) enum Error {
     #[error("an adapter brings its engine and no more:\n{}", .0.join("\n"))]
     Adapters(Vec<String>),
 
+    /// Lines of tests name a time and do not say why.
+    #[error("{} line(s) of tests name a time without a reason behind it, as in `// Between two looks.`:\n{}", .0.len(), .0.join("\n"))]
+    Clock(Vec<String>),
+
+    /// The report of the tests cannot be read.
+    #[error("{path} is no report of tests")]
+    Report {
+        path: PathBuf,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
+    /// Programs that the tests start are not installed.
+    #[error("the tests need programs that are not here; on Debian `apt-get install {packages}` brings them:\n  {}", .missing.join("\n  "))]
+    Needs {
+        missing: Vec<String>,
+        packages: String,
+    },
+
+    /// A seed is no number.
+    #[error("NEURON_TEST_SEED is {said:?}: it must be a whole number")]
+    Seed { said: String },
+
+    /// Tests failed while the machine was shaken.
+    #[error("{} test(s) failed. Each again:\n  {}", .0.len(), .0.join("\n  "))]
+    Shaken(Vec<String>),
+
     /// A source file is not Rust.
     #[error("{path} is not Rust")]
     Syntax { path: PathBuf, source: syn::Error },

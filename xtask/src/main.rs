@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod circles;
 mod clients;
+mod clock;
 mod command;
 mod dependencies;
 mod digest;

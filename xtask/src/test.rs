@@ -1,13 +1,21 @@
 //! `cargo xtask test`: everything that must pass, with what the tests need around them.
 
+mod needs;
+mod outcome;
+mod shake;
+mod suite;
+
+use std::collections::hash_map::RandomState;
+use std::env;
 use std::ffi::OsString;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde::Deserialize;
 
 use crate::error::Error;
 use crate::{command, engines, workspace};
+use suite::Suite;
 
 /// The fetched programs that tests start, and the variables in which they find them.
 const FETCHED: [(&str, &str); 5] = [
@@ -28,7 +36,16 @@ const BUILT: [(&str, &str); 3] = [
 /// What the command is tested with, beside its default features.
 const WITH_FEATURES: &str = "neuron-cli/full";
 
+/// The variable with the seed of all that tests draw.
+const SEED: &str = "NEURON_TEST_SEED";
+
+/// Where the runs of `--shake` are noted, from the root.
+const RESULTS: &str = "benches/RESULTS.md";
+
 /// Runs all tests, after fetching and building what they need.
+///
+/// All are run whatever fails. At the end stand the slowest tests and those that failed, each with the command that
+/// repeats it and what it drew: NEURON_TEST_SEED is the seed, and a new one is drawn where it is not set.
 ///
 /// Tests find the fake model server in NEURON_AIMOCK, a Python with the model APIs' own clients in
 /// NEURON_PYTHON, the engines in NEURON_TEMPORAL and NEURON_RESTATE, the command in NEURON_BIN and the workers
@@ -36,17 +53,34 @@ const WITH_FEATURES: &str = "neuron-cli/full";
 /// names.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
+    /// Run the tests N times, in turn as the machine is, on one core, beside busy loops on all cores, and with delays in
+    /// the fake servers. Each run is noted in benches/RESULTS.md. The doctests are left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    shake: Option<u32>,
+
+    /// Take `--shake` up again at this run.
+    #[arg(long, value_name = "K", requires = "shake", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    from: u32,
+
     /// Given to the test runner as they are. With any, the doctests are left out.
     #[arg(last = true)]
     runner: Vec<OsString>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    needs::check()?;
     let mut programs = Vec::new();
     for (name, variable) in FETCHED {
         programs.push((variable, engines::ensure(name)?));
     }
     programs.extend(build()?);
+    let suite = Suite::new(programs, args.runner.clone())?;
+    if let Some(runs) = args.shake {
+        // What is not given is 1 by default, and by `Default` 0.
+        let results = workspace::root().join(RESULTS);
+        return shake::run(&suite, args.from.max(1), runs, &results);
+    }
 
     let mut errors = Vec::new();
     // A selection names tests, and doctests have other names. They go first, so that the summary of the
@@ -56,22 +90,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         doctests.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
         errors.extend(command::show(&mut doctests).err());
     }
-
-    let mut tests = workspace::cargo();
-    if has_nextest() {
-        tests.args(["nextest", "run"]);
-    } else {
-        tests.args(["test", "--tests"]);
-    }
-    tests.args(["--features", WITH_FEATURES]);
-    tests.args(&args.runner).envs(programs);
-    errors.extend(command::show(&mut tests).err());
-
+    let seed = seed()?;
+    let outcome = suite.run(seed, |tests| tests)?;
+    outcome.tell(seed);
+    errors.extend(outcome.error());
     if errors.is_empty() {
         Ok(())
     } else {
         Err(Error::Several(errors))
     }
+}
+
+/// Returns the seed that was asked for, or a new one.
+fn seed() -> Result<u64, Error> {
+    match env::var(SEED) {
+        Ok(said) => said.trim().parse().map_err(|_| Error::Seed { said }),
+        Err(_) => Ok(draw()),
+    }
+}
+
+/// Draws a seed. It is short enough to be typed.
+fn draw() -> u64 {
+    // The keys of hash maps are the only randomness of the standard library.
+    RandomState::new().build_hasher().finish() % 1_000_000_000
 }
 
 fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {
@@ -95,11 +136,6 @@ pub(crate) fn build_with(args: &[&str]) -> Result<Vec<(&'static str, PathBuf)>, 
         Ok((variable, path))
     };
     BUILT.into_iter().map(path_of).collect()
-}
-
-fn has_nextest() -> bool {
-    let mut nextest: Command = workspace::cargo();
-    command::ask(nextest.args(["nextest", "--version"])).is_some()
 }
 
 #[derive(Deserialize)]

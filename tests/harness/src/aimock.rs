@@ -2,6 +2,7 @@
 
 use std::{env, process::Command};
 
+use neuron_patience::lag;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -33,7 +34,9 @@ impl Aimock {
         std::fs::write(&file, fixtures.to_string()).unwrap();
         let mut command = Command::new(program);
         command
-            .args(["-p", "0", "--strict", "--journal-max", "0", "-f"])
+            .args(["-p", "0", "--strict", "--journal-max", "0"])
+            .args(["--chaos-latency", &lag().as_millis().to_string()])
+            .arg("-f")
             .arg(&file);
         let mut process = Running::start(command, &folder.path().join("aimock"));
         let address = eventually("address of aimock", || {

@@ -13,9 +13,10 @@ use std::{
     time::Instant,
 };
 
+use neuron_patience::lag;
 use serde_json::Value;
 
-use crate::eventually;
+use crate::{chat, eventually};
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -119,6 +120,24 @@ impl FakeModel {
     #[must_use]
     pub fn forgetful(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serving(Box::new(handler), false)
+    }
+
+    /// A server that gives these Chat Completions, one a turn, but leaves the first request of the last turn hanging until
+    /// the other side goes.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn hanging_in_the_last(turns: Vec<Value>) -> Self {
+        let has_hung = AtomicBool::new(false);
+        Self::start(move |request| {
+            let turn = chat::turn(&request.body);
+            if turn == turns.len() && !has_hung.swap(true, Ordering::SeqCst) {
+                return Reply::Hang;
+            }
+            Reply::ok(turns[turn - 1].clone())
+        })
     }
 
     fn serving(handler: Box<Handler>, keeps: bool) -> Self {
@@ -225,6 +244,7 @@ impl Shared {
             return Ok(());
         };
         let mut stream = reader.into_inner();
+        thread::sleep(lag()); // Nothing, unless tests are to be disturbed.
         match (self.handler)(&request) {
             Reply::Answer {
                 status,

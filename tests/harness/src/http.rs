@@ -7,7 +7,7 @@ use std::{
 };
 
 /// How long [`try_ask`] waits for an answer.
-const SILENCE: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_secs(10); // Who asks asks again.
 
 /// Sends a request, such as `GET /health`, and gives the answer with its head.
 ///

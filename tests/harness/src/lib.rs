@@ -19,6 +19,7 @@ pub mod http;
 mod link;
 mod llmock;
 mod mcp_servers;
+mod open_files;
 mod poll;
 mod ports;
 mod process;
@@ -35,6 +36,7 @@ pub use crate::{
     link::Link,
     llmock::Llmock,
     mcp_servers::{ASKING_SERVER, EverythingServer, HOSTILE_SERVER, mcp_program},
+    open_files::is_open,
     poll::{eventually, until},
     ports::free_address,
     process::{Process, have_ended, is_running},

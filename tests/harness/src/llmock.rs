@@ -35,7 +35,7 @@ impl Llmock {
             .args(["serve", "--host", "127.0.0.1", "--port", "0"])
             // As a model would. Without it a whole stream is on its way before the fake can notice that
             // nobody reads it any more, and it blames the client for that.
-            .args(["--stream-chunk-delay-ms", "25"])
+            .args(["--stream-chunk-delay-ms", "25"]) // What the fake judges by; it is not the test that does.
             .current_dir(folder.path());
         let mut process = Running::start(command, &folder.path().join("llmock"));
         let address = eventually("address of llmock", || {

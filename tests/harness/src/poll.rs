@@ -8,10 +8,10 @@ use std::{
 use neuron_patience::patience;
 
 /// How long a thread waits before it looks again.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
 /// How long a task waits before it asks again: to ask takes more than to look.
-const BETWEEN_QUESTIONS: Duration = Duration::from_millis(20);
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(20); // Between two looks.
 
 /// Looks until there is something.
 ///
@@ -32,7 +32,7 @@ pub(crate) fn patiently<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         if start.elapsed() >= time {
             return None;
         }
-        thread::sleep(BETWEEN_LOOKS);
+        thread::sleep(BETWEEN_LOOKS); // Between two looks.
     }
 }
 
@@ -47,7 +47,7 @@ pub async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
             if let Some(answer) = ask().await {
                 return answer;
             }
-            tokio::time::sleep(BETWEEN_QUESTIONS).await;
+            tokio::time::sleep(BETWEEN_QUESTIONS).await; // Between two looks.
         }
     };
     let answer = tokio::time::timeout(patience(), asking).await;

@@ -67,11 +67,20 @@ impl Program {
     ///
     /// If that fails.
     pub async fn stop(self) -> ExitStatus {
+        self.ask_to_stop().await
+    }
+
+    /// Asks it to stop with `SIGTERM`. What is returned waits until it has.
+    ///
+    /// # Panics
+    ///
+    /// If that fails.
+    pub fn ask_to_stop(self) -> impl Future<Output = ExitStatus> {
         let mut process = self.process;
         let id = process.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &id]).status().unwrap();
         assert!(sent.success());
         let waiting = tokio::task::spawn_blocking(move || process.wait().unwrap());
-        waiting.await.unwrap()
+        async { waiting.await.unwrap() }
     }
 }

@@ -18,8 +18,8 @@ mod worlds;
 
 pub use executors::{effects, tokens};
 pub use fakes::{
-    BrokenOffAnswer, Crowd, NotedModel, NotedTool, Pieces, StreamingModel, StubbornServer, Watcher,
-    input_of, noted_agent, run_locally,
+    BrokenOffAnswer, Crowd, Moment, NotedModel, NotedTool, Pieces, StreamingModel, StubbornServer,
+    Turnstile, Watcher, input_of, noted_agent, run_locally,
 };
 pub use hosts::{
     ClientSession, Host, HostError, JournaledHost, JournaledSession, LocalHost, LocalSession,

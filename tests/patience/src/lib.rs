@@ -1,34 +1,43 @@
 #![doc = include_str!("../README.md")]
 
+mod dice;
+mod lag;
+
 use std::{env, time::Duration};
+
+pub use self::{
+    dice::{Dice, SEED, seed},
+    lag::{LAG, lag},
+};
 
 /// The variable that multiplies what [`patience`] and [`long_patience`] return.
 pub const FACTOR: &str = "NEURON_TEST_PATIENCE";
 
-/// How long anything that a test waits for may take: two minutes, times the factor.
+/// How long anything that a test waits for may take: ten minutes, times the factor.
 ///
 /// # Panics
 ///
 /// If the factor is no positive number.
 #[must_use]
 pub fn patience() -> Duration {
-    minutes(2)
+    minutes(10) // Ends what hangs and nothing else.
 }
 
-/// As [`patience`], for what moves much data or makes thousands of steps: ten minutes, times the factor.
+/// As [`patience`], for what moves much data or makes thousands of steps: half an hour, times the factor.
 ///
 /// # Panics
 ///
 /// If the factor is no positive number.
 #[must_use]
 pub fn long_patience() -> Duration {
-    minutes(10)
+    minutes(30) // Ends what hangs and nothing else.
 }
 
-fn minutes(minutes: u64) -> Duration {
+fn minutes(minutes: u32) -> Duration {
     let said = env::var_os(FACTOR);
     let said = said.as_ref().map(|said| said.to_string_lossy());
-    Duration::from_secs(60 * minutes).mul_f64(factor(said.as_deref()))
+    let minute = Duration::from_secs(60); // What both are counted in.
+    (minute * minutes).mul_f64(factor(said.as_deref()))
 }
 
 /// What the variable says. More than this many times is taken for a mistake.

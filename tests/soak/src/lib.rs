@@ -9,7 +9,6 @@
 
 mod chaos;
 mod clock;
-mod dice;
 mod engine_name;
 mod history;
 mod model;

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Soak::Outage => Outage::full(runs(50)).run(&engines),
         Soak::Parked => Parked::full(runs(10_000)).run(&engines),
         Soak::Chaos => {
-            let lasts = Duration::from_secs(args.size.map_or(3_600, u64::from));
+            let lasts = Duration::from_secs(args.size.map_or(3_600, u64::from)); // As long as was asked for.
             Chaos::full(lasts, args.seed.unwrap_or_else(from_time)).run(&engines)
         }
     };

@@ -79,6 +79,11 @@ impl Model {
         self.ledger.requests.lock().unwrap().clone()
     }
 
+    /// How many requests came.
+    pub(crate) fn count(&self) -> usize {
+        self.ledger.requests.lock().unwrap().len()
+    }
+
     /// Every answer so far.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         self.ledger.answers.lock().unwrap().clone()

@@ -62,7 +62,7 @@ impl Outage {
     pub const fn full(runs: usize) -> Self {
         Self {
             runs,
-            lasts: Duration::from_secs(180),
+            lasts: Duration::from_secs(180), // An outage has a length; no event ends one.
             requests_per_minute: 120,
             retry: "",
             asked: 10,
@@ -74,7 +74,7 @@ impl Outage {
     pub const fn short() -> Self {
         Self {
             runs: 5,
-            lasts: Duration::from_secs(8),
+            lasts: Duration::from_secs(8), // As above, and all runs have failed by its end: that is waited for.
             requests_per_minute: 600,
             retry: "\n[agents.default.retry]\ninitial = \"200ms\"\nmax = \"1s\"\n",
             asked: 3,
@@ -190,7 +190,7 @@ impl Outage {
                 let status = site.ask(&["status", run], patience());
                 !status.is_some_and(|status| says_failing(&status["blocked"]))
             });
-            thread::sleep(BETWEEN_CALLS);
+            thread::sleep(BETWEEN_CALLS); // Between two looks.
         }
         for run in &silent {
             report.breach(site.engine, &format!("{run} was not said to be failing"));

@@ -21,13 +21,13 @@ use crate::{
 const STARTERS: usize = 4;
 
 /// What parked runs may add to how long another run waits.
-const MOST_ADDED: Duration = Duration::from_secs(1);
+const MOST_ADDED: Duration = Duration::from_secs(1); // A bound that is promised, judged in the full soak only.
 
 /// What the worker should have resident at most, in MiB.
 const MOST_MB: f64 = 500.0;
 
 /// How long it may take until all runs are parked and listed.
-const PARKING: Duration = Duration::from_secs(2 * 3600);
+const PARKING: Duration = Duration::from_secs(2 * 3600); // Ends what hangs and nothing else.
 
 /// Runs that wait at tickets, and others that go on beside them.
 ///
@@ -216,7 +216,7 @@ fn approval(site: &Site, model: &Model, run: &str) -> Duration {
     let result = wait("result", long_patience(), BETWEEN_LOOKS, || {
         model.answered(run, 2)
     });
-    Duration::from_secs_f64((result - started).max(0.0))
+    Duration::from_secs_f64((result - started).max(0.0)) // A figure that was taken.
 }
 
 /// A call and an answer, or the answer at once.

@@ -22,10 +22,10 @@ use tokio::runtime::Runtime;
 use crate::{EngineName, model::Model};
 
 /// How long a thread waits before it looks again.
-pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(2); // Between two looks.
 
 /// The same where a process is started to look.
-pub(crate) const BETWEEN_CALLS: Duration = Duration::from_millis(200);
+pub(crate) const BETWEEN_CALLS: Duration = Duration::from_millis(200); // Between two looks.
 
 /// One engine with a server of its own, a worker in a folder, and a way between the two.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl Site {
                     worker.stderr()
                 );
             }
-            thread::sleep(BETWEEN_LOOKS);
+            thread::sleep(BETWEEN_LOOKS); // Between two looks.
         }
     }
 
@@ -202,7 +202,7 @@ impl Site {
         let deadline = Instant::now() + time;
         let mut ended = !running.is_running();
         while !ended && Instant::now() < deadline {
-            thread::sleep(BETWEEN_LOOKS);
+            thread::sleep(BETWEEN_LOOKS); // Between two looks.
             ended = !running.is_running();
         }
         let finished = ended.then(|| running.finish());
@@ -322,7 +322,7 @@ pub(crate) fn wait<T>(
             return found;
         }
         assert!(Instant::now() < deadline, "no {what} within {time:?}");
-        thread::sleep(between);
+        thread::sleep(between); // Between two looks.
     }
 }
 

@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_timeout_is_longer_than_nothing() {
-        assert_eq!(positive("30s").unwrap(), Duration::from_secs(30));
+        assert_eq!(positive("30s").unwrap(), Duration::from_secs(30)); // Only read, never waited for.
         for text in ["0s", "", "30"] {
             assert!(positive(text).is_err(), "{text}");
         }

@@ -214,6 +214,6 @@ fn well_behaved(request: &Value) -> Reply {
 
 fn command(number: usize) -> String {
     format!(
-        "echo $NEURON_IDEMPOTENCY_KEY >> keys-{number}; echo {number} >> log; while [ -e hold-{number} ]; do sleep 0.02; done; echo did {number}"
+        "echo $NEURON_IDEMPOTENCY_KEY >> keys-{number}; echo {number} >> log; while [ -e hold-{number} ]; do sleep 0.02; done; echo did {number}" // Between two looks.
     )
 }

@@ -26,7 +26,7 @@ fn fixtures(api: &Api) -> Value {
         }},
         after(1, "call_1", json!({
             "toolCalls": [
-                {"id": "call_2", "name": "bash", "arguments": {"command": "sleep 0.3; cat one.txt"}},
+                {"id": "call_2", "name": "bash", "arguments": {"command": "sleep 0.3; cat one.txt"}}, // Mostly ends last; the result is the same.
                 {"id": "call_3", "name": "read_file", "arguments": {"path": "missing.txt"}},
                 {"id": "call_4", "name": "read_file", "arguments": {"path": "two.txt"}},
             ],

@@ -12,10 +12,10 @@ use tokio::{sync::Mutex, time::Instant};
 use super::{engine_settings::Settings, native::Native};
 use crate::{Addresses, Engine, EngineError, Launcher, http, ports::free_ports};
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(25); // Between two looks.
 
 /// A server that is on its way up may take a question and never answer it: it is asked again after this.
-const SILENCE: Duration = Duration::from_secs(2);
+const SILENCE: Duration = Duration::from_secs(2); // It is asked again, as often as it takes.
 
 /// Somebody else may have taken a port that was free a moment before.
 const TRIES: u32 = 3;
@@ -222,7 +222,7 @@ impl EngineServer {
                 };
                 return Err(EngineError::Silent { log });
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
         }
         Ok(())
     }

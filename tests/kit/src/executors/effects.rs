@@ -28,7 +28,7 @@ pub fn scope() -> StepScope {
         tenant: None,
         priority: Priority::Interactive,
         attempt: 1,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_secs(60), // Only compared, or of a clock that is stopped.
         effects: ToolEffects::Write,
         cancellation: CancellationToken::new(),
     }
@@ -177,6 +177,6 @@ pub async fn eventually(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         assert!(std::time::Instant::now() < deadline, "it never came to be");
         tokio::task::yield_now().await;
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1)); // Between two looks.
     }
 }

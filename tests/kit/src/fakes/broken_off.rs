@@ -32,7 +32,7 @@ impl Default for BrokenOffAnswer {
             .into(),
             ..AgentSpec::default()
         };
-        spec.retry.initial_interval = Duration::from_millis(50);
+        spec.retry.initial_interval = Duration::from_millis(50); // Only so that it does not take long.
         Self {
             spec,
             executor: Executor::builder().provider("pieces", model).build(),

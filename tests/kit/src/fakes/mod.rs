@@ -7,7 +7,9 @@ mod noted_model;
 mod noted_tool;
 mod streaming;
 mod stubborn_server;
+mod turnstile;
 
+pub(crate) use self::turnstile::Passed;
 pub use self::{
     broken_off::BrokenOffAnswer,
     crowd::Crowd,
@@ -16,4 +18,13 @@ pub use self::{
     noted_tool::NotedTool,
     streaming::{Pieces, StreamingModel, Watcher},
     stubborn_server::StubbornServer,
+    turnstile::{Moment, Turnstile},
 };
+
+/// What a fake takes longer for an answer: nothing, unless tests are to be disturbed.
+pub(crate) async fn lags() {
+    let lag = neuron_patience::lag();
+    if !lag.is_zero() {
+        tokio::time::sleep(lag).await; // It disturbs, and no test waits for it.
+    }
+}

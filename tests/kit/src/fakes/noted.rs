@@ -9,7 +9,10 @@ use neuron_types::{AgentSpec, Message, RequestHead, RunEvent, RunId, RunInput, R
 
 use crate::{NotedModel, NotedTool, hosts::local_host::Events};
 
-/// An agent that calls the model with these tools, and the executor that makes its calls. Its tool calls may
+/// What steps may take: longer than anybody waits for the end of a run.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
+
+/// An agent that calls the model with these tools, and the executor that makes its calls. Its steps may
 /// take so long that no door takes them for quick ones.
 #[must_use]
 pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Executor) {
@@ -25,7 +28,8 @@ pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Execu
             ..RequestHead::default()
         }
         .into(),
-        tool_timeout: Duration::from_secs(60),
+        model_timeout: A_DAY,
+        tool_timeout: A_DAY,
         parallel_writes: true,
         ..AgentSpec::default()
     };

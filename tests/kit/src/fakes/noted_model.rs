@@ -7,7 +7,10 @@ use std::{
 
 use neuron_config::ScriptModel;
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::lags;
+use crate::Turnstile;
 
 /// A script whose calls are noted, for executors of this process. Clones note them together.
 #[derive(Debug, Clone)]
@@ -20,6 +23,7 @@ pub struct NotedModel {
     /// When the last call was dropped before its end.
     pub dropped: Arc<Mutex<Option<Instant>>>,
     last: Arc<Mutex<Value>>,
+    turnstile: Turnstile,
 }
 
 struct Drops<'a>(&'a NotedModel, bool);
@@ -48,7 +52,21 @@ impl NotedModel {
             ended: Arc::default(),
             dropped: Arc::default(),
             last: Arc::default(),
+            turnstile: Turnstile::default(),
         }
+    }
+
+    /// A model that does not answer within a day.
+    #[must_use]
+    pub fn hanging() -> Self {
+        Self::new(&json!({"turns": [{"text": "late", "delay_ms": 86_400_000}]})) // Nothing ends by it.
+    }
+
+    /// The same model, whose calls pass this turnstile before they do anything but being noted.
+    #[must_use]
+    pub fn behind(mut self, turnstile: &Turnstile) -> Self {
+        self.turnstile = turnstile.clone();
+        self
     }
 
     /// How often it was called.
@@ -80,6 +98,8 @@ impl Provider for NotedModel {
         self.calls.lock().unwrap().push(Instant::now());
         *self.last.lock().unwrap() = serde_json::to_value(request.messages.last()).unwrap();
         let mut drops = Drops(self, false);
+        let _passed = self.turnstile.pass().await;
+        lags().await;
         let result = self.script.complete(request).await;
         drops.1 = true;
         result

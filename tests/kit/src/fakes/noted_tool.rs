@@ -13,6 +13,9 @@ use neuron_types::{
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use super::lags;
+use crate::Turnstile;
+
 type Body = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
 /// A tool made of a closure, for executors of this process. Clones note their calls together.
@@ -22,6 +25,7 @@ pub struct NotedTool {
     effects: ToolEffects,
     body: Arc<Body>,
     keys: Arc<Mutex<Vec<String>>>,
+    turnstile: Turnstile,
 }
 
 impl NotedTool {
@@ -36,7 +40,15 @@ impl NotedTool {
             effects,
             body: Arc::new(move |input| Box::pin(body(input))),
             keys: Arc::default(),
+            turnstile: Turnstile::default(),
         }
+    }
+
+    /// The same tool, whose calls pass this turnstile before they do anything but being noted.
+    #[must_use]
+    pub fn behind(mut self, turnstile: &Turnstile) -> Self {
+        self.turnstile = turnstile.clone();
+        self
     }
 
     /// A tool that answers with its `text`.
@@ -122,6 +134,10 @@ impl ToolDyn for NotedTool {
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         let place = format!("{}:{}", ctx.run_id, ctx.step);
         self.keys.lock().unwrap().push(place);
-        (self.body)(input)
+        Box::pin(async move {
+            let _passed = self.turnstile.pass().await;
+            lags().await;
+            (self.body)(input).await
+        })
     }
 }

@@ -12,6 +12,8 @@ use neuron_types::{
     RecordedEvent, StopReason, StreamEvent, StreamHandle, TokenUsage,
 };
 
+use super::lags;
+
 /// What one attempt at an answer comes to.
 #[derive(Debug, Clone)]
 pub struct Pieces {
@@ -49,7 +51,8 @@ impl StreamingModel {
         Self(Arc::new(Mutex::new(attempts.into_iter().collect())))
     }
 
-    fn next(&self) -> Pieces {
+    async fn next(&self) -> Pieces {
+        lags().await;
         let next = self.0.lock().unwrap().pop_front();
         next.expect("the model was told what to say to this")
     }
@@ -71,7 +74,7 @@ fn whole(texts: &[String]) -> CompletionResponse {
 
 impl Provider for StreamingModel {
     async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
-        let Pieces { texts, failure } = self.next();
+        let Pieces { texts, failure } = self.next().await;
         match failure {
             Some(kind) => Err(ProviderError::new(kind, "as told")),
             None => Ok(whole(&texts)),
@@ -79,7 +82,7 @@ impl Provider for StreamingModel {
     }
 
     async fn complete_stream(&self, _: &CompletionRequest) -> Result<StreamHandle, ProviderError> {
-        let Pieces { texts, failure } = self.next();
+        let Pieces { texts, failure } = self.next().await;
         let end = match failure {
             Some(kind) => StreamEvent::Error(ProviderError::new(kind, "as told")),
             None => StreamEvent::MessageComplete(Box::new(whole(&texts))),

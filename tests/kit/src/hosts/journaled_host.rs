@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::{ClientSession, Host, HostError, World};
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
 /// Executes runs through [`JournaledContext`], in this process and in a journal of the session's own.
 ///
@@ -111,7 +111,9 @@ impl JournaledHost {
         let mut door = loop {
             match JournaledContext::open(journal, run_id, executor.clone()).await {
                 // What was killed is still being written to the disk.
-                Err(JournalError::Executing { .. }) => tokio::time::sleep(BETWEEN_LOOKS).await,
+                Err(JournalError::Executing { .. }) => {
+                    tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
+                }
                 Err(JournalError::Refused(Refusal::RunOver { .. })) => return Ok(()),
                 opened => break opened?,
             }
@@ -187,7 +189,7 @@ impl ClientSession for JournaledSession {
             if let Some(error) = broken.lock().unwrap().get(run_id) {
                 return Err(error.clone().into());
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
         }
     }
 }

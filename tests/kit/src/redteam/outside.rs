@@ -7,11 +7,9 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    thread,
-    time::Duration,
 };
 
-use neuron_harness::{Process, World, eventually, holders, is_running};
+use neuron_harness::{Process, World, eventually, holders, is_open, is_running};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -19,8 +17,6 @@ use super::{attempt::Attempt, sign::Sign, sockets::Mail};
 
 /// What all secrets look like, for `grep -E`.
 const PATTERN: &str = "CANARY-[a-z_]+-[0-9a-f]{32}";
-/// How long a file that goes on growing may stand still.
-const BEAT: Duration = Duration::from_millis(400);
 /// The capability to look into any process.
 const CAP_SYS_PTRACE: u32 = 19;
 
@@ -142,10 +138,12 @@ impl Outside {
         ]
     }
 
-    /// The script of an attempt, with all that it is told. `ticket` is the one that it may decide.
+    /// The script of an attempt, with all that it is told. `ticket` is the one that it may decide. Where it `should` succeed
+    /// it goes on trying until it does.
     #[must_use]
-    pub fn script(&self, attempt: &Attempt, ticket: &str) -> String {
-        let mut script = String::new();
+    pub fn script(&self, attempt: &Attempt, ticket: &str, should: bool) -> String {
+        let tries = if should { 1_000_000 } else { 25 };
+        let mut script = format!("tries={tries}\n");
         for (name, value) in self.told(attempt, ticket) {
             let value = value.replace('\'', r"'\''");
             writeln!(script, "{name}='{value}'").unwrap();
@@ -153,9 +151,14 @@ impl Outside {
         script + attempt.attack.script
     }
 
-    /// Whether an attempt has succeeded, whose call came to this result.
+    /// Whether an attempt has succeeded, whose call came to this result. What ends in a moment is waited for where it
+    /// `should` not succeed.
+    ///
+    /// # Panics
+    ///
+    /// If a process lives on that should not.
     #[must_use]
-    pub fn breached(&self, attempt: &Attempt, result: &str) -> bool {
+    pub fn breached(&self, attempt: &Attempt, result: &str, should: bool) -> bool {
         let fill = |text: &str| self.filled(attempt, text);
         match attempt.attack.sign {
             Sign::Shows(text) => result.contains(&fill(text)),
@@ -163,7 +166,7 @@ impl Outside {
             Sign::Decides => self.decided(&attempt.name).exists(),
             Sign::Arrives => self.mail.has(&attempt.name),
             Sign::Ends => !is_running(self.victims[&attempt.name].id()),
-            Sign::Grows(file) => grows(fill(file).as_ref()),
+            Sign::Lives(file) => lives(fill(file).as_ref(), should),
         }
     }
 
@@ -305,9 +308,13 @@ fn holds(path: &Path, text: &str) -> bool {
     String::from_utf8_lossy(&bytes).contains(text)
 }
 
-fn grows(file: &Path) -> bool {
-    let length = || fs::metadata(file).map_or(0, |found| found.len());
-    let before = length();
-    thread::sleep(BEAT);
-    length() > before
+/// Whether a process holds the file open; where none should, once it has let go of it.
+fn lives(file: &Path, should: bool) -> bool {
+    if !should {
+        // What was killed takes a moment to end.
+        eventually("end of what was left behind", || {
+            (!is_open(file)).then_some(())
+        });
+    }
+    is_open(file)
 }

@@ -19,8 +19,8 @@ pub enum Sign {
     Arrives,
     /// The process `$victim` has ended.
     Ends,
-    /// A file goes on growing.
-    Grows(&'static str),
+    /// A process that holds this file open lives on.
+    Lives(&'static str),
 }
 
 impl Sign {

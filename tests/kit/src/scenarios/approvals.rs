@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, Decision, ExitReason, OnExpiry, Ticket, Verdict};
+use neuron_types::{AgentSpec, AskRule, Decision, ExitReason, OnExpiry, Ticket, Verdict};
 use serde_json::{Value, json};
 
 use crate::{Ending, Host, Stage, agent, decision, expect};
@@ -10,6 +10,17 @@ use crate::{Ending, Host, Stage, agent, decision, expect};
 fn asking() -> AgentSpec {
     let mut agent = agent();
     agent.approvals.approve = vec!["write".into()];
+    agent
+}
+
+/// An agent that asks about two writes, `one` and `two`: the second question lapses, whatever else happens.
+pub(crate) fn second_lapses() -> AgentSpec {
+    let lapses = AskRule {
+        within: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
+        ..AskRule::new("write(text=two)")
+    };
+    let mut agent = agent();
+    agent.approvals.approve = vec!["write(text=one)".into(), lapses];
     agent
 }
 
@@ -127,14 +138,9 @@ pub async fn decisions_are_refused_in_the_same_words<H: Host>(host: &H) {
     let stage = Stage::open(host, "refusals").await;
     let calls = writes(&["one", "two"]);
     let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
-    let lapsing = AgentSpec {
-        // All decisions but the last come within it.
-        approval_timeout: Some(Duration::from_secs(20)),
-        ..asking()
-    };
     let mut last_call = stage.world.hold("run", 2, 0);
-    let run = stage.submit("run", &script, lapsing).await;
-    let tickets = run.waits_for(2).await;
+    let run = stage.submit("run", &script, second_lapses()).await;
+    let tickets = run.has_asked(2).await;
     let id = &run.id;
 
     let denial = decision(&tickets[0], Verdict::Deny);
@@ -192,7 +198,7 @@ pub async fn tickets_lapse<H: Host>(host: &H) {
         {"text": "Done without."},
     ]});
     let lapsing = |on_expiry| AgentSpec {
-        approval_timeout: Some(Duration::from_secs(1)),
+        approval_timeout: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
         on_expiry,
         ..asking()
     };

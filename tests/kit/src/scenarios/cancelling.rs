@@ -9,7 +9,7 @@ use crate::{Ending, Host, Record, Run, Session, Stage, agent, expect};
 
 /// An agent whose calls do not end by themselves while somebody waits for the end of a run.
 fn patient() -> AgentSpec {
-    const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
     AgentSpec {
         model_timeout: A_DAY,
         tool_timeout: A_DAY,
@@ -93,7 +93,7 @@ pub async fn cancelling_ends_a_wait<H: Host>(host: &H) {
     let stage = Stage::open(host, "cancelled_wait").await;
     let asking = json!({"turns": [{"tool_calls": [{"name": "write", "input": {}}]}]});
     let failing: Value = json!({"turns": [{"text": "Never said.", "fail": [
-        {"kind": "rate_limited", "retry_after_ms": 43_200_000, "message": "come back later"},
+        {"kind": "rate_limited", "retry_after_ms": 43_200_000, "message": "later"}, // Nothing ends by it.
     ]}]});
     let mut agent = agent();
     agent.approvals.approve = vec!["write".into()];

@@ -1,15 +1,15 @@
 //! Failed steps: what the model is told, what is retried and when, and what ends a run.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use futures::future::join_all;
-use neuron_types::{AgentSpec, FailureKind, Placement, RetryPolicy, ToolSettings};
+use neuron_types::{AgentSpec, FailureKind, Placement, RetryPolicy};
 use serde_json::json;
 
-use crate::{Host, Stage, agent, check_delays, expect, waits};
+use crate::{Host, Stage, agent, check_delays, expect, stages::stage::calls_placed, waits};
 
 const fn millis(millis: u64) -> Duration {
-    Duration::from_millis(millis)
+    Duration::from_millis(millis) // What was not waited for is found, at any speed.
 }
 
 /// Error results, refused and unknown calls, bad arguments and failing tools.
@@ -68,9 +68,9 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
         {"text": "Never said."},
     ]});
     let mut records = Vec::new();
-    for (name, timeout) in [("run", 60), ("quick", 5)] {
+    for (name, placement) in [("run", Placement::Activity), ("quick", Placement::Local)] {
         let agent = AgentSpec {
-            tool_timeout: Duration::from_secs(timeout),
+            tool_settings: calls_placed(placement),
             // Side by side, the failure of one could come before the answer of the other, which is left then.
             parallel_tools: false,
             ..agent()
@@ -89,17 +89,17 @@ pub async fn an_input_that_can_never_be_right_ends_the_run<H: Host>(host: &H) {
 pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host: &H) {
     let stage = Stage::open(host, "model_retries").await;
     let mended = json!({"turns": [{"text": "At last.", "fail": [
-        {"kind": "rate_limited", "status": 429, "retry_after_ms": 900, "message": "slow down"},
+        {"kind": "rate_limited", "status": 429, "retry_after_ms": 900, "message": "slow down"}, // Not earlier, at any speed.
         {"kind": "overloaded", "status": 529, "message": "no capacity"},
         {"kind": "network", "message": "the connection was cut"},
-        {"kind": "unavailable", "status": 503, "retry_after_ms": 10, "message": "not there"},
+        {"kind": "unavailable", "status": 503, "retry_after_ms": 10, "message": "not there"}, // Not earlier, at any speed.
     ]}]});
     let kinds = ["timeout", "model_loading", "unavailable"];
     let failing = kinds.map(|kind| json!({"kind": kind, "status": 500, "message": kind}));
     let hopeless = json!({"turns": [{"text": "Never said.", "fail": failing}]});
     let mut agent = agent();
-    agent.retry.initial_interval = millis(500);
-    agent.retry.maximum_interval = millis(500);
+    agent.retry.initial_interval = millis(500); // Only a bound of what is drawn.
+    agent.retry.maximum_interval = millis(500); // Only a bound of what is drawn.
     let few = AgentSpec {
         model_retry: Some(RetryPolicy {
             maximum_attempts: 3,
@@ -121,15 +121,15 @@ pub async fn failures_of_the_model_are_retried_after_their_delays<H: Host>(host:
         let (mended, hopeless) = (mended.ends().await, hopeless.ends().await);
         let (few, many) = (hopeless.attempts_at(1, 0), mended.attempts_at(1, 0));
         let none = Duration::ZERO;
-        check_delays(&many, &[millis(900), none, none, millis(10)]);
+        check_delays(&many, &[millis(900), none, none, millis(10)]); // Not earlier, at any speed.
         check_delays(&few, &[none, none]);
         waited.extend([waits(&many), waits(&few)]);
         records.extend([mended, hopeless]);
     }
     // Twelve draws out of half a second: that so many are all short, nobody lives to see.
-    let asked = 2 * millis(900 + 10);
+    let asked = 2 * millis(900 + 10); // Not earlier, at any speed.
     let drawn = waited.iter().sum::<Duration>().saturating_sub(asked);
-    assert!(drawn > millis(800), "{waited:?}");
+    assert!(drawn > millis(800), "{waited:?}"); // Not earlier, at any speed.
     assert_eq!(records[0].course(), records[2].course());
     assert_eq!(records[1].course(), records[3].course());
     expect("model_retries", &records[..2]);
@@ -141,16 +141,16 @@ pub async fn delays_grow_no_longer_than_the_longest<H: Host>(host: &H) {
     let stage = Stage::open(host, "long_delays").await;
     let runs = ["network", "authentication"].map(|last| {
         let script = json!({"turns": [{"text": "Done.", "fail": [
-            {"kind": "rate_limited", "status": 429, "retry_after_ms": 1_500, "message": "slow down"},
+            {"kind": "rate_limited", "status": 429, "retry_after_ms": 1_500, "message": "slow down"}, // Not earlier, at any speed.
             {"kind": "overloaded", "status": 529, "message": "no capacity"},
             {"kind": last, "message": "last"},
         ]}]});
         let stage = &stage;
         async move {
             let retry = RetryPolicy {
-                initial_interval: millis(600),
+                initial_interval: millis(600), // Only a bound of what is drawn.
                 backoff_coefficient: 100_000.0,
-                maximum_interval: millis(1_200),
+                maximum_interval: millis(1_200), // Only a bound of what is drawn.
                 ..RetryPolicy::default()
             };
             let agent = AgentSpec { retry, ..agent() };
@@ -159,7 +159,7 @@ pub async fn delays_grow_no_longer_than_the_longest<H: Host>(host: &H) {
     });
     let [mended, ended]: [_; 2] = join_all(runs).await.try_into().unwrap();
     assert_eq!(mended.output.output.as_deref(), Some("Done."));
-    let delays = [millis(1_500), Duration::ZERO, Duration::ZERO];
+    let delays = [millis(1_500), Duration::ZERO, Duration::ZERO]; // Not earlier, at any speed.
     check_delays(&mended.attempts_at(1, 0), &delays);
     let error = ended.output.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Authentication);
@@ -178,24 +178,24 @@ pub async fn failures_of_a_tool_are_retried_after_their_delays<H: Host>(host: &H
         ]},
         {"text": "Done."},
     ]});
-    let own = ToolSettings {
-        retry: Some(RetryPolicy {
-            maximum_attempts: 2,
-            initial_interval: millis(300),
-            ..RetryPolicy::default()
-        }),
-        ..ToolSettings::default()
+    let own = RetryPolicy {
+        maximum_attempts: 2,
+        initial_interval: millis(300), // Only a bound of what is drawn.
+        ..RetryPolicy::default()
     };
     let mut records = Vec::new();
-    for (name, timeout) in [("slow", 60), ("quick", 5)] {
+    for (name, placement) in [("slow", Placement::Activity), ("quick", Placement::Local)] {
+        let mut tool_settings = calls_placed(placement);
+        for settings in tool_settings.get_mut("put").iter_mut() {
+            settings.retry = Some(own.clone());
+        }
         let agent = AgentSpec {
-            tool_settings: BTreeMap::from([("put".to_owned(), own.clone())]),
-            tool_timeout: Duration::from_secs(timeout),
+            tool_settings,
             ..agent()
         };
         let record = stage.submit(name, &script, agent).await.ends().await;
         let none = Duration::ZERO;
-        check_delays(&record.attempts_at(1, 1), &[none, none, millis(700)]);
+        check_delays(&record.attempts_at(1, 1), &[none, none, millis(700)]); // Not earlier, at any speed.
         check_delays(&record.attempts_at(1, 2), &[none]);
         records.push(record);
     }

@@ -19,7 +19,7 @@ fn choose(ticket: &Ticket, choice: &str) -> Decision {
 
 /// An agent whose steps do not end by themselves while somebody waits for the end of a run.
 fn patient(limits: Limits) -> AgentSpec {
-    const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
     AgentSpec {
         model_timeout: A_DAY,
         tool_timeout: A_DAY,
@@ -105,7 +105,7 @@ pub async fn a_limit_is_raised<H: Host>(host: &H) {
 pub async fn a_deadline_ends_what_hangs<H: Host>(host: &H) {
     let stage = Stage::open(host, "deadline").await;
     let limits = Limits {
-        deadline: Some(Duration::from_secs(3)),
+        deadline: Some(Duration::from_secs(2)), // Ends the run the same, wherever it is by then.
         ..Limits::default()
     };
     let gate = stage.world.hold("model", 1, 0);
@@ -130,7 +130,7 @@ pub async fn an_interrupted_call_is_made_again<H: Host>(host: &H) {
     let agent = AgentSpec {
         on_limit: OnHalt::Ask,
         ..patient(Limits {
-            duration: Some(Duration::from_secs(3)),
+            duration: Some(Duration::from_secs(2)), // Ends the run the same, wherever it is by then.
             ..Limits::default()
         })
     };

@@ -57,7 +57,7 @@ fn check(record: &Record) {
 pub async fn a_tool_is_asked_for_an_unknown_outcome<H: Host>(host: &H) {
     let stage = Stage::open(host, "inquired").await;
     let agent = AgentSpec {
-        tool_timeout: Duration::from_secs(5),
+        tool_timeout: Duration::from_secs(5), // No call of it ends by itself, at any speed.
         ..paying()
     };
     for (gate, run) in held(&stage, &agent).await {

@@ -1,12 +1,13 @@
 //! The executing side is killed.
 
 use futures::future::join_all;
+use neuron_patience::Dice;
 use neuron_types::{AgentSpec, Placement, RunEvent, ToolEffects, Verdict, signal};
 use serde_json::{Value, json};
 
 use super::held::{Held, killed_in};
 use crate::{
-    Ending, Host, Record, Stage, agent, decision, expect,
+    Ending, Host, Moment, Record, Stage, agent, decision, expect,
     stages::{
         record::{expect_text, settled},
         stage::calls_placed,
@@ -183,12 +184,15 @@ pub async fn decided_right_after_a_kill<H: Host>(host: &H) {
 /// Runs that are killed at any moment, several times.
 pub async fn killed_again_and_again<H: Host>(host: &H) {
     const RUNS: usize = 6;
+    const KILLS: usize = 3;
+    /// Between two kills. All runs together have enough calls for all kills.
+    const MOST_CALLS: usize = 40;
     let stage = Stage::open(host, "killed_often").await;
     let turn = |number: usize| {
         json!({"tool_calls": [
-            {"name": "look", "input": {"text": format!("look {number}"), "takes_ms": 20}},
-            {"name": "put", "input": {"takes_ms": 10}},
-            {"name": "write", "input": {"takes_ms": 15}},
+            {"name": "look", "input": {"text": format!("look {number}")}},
+            {"name": "put", "input": {}},
+            {"name": "write", "input": {}},
         ]})
     };
     let mut turns: Vec<Value> = (1..=6).map(turn).collect();
@@ -197,19 +201,24 @@ pub async fn killed_again_and_again<H: Host>(host: &H) {
     let undisturbed = stage.submit("undisturbed", &script, agent()).await;
     let undisturbed = undisturbed.ends().await;
 
-    let before = stage.world.attempts().len();
+    let mut dice = Dice::of_test("killed_again_and_again");
+    let turnstile = stage.world.turnstile();
+    let mut moment = Moment::drawn(&mut dice, MOST_CALLS);
+    turnstile.close_for(moment);
     let names: Vec<_> = (1..=RUNS).map(|number| format!("run-{number}")).collect();
     let submitted = names
         .iter()
         .map(|name| stage.submit(name, &script, agent()));
     let runs = join_all(submitted).await;
-    for kill in 1..=3 {
-        let enough = before + kill * RUNS * 6;
-        let look = |attempts: &[crate::Attempt]| (attempts.len() >= enough).then_some(());
-        stage.world.until("attempts", look).await;
+    for _ in 0..KILLS {
+        turnstile.reached(moment).await;
         stage.kill().await;
+        turnstile.emptied().await;
+        moment = Moment::drawn(&mut dice, MOST_CALLS);
+        turnstile.close_for(moment);
         stage.execute().await;
     }
+    turnstile.open();
     // What no step was made twice means is checked for every record.
     let records = join_all(runs.iter().map(|run| run.ends())).await;
     let steps = |record: &Record| -> Vec<RunEvent> {

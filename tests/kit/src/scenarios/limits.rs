@@ -3,26 +3,15 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use neuron_types::{AgentSpec, ExitReason, Limits};
+use neuron_types::{AgentSpec, ExitReason, Limits, RunEvent};
 use rust_decimal::Decimal;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{Host, Stage, agent, expect};
+use crate::{Ending, Host, Stage, agent, expect};
 
-/// Each limit, met by a run that would otherwise go on. The time is over while a call is in flight, which is left.
+/// Each limit, met by a run that would otherwise go on.
 pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "limits").await;
-    let turn = |takes_ms: u64| {
-        json!({
-            "text": "I go on.",
-            "tool_calls": [
-                {"name": "look", "input": {"takes_ms": takes_ms}},
-                {"name": "put", "input": {}},
-            ],
-            "usage": {"input_tokens": 500, "output_tokens": 100},
-            "cost_usd": "0.05",
-        })
-    };
     let limits = [
         (
             "turns",
@@ -31,7 +20,6 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
                 ..Limits::default()
             },
             ExitReason::MaxTurns,
-            0,
         ),
         (
             "calls",
@@ -40,7 +28,6 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
                 ..Limits::default()
             },
             ExitReason::MaxToolCalls,
-            0,
         ),
         (
             "tokens",
@@ -49,7 +36,6 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
                 ..Limits::default()
             },
             ExitReason::MaxTokens,
-            0,
         ),
         (
             "cost",
@@ -58,21 +44,11 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
                 ..Limits::default()
             },
             ExitReason::MaxCost,
-            0,
-        ),
-        (
-            "time",
-            Limits {
-                duration: Some(Duration::from_secs(5)),
-                ..Limits::default()
-            },
-            ExitReason::MaxDuration,
-            5_500,
         ),
     ];
-    let runs = limits.map(|(name, limits, reason, takes_ms)| {
+    let runs = limits.map(|(name, limits, reason)| {
         let stage = &stage;
-        let script = json!({"turns": [turn(takes_ms), turn(takes_ms), turn(0), turn(0)]});
+        let script = script();
         async move {
             let agent = AgentSpec { limits, ..agent() };
             let record = stage.submit(name, &script, agent).await.ends().await;
@@ -81,4 +57,47 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
         }
     });
     expect("limits", &join_all(runs).await);
+}
+
+/// A run whose time is over while a call is in flight that nobody lets go on: the call is left.
+pub async fn a_run_whose_time_is_over_leaves_what_is_in_flight<H: Host>(host: &H) {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
+    let stage = Stage::open(host, "time_limit").await;
+    let agent = AgentSpec {
+        limits: Limits {
+            duration: Some(Duration::from_secs(2)), // Ends the run the same, wherever it is by then.
+            ..Limits::default()
+        },
+        tool_timeout: DAY,
+        ..agent()
+    };
+    let gate = stage.world.hold("run", 1, 1);
+    let record = stage.submit("run", &script(), agent).await.ends().await;
+    drop(gate);
+    assert_eq!(record.output.exit_reason, Some(ExitReason::MaxDuration));
+    assert!(record.output.turns <= 1, "{record:#?}");
+    for held in record.attempts_at(1, 1) {
+        assert!(held.was(Ending::Dropped), "{record:#?}");
+    }
+    let left = record.events.iter().filter_map(|event| match event {
+        RunEvent::ToolFinished { tool, reason, .. } if tool == "look" => Some(reason),
+        _ => None,
+    });
+    for reason in left {
+        let reason = reason.as_deref().unwrap_or_default();
+        assert_eq!(
+            reason,
+            "not finished: the run ended while the call was in flight"
+        );
+    }
+}
+
+fn script() -> Value {
+    let turn = json!({
+        "text": "I go on.",
+        "tool_calls": [{"name": "look", "input": {}}, {"name": "put", "input": {}}],
+        "usage": {"input_tokens": 500, "output_tokens": 100},
+        "cost_usd": "0.05",
+    });
+    json!({"turns": vec![turn; 4]})
 }

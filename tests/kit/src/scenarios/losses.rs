@@ -11,7 +11,7 @@ use crate::{Attempt, Ending, Host, Stage, agent};
 const MOST: usize = 10;
 
 /// Longer than any worker lives here.
-const FOR_EVER_MS: u64 = 300_000;
+const FOR_EVER_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// A read and a model call whose worker is killed each time that they are under way: they are not made for ever. The
 /// model reads what became of the read, and the run whose model call it was fails.
@@ -21,12 +21,12 @@ pub async fn a_step_that_ends_every_worker_is_given_up<H: Host>(host: &H) {
     }
     let stage = Stage::open(host, "worker_lost").await;
     let mut agent = agent();
-    agent.retry.initial_interval = Duration::from_millis(20);
-    agent.retry.maximum_interval = Duration::from_millis(50);
-    agent.activity.heartbeat_timeout = Some(Duration::from_millis(500));
+    agent.retry.initial_interval = Duration::from_millis(20); // Only so that it does not take long.
+    agent.retry.maximum_interval = Duration::from_millis(50); // Only so that it does not take long.
+    agent.activity.heartbeat_timeout = Some(Duration::from_millis(500)); // How soon a lost worker is noticed.
     let agent = AgentSpec {
-        tool_timeout: Duration::from_millis(2 * FOR_EVER_MS),
-        model_timeout: Duration::from_millis(2 * FOR_EVER_MS),
+        tool_timeout: Duration::from_millis(2 * FOR_EVER_MS), // Nothing ends by it.
+        model_timeout: Duration::from_millis(2 * FOR_EVER_MS), // Nothing ends by it.
         ..agent
     };
     let script = json!({"turns": [

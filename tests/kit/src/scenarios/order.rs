@@ -14,17 +14,25 @@ pub async fn writes_of_one_turn_are_made_in_their_order<H: Host>(host: &H) {
         ..agent()
     };
     let names = ["look", "write", "put", "look", "look", "write"];
-    let calls = names.map(|name| json!({"name": name, "input": {"text": name, "takes_ms": 30}}));
+    let calls = names.map(|name| json!({"name": name, "input": {"text": name}}));
     let script = json!({"turns": [{"tool_calls": calls}, {"text": "Done."}]});
-    let mut gates = [4, 5].map(|position| stage.world.hold("run", 1, position));
+    let hold = |position| (position, stage.world.hold("run", 1, position));
+    let groups = [vec![1], vec![2], vec![3], vec![4, 5], vec![6]];
+    let groups = groups.map(|group| group.into_iter().map(hold).collect::<Vec<_>>());
     let run = stage.submit("run", &script, ordered.clone()).await;
-    for gate in &mut gates {
-        // Both are under way.
-        gate.reached().await;
-    }
-    assert!(stage.world.attempts_at("run", 1, 6).is_empty());
-    for gate in gates {
-        gate.release();
+    for mut group in groups {
+        let mut last = 0;
+        for (position, gate) in &mut group {
+            gate.reached().await;
+            last = *position;
+        }
+        // All of the group are under way, and nothing behind it.
+        for behind in last + 1..=6 {
+            assert!(stage.world.attempts_at("run", 1, behind).is_empty());
+        }
+        for (_, gate) in group {
+            gate.release();
+        }
     }
     let record = run.ends().await;
     assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));

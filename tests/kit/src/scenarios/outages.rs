@@ -5,13 +5,13 @@ use std::time::Duration;
 use neuron_types::{AgentSpec, FailureKind, Placement};
 use serde_json::{Value, json};
 
-use crate::{Host, Stage, agent};
+use crate::{Ending, Host, Stage, agent};
 
 /// An agent whose delays are as short as a test wants them.
 fn hasty() -> AgentSpec {
     let mut agent = agent();
-    agent.retry.initial_interval = Duration::from_millis(20);
-    agent.retry.maximum_interval = Duration::from_millis(100);
+    agent.retry.initial_interval = Duration::from_millis(20); // Only so that it does not take long.
+    agent.retry.maximum_interval = Duration::from_millis(100); // Only so that it does not take long.
     agent
 }
 
@@ -38,7 +38,7 @@ pub async fn an_outage_of_the_model_is_waited_out<H: Host>(host: &H) {
 pub async fn an_outage_that_lasts_too_long_ends_the_run<H: Host>(host: &H) {
     let stage = Stage::open(host, "given_up").await;
     let agent = AgentSpec {
-        give_up_after: Some(Duration::from_secs(2)),
+        give_up_after: Some(Duration::from_secs(2)), // Ends the run the same, after however many attempts.
         ..hasty()
     };
     let script = json!({"turns": [{"text": "Never said.", "fail": vec![
@@ -49,5 +49,7 @@ pub async fn an_outage_that_lasts_too_long_ends_the_run<H: Host>(host: &H) {
     let error = record.output.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Overloaded, "{error:?}");
     assert!(error.message.contains("no capacity"), "{error:?}");
-    assert!(record.attempts_at(1, 0).len() > 1);
+    // How many there are until then is a matter of the machine.
+    let attempts = record.attempts_at(1, 0);
+    assert!(!attempts.is_empty() && attempts.iter().all(|attempt| attempt.was(Ending::Failed)));
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, ExitReason, Limits, RunEvent, Verdict, signal};
+use neuron_types::{AgentSpec, ExitReason, Limits, Placement, RunEvent, Verdict, signal};
 use serde_json::{Value, json};
 
-use crate::{Gate, Host, Record, Stage, agent, decision};
+use crate::{Gate, Host, Record, Stage, agent, decision, stages::stage::calls_placed};
 
 /// A roll-over with a ticket open, a call done and a message queued; and nobody executes the run while the
 /// person thinks.
@@ -73,9 +73,9 @@ async fn asked_in_the_middle<H: Host>(host: &H, is_rolled: bool) -> Record {
 pub async fn signals_arrive_while_the_run_rolls_over<H: Host>(host: &H) {
     const TURNS: u32 = 30;
     /// The pace of the one who sends.
-    const BETWEEN: Duration = Duration::from_millis(5);
+    const BETWEEN: Duration = Duration::from_millis(5); // Between two looks, and messages.
     let stage = Stage::open(&host.rolling_over_after(1), "signals_in_between").await;
-    let looks = json!({"tool_calls": [{"name": "look", "input": {"takes_ms": 10}}]});
+    let looks = json!({"tool_calls": [{"name": "look", "input": {}}]});
     let mut turns = vec![looks; TURNS as usize];
     turns.push(json!({"text": "Done."}));
     let hold = |turn| stage.world.hold("run", turn, 1);
@@ -98,7 +98,7 @@ pub async fn signals_arrive_while_the_run_rolls_over<H: Host>(host: &H) {
             if !stage.world.attempts_at("run", turn + 1, 0).is_empty() {
                 break;
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(BETWEEN).await; // Between two looks, and messages.
         }
         quiet.reached().await;
         quiet.release();
@@ -132,7 +132,7 @@ pub async fn two_thousand_turns<H: Host>(host: &H) {
         .collect();
     turns.push(json!({"text": "Done."}));
     let quick = AgentSpec {
-        tool_timeout: Duration::from_secs(5),
+        tool_settings: calls_placed(Placement::Local),
         ..of_turns(TURNS)
     };
     let run = stage.submit("run", &json!({"turns": turns}), quick).await;

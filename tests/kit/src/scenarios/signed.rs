@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use neuron_types::{
-    AgentSpec, DecidedAt, Decision, Place, RecordedEvent, RunEvent, RunStatus, Ticket, TicketKind,
-    Verdict,
+    AgentSpec, DecidedAt, Decision, Place, RecordedEvent, RunEvent, RunStatus, TicketKind, Verdict,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -55,16 +54,6 @@ async fn rejected<S: Session>(run: &Run<'_, S>, decision: &Decision) -> String {
     run.shows("a rejection", is_there).await;
     run.waits_for(1).await;
     rejections(&run.events().await).pop().unwrap()
-}
-
-/// The ticket that the run opened first, whether it is open or not.
-async fn first_ticket<S: Session>(run: &Run<'_, S>) -> Ticket {
-    let events = run.events().await.into_iter();
-    let mut tickets = events.filter_map(|recorded| match recorded.event {
-        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
-        _ => None,
-    });
-    tickets.next().unwrap()
 }
 
 /// Whatever is not signed by an approver over just this is not taken, and the run says why and goes on waiting.
@@ -175,13 +164,13 @@ pub async fn a_signed_decision_that_is_late_changes_nothing<H: Host>(host: &H) {
     let stage = Stage::open(host, "signed_late").await;
     stage.world.set_approvers([ada().in_groups(&[])]);
     let lapsing = AgentSpec {
-        approval_timeout: Some(Duration::from_secs(1)),
+        approval_timeout: Some(Duration::from_secs(1)), // Nobody decides it, so it lapses at any speed.
         ..asking(&json!("write"))
     };
     let mut last_call = stage.world.hold("run", 2, 0);
     let run = stage.submit("run", &script(), lapsing).await;
     last_call.reached().await;
-    let ticket = first_ticket(&run).await;
+    let ticket = run.has_asked(1).await.remove(0);
     let status = run.status_now().await;
     let late = ada().signs(&run.place(), &status, Decision::approve(&ticket));
     run.decide_wrongly(&late).await;
@@ -242,7 +231,7 @@ pub async fn two_people_of_a_group_approve<H: Host>(host: &H) {
     ]);
     let rule = json!({"call": "write", "from": "ops", "needed": 2});
     let run = stage.submit("run", &script(), asking(&rule)).await;
-    let ticket = run.waits_for(1).await.remove(0);
+    let ticket = run.has_asked(1).await.remove(0);
     let (status, place) = (run.status_now().await, run.place());
     let approval = Decision::approve(&ticket);
     let by = |person: &Person| person.signs(&place, &status, approval.clone());
@@ -266,9 +255,9 @@ pub async fn a_ticket_is_put_to_another_group<H: Host>(host: &H) {
     let stage = Stage::open(host, "escalated").await;
     let people = [ada().in_groups(&["ops"]), eve().in_groups(&["leads"])];
     stage.world.set_approvers(people);
-    let rule = json!({"call": "write", "from": "ops", "within_ms": 10_000, "then": "leads"});
+    let rule = json!({"call": "write", "from": "ops", "within_ms": 1_000, "then": "leads"});
     let run = stage.submit("run", &script(), asking(&rule)).await;
-    let ticket = run.waits_for(1).await.remove(0);
+    let ticket = run.has_asked(1).await.remove(0);
     let (status, place) = (run.status_now().await, run.place());
     let approval = Decision::approve(&ticket);
     let escalated =

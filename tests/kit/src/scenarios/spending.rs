@@ -13,7 +13,7 @@ use crate::{Host, Record, Run, Session, Stage, agent};
 pub async fn what_failed_attempts_used_counts<H: Host>(host: &H) {
     let stage = Stage::open(host, "spending").await;
     let mut hasty = agent();
-    hasty.retry.initial_interval = Duration::from_millis(20);
+    hasty.retry.initial_interval = Duration::from_millis(20); // Only so that it does not take long.
     let fails = |kind: &str| {
         json!([
             {"kind": kind, "message": "broken off", "usage": {"input_tokens": 300, "output_tokens": 30}},

@@ -5,12 +5,11 @@ use std::time::Duration;
 use neuron_types::AgentSpec;
 use serde_json::json;
 
-use crate::{Ending, Host, Stage, agent, expect};
+use crate::{Ending, Host, Stage, agent, stages::record::expect_text};
 
 /// A model call and calls of each kind of tool that nobody lets go on: the run ends nevertheless.
 pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
-    /// Long enough for the calls that are let go on.
-    const TIMEOUT: Duration = Duration::from_secs(5);
+    const TIMEOUT: Duration = Duration::from_secs(3); // Where it ends another attempt, one more is made.
     let stage = Stage::open(host, "timeouts").await;
     let script = json!({"turns": [
         {"tool_calls": [
@@ -30,9 +29,17 @@ pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
     let record = stage.submit("run", &script, agent).await.ends().await;
     for (turn, position) in places {
         let attempts = record.attempts_at(turn, position);
-        assert!(attempts[0].was(Ending::Dropped), "{attempts:#?}");
-        assert_eq!(attempts.len(), if position == 3 { 1 } else { 2 });
+        let is_write = position == 3;
+        let (last, before) = attempts.split_last().unwrap();
+        assert!(before.iter().all(|attempt| attempt.was(Ending::Dropped)));
+        assert!(last.was(if is_write {
+            Ending::Dropped
+        } else {
+            Ending::Answered
+        }));
+        assert_eq!(before.is_empty(), is_write, "{attempts:#?}");
     }
     drop(gates);
-    expect("timeouts", &[record]);
+    // How many attempts that took is a matter of the machine.
+    expect_text("timeouts", &record.course());
 }

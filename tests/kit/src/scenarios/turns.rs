@@ -1,11 +1,9 @@
 //! Turns and the calls in them.
 
-use std::time::Duration;
-
-use neuron_types::{AgentSpec, ExitReason};
+use neuron_types::{AgentSpec, ExitReason, Placement};
 use serde_json::json;
 
-use crate::{Ending, Host, Stage, agent, expect};
+use crate::{Ending, Host, Stage, agent, expect, stages::stage::calls_placed};
 
 /// Several turns, each with other calls, usage and cost; once with tools that a door may take for quick ones.
 pub async fn several_tool_turns<H: Host>(host: &H) {
@@ -38,9 +36,9 @@ pub async fn several_tool_turns<H: Host>(host: &H) {
         },
     ]});
     let mut records = Vec::new();
-    for (name, timeout) in [("slow", 60), ("quick", 5)] {
+    for (name, placement) in [("slow", Placement::Activity), ("quick", Placement::Local)] {
         let agent = AgentSpec {
-            tool_timeout: Duration::from_secs(timeout),
+            tool_settings: calls_placed(placement),
             ..agent()
         };
         let record = stage.submit(name, &script, agent).await.ends().await;
@@ -91,8 +89,8 @@ pub async fn sequential_calls_run_one_after_the_other<H: Host>(host: &H) {
     let stage = Stage::open(host, "sequential_calls").await;
     let script = json!({"turns": [
         {"tool_calls": [
-            {"name": "look", "input": {"takes_ms": 100}},
-            {"name": "write", "input": {"takes_ms": 50}},
+            {"name": "look", "input": {}},
+            {"name": "write", "input": {}},
             {"name": "put", "input": {}},
         ]},
         {"text": "Done."},
@@ -101,7 +99,16 @@ pub async fn sequential_calls_run_one_after_the_other<H: Host>(host: &H) {
         parallel_tools: false,
         ..agent()
     };
-    let record = stage.submit("run", &script, agent).await.ends().await;
+    let gates = [1, 2, 3].map(|position| (position, stage.world.hold("run", 1, position)));
+    let run = stage.submit("run", &script, agent).await;
+    for (position, mut gate) in gates {
+        gate.reached().await;
+        for behind in position + 1..=3 {
+            assert!(stage.world.attempts_at("run", 1, behind).is_empty());
+        }
+        gate.release();
+    }
+    let record = run.ends().await;
     let calls = &record.attempts[1..4];
     for (pair, position) in calls.windows(2).zip(1..) {
         assert_eq!(pair[0].step.position, position);

@@ -17,8 +17,7 @@ pub async fn five_calls_of_one_turn_are_under_way_at_once<H: Host>(host: &H) {
     for (name, placement) in [("slow", Placement::Activity), ("quick", Placement::Local)] {
         let agent = AgentSpec {
             tool_settings: calls_placed(placement),
-            // None of them ends by itself.
-            tool_timeout: Duration::from_secs(24 * 60 * 60),
+            tool_timeout: Duration::from_secs(24 * 60 * 60), // Nothing ends by it.
             ..agent()
         };
         let gates = (1..=5).map(|position| stage.world.hold(name, 1, position));

@@ -1,7 +1,5 @@
 //! Writes: one attempt each.
 
-use std::time::Duration;
-
 use futures::future::join_all;
 use neuron_types::{AgentSpec, Decision, OnUnknownOutcome, Verdict};
 use serde_json::json;
@@ -13,7 +11,7 @@ pub async fn a_write_is_not_repeated<H: Host>(host: &H) {
     let stage = Stage::open(host, "writes").await;
     let script = json!({"turns": [
         {"tool_calls": [
-            {"name": "write", "input": {"fail": [{"with": "unavailable", "retry_after_ms": 10}]}},
+            {"name": "write", "input": {"fail": [{"with": "unavailable"}]}},
             {"name": "write", "input": {"fail": [{"with": "timeout"}]}},
             {"name": "write", "input": {"text": "written"}},
         ]},
@@ -29,7 +27,9 @@ pub async fn a_write_is_not_repeated<H: Host>(host: &H) {
 pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
     let stage = Stage::open(host, "unknown_outcome").await;
     let script = json!({"turns": [
-        {"tool_calls": [{"name": "write", "input": {"text": "written"}}]},
+        {"tool_calls": [
+            {"name": "write", "input": {"text": "written", "fail": [{"with": "timeout"}]}},
+        ]},
         {"text": "Done."},
     ]});
     let choices = [
@@ -42,13 +42,10 @@ pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
         async move {
             let agent = AgentSpec {
                 on_unknown_outcome: OnUnknownOutcome::AskPerson,
-                tool_timeout: Duration::from_secs(5),
                 ..agent()
             };
-            let gate = stage.world.hold(name, 1, 1);
             let run = stage.submit(name, script, agent).await;
             let ticket = run.waits_for(1).await.remove(0);
-            drop(gate);
             let choose = |choice: &str| Decision {
                 choice: Some(choice.to_owned()),
                 ..decision(&ticket, Verdict::Choose)
@@ -62,7 +59,7 @@ pub async fn a_person_is_asked_about_an_unknown_outcome<H: Host>(host: &H) {
     let records = join_all(records).await;
     let again = records[0].attempts_at(1, 1);
     assert_eq!(again.len(), 2);
-    assert!(again[0].was(Ending::Dropped) && again[1].was(Ending::Answered));
+    assert!(again[0].was(Ending::Failed) && again[1].was(Ending::Answered));
     assert_eq!(again[0].key, again[1].key);
     for other in &records[1..] {
         assert_eq!(other.attempts_at(1, 1).len(), 1);

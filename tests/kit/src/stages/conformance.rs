@@ -55,6 +55,7 @@ macro_rules! __scenarios {
                 queued_messages_are_taken_up_between_turns
                 a_message_before_the_start_is_taken_up_first
                 every_limit_ends_a_run
+                a_run_whose_time_is_over_leaves_what_is_in_flight
                 the_next_model_of_the_list_answers
                 a_failure_is_asked_about
                 a_limit_is_raised
@@ -130,6 +131,7 @@ macro_rules! __scenarios {
                 an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
                 every_limit_ends_a_run
+                a_run_whose_time_is_over_leaves_what_is_in_flight
                 the_next_model_of_the_list_answers
                 a_failure_is_asked_about
                 a_limit_is_raised

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{Attempt, Ending};
 
 /// Engines count whole milliseconds.
-const GRAIN: Duration = Duration::from_millis(2);
+const GRAIN: Duration = Duration::from_millis(2); // Only compared, never waited for.
 
 /// What came of a run.
 #[derive(Debug, Clone)]

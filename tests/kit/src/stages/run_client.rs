@@ -16,7 +16,7 @@ use super::clients::{answering, opened, soon};
 pub use super::run_lists::{
     lists_have_every_run_once_on_pages, lists_have_the_runs_that_are_asked_for,
 };
-use crate::{ClientSession, Host, agent, decision};
+use crate::{ClientSession, Host, agent, decision, scenarios::second_lapses};
 
 /// Makes a test of each thing that a [`RunClient`](neuron_engine::RunClient) does, over the client of a host whose
 /// session is a [`ClientSession`](crate::ClientSession). The host is an expression that each test evaluates.
@@ -273,7 +273,7 @@ pub async fn a_run_under_way_has_no_output_and_is_waited_for<H: Host<Session: Cl
     let run = stage.submit("run", &script, agent()).await;
     gate.reached().await;
     assert_eq!(soon(client.output(&run.id), "no output").await, None);
-    let short = Duration::from_millis(500);
+    let short = Duration::from_millis(100); // Too short it misses a defect, and finds none where none is.
     assert!(timeout(short, client.wait(&run.id)).await.is_err());
     let ending = async {
         gate.release();
@@ -297,7 +297,7 @@ pub async fn waiting_ends_where_a_person_is_needed<H: Host<Session: ClientSessio
     assert_eq!(parked.state, RunPhase::WaitingForApproval);
     assert_eq!(parked.exit_reason, None);
     assert_eq!(parked.approvals.len(), 1);
-    let short = Duration::from_millis(300);
+    let short = Duration::from_millis(100); // Too short it misses a defect, and finds none where none is.
     assert!(timeout(short, client.wait_for_end(&run.id)).await.is_err());
     let approval = decision(&parked.approvals[0], Verdict::Approve);
     soon(client.decide(&run.id, &approval), "the decision").await;
@@ -358,16 +358,11 @@ pub async fn decisions_that_fit_no_open_ticket_are_rejected<H: Host<Session: Cli
 ) {
     let (stage, client) = opened(host, "rejected").await;
     stage.execute().await;
-    let lapsing = AgentSpec {
-        // All decisions but the last come within it.
-        approval_timeout: Some(Duration::from_secs(20)),
-        ..asking()
-    };
     let mut last_call = stage.world.hold("run", 2, 0);
     let run = stage
-        .submit("run", &writing(&["one", "two"]), lapsing)
+        .submit("run", &writing(&["one", "two"]), second_lapses())
         .await;
-    let tickets = run.waits_for(2).await;
+    let tickets = run.has_asked(2).await;
     let (run_id, ticket) = (run.id.clone(), || tickets[0].ticket.clone());
     let denial = decision(&tickets[0], Verdict::Deny);
     let refused = async |decision: &Decision| {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::record::without_place;
 use crate::{Host, HostError, Record, Session, World};
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10); // Between two looks.
 
 /// An agent with the model and all the tools of a [`World`]. Its delays are short, and its tool calls may
 /// take so long that no door takes them for quick ones. Its writes have no order, so that doors have much to do at once.
@@ -29,11 +29,11 @@ pub fn agent() -> AgentSpec {
         }
         .into(),
         retry: RetryPolicy {
-            initial_interval: Duration::from_millis(100),
-            maximum_interval: Duration::from_secs(1),
+            initial_interval: Duration::from_millis(100), // Only so that it does not take long.
+            maximum_interval: Duration::from_secs(1),     // Only so that it does not take long.
             ..RetryPolicy::default()
         },
-        tool_timeout: Duration::from_secs(60),
+        tool_timeout: Duration::from_secs(24 * 60 * 60), // Nothing ends by it.
         parallel_writes: true,
         ..AgentSpec::default()
     }
@@ -176,7 +176,7 @@ impl<S: Session> Run<'_, S> {
                     Ok(status) if status.state == state && is_right(&status) => return status,
                     other => last = Some(other),
                 }
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
             }
         };
         match timeout(patience(), looking).await {
@@ -194,6 +194,26 @@ impl<S: Session> Run<'_, S> {
         let state = RunPhase::WaitingForApproval;
         let status = self.reaches(state, |status| status.approvals.len() == tickets);
         status.await.approvals
+    }
+
+    /// Waits until the run has asked so many questions, and returns their tickets, whether they are still open or not.
+    ///
+    /// # Panics
+    ///
+    /// If that does not come within [`patience`].
+    pub async fn has_asked(&self, tickets: usize) -> Vec<Ticket> {
+        let asked = |events: Vec<RecordedEvent>| {
+            let asked = events
+                .into_iter()
+                .filter_map(|recorded| match recorded.event {
+                    RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+                    _ => None,
+                });
+            asked.collect::<Vec<Ticket>>()
+        };
+        let are_there = |events: &[RecordedEvent]| asked(events.to_vec()).len() >= tickets;
+        self.shows("its questions", are_there).await;
+        asked(self.events().await)
     }
 
     /// The open tickets.
@@ -220,7 +240,7 @@ impl<S: Session> Run<'_, S> {
                     Ok(events) if is_right(&events) => return,
                     other => last = Some(other),
                 }
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
             }
         };
         if timeout(patience(), looking).await.is_err() {
@@ -296,7 +316,7 @@ impl<S: Session> Run<'_, S> {
                     matches!(error, HostError::Refused(_)),
                     "a decision: {error}"
                 );
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
             }
         };
         timeout(patience(), taken)

@@ -3,11 +3,12 @@
 use std::{fs, path::Path};
 
 use neuron_config::AgentFile;
+use neuron_harness::FakeModel;
 use neuron_types::{AgentSpec, Message, RunRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A folder with an agent file whose agent `default` has the tool `bash` and answers from a script.
+/// A folder with an agent file whose agent `default` has the tool `bash` and answers from a script, or asks a model.
 #[derive(Debug)]
 pub struct AgentFolder {
     folder: TempDir,
@@ -30,6 +31,35 @@ impl AgentFolder {
         );
         fs::write(folder.path().join("neuron.toml"), file).unwrap();
         Self { folder }
+    }
+
+    /// The agent asks this model.
+    ///
+    /// # Panics
+    ///
+    /// If the folder cannot be written.
+    #[must_use]
+    pub fn asking(model: &FakeModel) -> Self {
+        let folder = TempDir::new().unwrap();
+        let file = model.agent_file("tools = [\"bash\"]\n");
+        fs::write(folder.path().join("neuron.toml"), file).unwrap();
+        Self { folder }
+    }
+
+    /// A command that notes `begun` among the [effects](Self::effects), and `ended` once [`release`](Self::release) was
+    /// called.
+    #[must_use]
+    pub fn held_command() -> &'static str {
+        "echo begun >> effects; while [ ! -e go ]; do sleep 0.02; done; echo ended >> effects" // Between two looks.
+    }
+
+    /// Lets the [held commands](Self::held_command) end.
+    ///
+    /// # Panics
+    ///
+    /// If the folder cannot be written.
+    pub fn release(&self) {
+        fs::write(self.path().join("go"), "").unwrap();
     }
 
     /// Where it is.
@@ -71,5 +101,12 @@ impl AgentFolder {
     #[must_use]
     pub fn effects(&self) -> String {
         fs::read_to_string(self.path().join("effects")).unwrap_or_default()
+    }
+}
+
+impl Drop for AgentFolder {
+    fn drop(&mut self) {
+        // A held command whose worker was killed ends.
+        fs::write(self.path().join("go"), "").ok();
     }
 }

@@ -46,10 +46,10 @@ impl ToolFault {
             FaultKind::PermissionDenied => ToolError::PermissionDenied(message),
             FaultKind::ExecutionFailed => ToolError::ExecutionFailed(message.into()),
             FaultKind::InvalidInput => ToolError::InvalidInput(message),
-            FaultKind::Timeout => ToolError::Timeout(Duration::from_secs(1)),
+            FaultKind::Timeout => ToolError::Timeout(Duration::from_secs(1)), // Only said, never waited for.
             FaultKind::Unavailable => ToolError::Unavailable {
                 message,
-                retry_after: self.retry_after_ms.map(Duration::from_millis),
+                retry_after: self.retry_after_ms.map(Duration::from_millis), // What a scenario asked for.
                 source: None,
             },
             FaultKind::Panic => panic!("{message}"),

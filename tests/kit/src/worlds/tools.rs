@@ -168,7 +168,7 @@ pub(crate) struct ToolInput {
 impl ToolInput {
     pub(crate) async fn answer(self, resumed: Option<Resumed>) -> ToolOutput {
         if self.takes_ms > 0 {
-            tokio::time::sleep(Duration::from_millis(self.takes_ms)).await;
+            tokio::time::sleep(Duration::from_millis(self.takes_ms)).await; // What a scenario asked for.
         }
         match (self.form, resumed) {
             (Some(key), None) => return ToolOutput::pending(asked(key)),

@@ -33,7 +33,10 @@ use super::{
     tool_fault::ToolFault,
     tools::{self, DEFERRED, EDIT, KNOWING, READ, TOOLS, ToolInput},
 };
-use crate::{Attempt, Ending, Gate, ScriptedModel};
+use crate::{
+    Attempt, Ending, Gate, ScriptedModel, Turnstile,
+    fakes::{Passed, lags},
+};
 
 /// A model and tools that do as they are told, and remember what was asked of them. Cheap to clone.
 ///
@@ -61,6 +64,7 @@ struct Inner {
     /// Something was asked or answered.
     changed: watch::Sender<()>,
     server: OnceCell<Server>,
+    turnstile: Turnstile,
 }
 
 #[derive(Default)]
@@ -97,6 +101,7 @@ impl World {
                 state: Mutex::default(),
                 changed,
                 server: OnceCell::new(),
+                turnstile: Turnstile::default(),
             }),
         }
     }
@@ -160,6 +165,12 @@ impl World {
         let (gate, barrier) = Gate::new(place.clone());
         self.state().gates.insert(place, barrier);
         gate
+    }
+
+    /// What every attempt passes before it has any effect.
+    #[must_use]
+    pub fn turnstile(&self) -> &Turnstile {
+        &self.inner.turnstile
     }
 
     /// Every attempt so far, in the order in which they began.
@@ -359,7 +370,7 @@ impl World {
             started: Instant::now(),
             ended: None,
         });
-        under_way.hold().await;
+        let _passed = under_way.hold().await;
         let answer = script.complete(request).await;
         under_way.end(answer)
     }
@@ -382,7 +393,7 @@ impl World {
             started: Instant::now(),
             ended: None,
         });
-        under_way.hold().await;
+        let _passed = under_way.hold().await;
         let mut input: ToolInput = serde_json::from_value(ask.input).expect("checked arguments");
         let failed = under_way.failed_before();
         let answer = if failed < input.fail.len() {
@@ -439,7 +450,8 @@ struct UnderWay<'a> {
 }
 
 impl UnderWay<'_> {
-    async fn hold(&self) {
+    async fn hold(&self) -> Passed {
+        let passed = self.world.inner.turnstile.pass().await;
         let barrier = {
             let mut state = self.world.state();
             let Attempt { run, step, .. } = &state.attempts[self.index];
@@ -452,6 +464,8 @@ impl UnderWay<'_> {
         if let Some(barrier) = barrier {
             barrier.pass().await;
         }
+        lags().await;
+        passed
     }
 
     /// How many attempts at the same step have failed.

@@ -27,10 +27,10 @@ async fn answers_failures_and_keys_pass_as_they_are() {
     let turns = json!([
         {
             "tool_calls": [
-                {"name": "put", "input": {"fail": [{"with": "unavailable", "retry_after_ms": 30}]}},
+                {"name": "put", "input": {"fail": [{"with": "unavailable", "retry_after_ms": 30}]}}, // Only so that it does not take long.
                 {"name": "look", "input": {"error": "not now"}},
             ],
-            "fail": [{"kind": "overloaded", "status": 529, "retry_after_ms": 20}],
+            "fail": [{"kind": "overloaded", "status": 529, "retry_after_ms": 20}], // Only so that it does not take long.
         },
         {"text": "Never said.", "fail": [{"kind": "quota", "status": 429, "message": "no money"}]},
     ]);

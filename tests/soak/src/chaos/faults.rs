@@ -7,8 +7,14 @@ use std::{
 };
 
 use neuron_harness::Link;
+use neuron_patience::{Dice, long_patience};
 
-use crate::{EngineName, clock::now, dice::Dice, model::Model, site::Site};
+use crate::{
+    EngineName,
+    clock::now,
+    model::Model,
+    site::{BETWEEN_LOOKS, Site, wait},
+};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +45,12 @@ pub(crate) struct Fault {
     pub(crate) end: f64,
 }
 
-/// How much goes wrong: the shortest and the longest time of each.
+/// How much goes wrong.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// From one fault to the next.
-    pub(crate) gap: (Duration, Duration),
-    /// Of a fault.
+    /// The fewest and the most requests that reach the model from one fault to the next.
+    pub(crate) gap: (usize, usize),
+    /// The shortest and the longest time of a fault.
     pub(crate) fault: (Duration, Duration),
 }
 
@@ -88,7 +94,7 @@ impl Kind {
         match self {
             Self::WorkerKilled => {
                 site.kill_worker();
-                thread::sleep(lasts / 4);
+                thread::sleep(lasts / 4); // For so long no worker is there.
                 site.start_worker();
             }
             Self::ServerRestarted => site.restart_server(),
@@ -98,7 +104,7 @@ impl Kind {
             Self::ModelHangs => without(&model.link, Link::hold, lasts),
             Self::ModelFails => {
                 model.set_failing(true);
-                thread::sleep(lasts);
+                thread::sleep(lasts); // For so long it has no capacity.
                 model.set_failing(false);
             }
         }
@@ -111,7 +117,7 @@ fn way(site: &Site) -> &Link {
 
 fn without(link: &Link, end: fn(&Link), lasts: Duration) {
     end(link);
-    thread::sleep(lasts);
+    thread::sleep(lasts); // For so long the way is as it is.
     link.mend();
 }
 
@@ -129,7 +135,14 @@ impl Faults {
         let started = Instant::now();
         let mut faults = Vec::new();
         while !first.is_empty() || started.elapsed() < lasts {
-            thread::sleep(dice.between(pace.gap.0, pace.gap.1));
+            let gap = pace.gap.0 + dice.below(pace.gap.1 - pace.gap.0 + 1);
+            let enough = model.count() + gap;
+            wait(
+                "requests between faults",
+                long_patience(),
+                BETWEEN_LOOKS,
+                || (model.count() >= enough).then_some(()),
+            );
             let any = kinds[dice.below(kinds.len())];
             let kind = first.pop().unwrap_or(any);
             let time = dice.between(pace.fault.0, pace.fault.1);

@@ -45,7 +45,7 @@ pub(crate) fn answer(run: &str, turn: usize) -> Value {
 fn write(run: &str, turn: usize) -> String {
     let asked = if turn == ASKED { "true asked; " } else { "" };
     format!(
-        "{asked}sleep 0.3; printf '%s {run} {turn} %s\\n' \"$NEURON_IDEMPOTENCY_KEY\" \"$EPOCHREALTIME\" >> writes; echo did"
+        "{asked}sleep 0.3; printf '%s {run} {turn} %s\\n' \"$NEURON_IDEMPOTENCY_KEY\" \"$EPOCHREALTIME\" >> writes; echo did" // What a kill may fall into.
     )
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn start_runs(
             site.starts(&run, "default");
             runs.push(run);
         }
-        thread::sleep(BETWEEN_CALLS);
+        thread::sleep(BETWEEN_CALLS); // Between two looks.
     }
     runs
 }
@@ -75,6 +75,6 @@ pub(crate) fn approve(site: &Site, is_over: &AtomicBool) {
         for (run, ticket) in site.tickets().unwrap_or_default() {
             drop(site.ask(&["approve", &run, &ticket], patience()));
         }
-        thread::sleep(BETWEEN_CALLS);
+        thread::sleep(BETWEEN_CALLS); // Between two looks.
     }
 }

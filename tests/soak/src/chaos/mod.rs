@@ -10,14 +10,17 @@ use std::{
     time::Duration,
 };
 
-use neuron_patience::long_patience;
+use neuron_patience::{Dice, long_patience};
 use serde_json::json;
 
 use self::{
     check::check,
     faults::{Faults, Pace},
 };
-use crate::{EngineName, Report, dice::Dice, model::Model, side_by_side::at_once, site::Site};
+use crate::{EngineName, Report, model::Model, side_by_side::at_once, site::Site};
+
+/// The shortest outage.
+const SHORTEST: Duration = Duration::from_millis(200); // An outage has a length; no event ends one.
 
 /// Runs with reads, writes and tickets, under which workers are killed, servers restarted, ways cut and models lost.
 ///
@@ -52,10 +55,10 @@ impl Chaos {
             seed,
             at_once: 8,
             pace: Pace {
-                gap: (Duration::from_secs(5), Duration::from_secs(20)),
-                fault: (Duration::from_millis(200), Duration::from_secs(45)),
+                gap: (30, 200),
+                fault: (SHORTEST, Duration::from_secs(45)), // An outage has a length; no event ends one.
             },
-            settles: Duration::from_secs(10),
+            settles: Duration::from_secs(10), // A bound that is promised: how late a fault shows.
             keys: "model_timeout = \"20s\"\n",
             temporal: &[],
         }
@@ -65,14 +68,14 @@ impl Chaos {
     #[must_use]
     pub const fn short(seed: u64) -> Self {
         Self {
-            lasts: Duration::from_secs(10),
+            lasts: Duration::ZERO,
             seed,
             at_once: 3,
             pace: Pace {
-                gap: (Duration::from_millis(300), Duration::from_millis(800)),
-                fault: (Duration::from_millis(200), Duration::from_millis(1_500)),
+                gap: (1, 8),
+                fault: (SHORTEST, Duration::from_millis(1_500)), // An outage has a length; no event ends one.
             },
-            settles: Duration::from_secs(60),
+            settles: Duration::from_secs(24 * 60 * 60), // Longer than any machine takes for all of it.
             keys: "\n[agents.default.retry]\ninitial = \"100ms\"\nmax = \"1s\"\n",
             temporal: &[
                 "--heartbeat-interval=1s",

@@ -1,9 +1,7 @@
 //! The soaks in short.
 
+use neuron_patience::seed;
 use neuron_soak::{Chaos, EngineName, Outage, Parked, Report};
-
-/// Another one than the last time finds other things. The report names it.
-const SEED: u64 = 20_261_123;
 
 fn keeps_its_promises(report: &Report) {
     assert_eq!(report.figures.len(), EngineName::ALL.len());
@@ -22,5 +20,5 @@ fn parked_runs_are_all_listed_and_others_go_on() {
 
 #[test]
 fn promises_are_kept_under_faults() {
-    keeps_its_promises(&Chaos::short(SEED).run(&EngineName::ALL));
+    keeps_its_promises(&Chaos::short(seed()).run(&EngineName::ALL));
 }

@@ -1,32 +1,26 @@
 //! Workers that die or stop in the middle of a run.
 
-use neuron_engine::RunClient as _;
-use neuron_harness::until;
+use neuron_harness::{FakeModel, chat, until};
+use neuron_testing::AgentFolder;
 use serde_json::json;
 
 use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
-    let place = Place::new(
-        "killed",
-        &json!([
-            {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
-            {"tool_calls": [
-                {"name": "bash", "input": {"command": "echo two >> effects"}},
-                {"name": "bash", "input": {"command": "sleep 0.2; echo three >> effects"}},
-            ]},
-            {"text": "Done.", "delay_ms": 2_000},
+    let bash = |id: &'static str, command: &str| (id, "bash", json!({"command": command}));
+    let model = FakeModel::hanging_in_the_last(vec![
+        chat::calls(&[bash("call_1", "echo one >> effects")]),
+        chat::calls(&[
+            bash("call_2", "echo two >> effects"),
+            bash("call_3", "echo three >> effects"),
         ]),
-    )
-    .await;
+        chat::text("Done."),
+    ]);
+    let place = Place::asking("killed", &model).await;
     let worker = place.worker().await;
     let run = place.start("killed").await;
-    until(async || {
-        let status = place.client.status(&run).await.ok()?;
-        (status.turn == 3).then_some(())
-    })
-    .await;
+    until(async || (model.requests().len() == 3).then_some(())).await;
     worker.program.kill();
 
     let _worker = place.worker().await;
@@ -37,7 +31,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
 
 /// Kills the worker while `calls` of its only turn are made, and finds none of them made again.
 async fn killed_in_a_write(prefix: &'static str, calls: usize) {
-    let call = json!({"name": "bash", "input": {"command": "echo begun >> effects; sleep 3"}});
+    let call = json!({"name": "bash", "input": {"command": AgentFolder::held_command()}});
     let turns = json!([{"tool_calls": vec![call; calls]}, {"text": "Done."}]);
     let place = Place::with_settings(prefix, &turns, "parallel_writes = true").await;
     let worker = place.worker().await;
@@ -65,11 +59,10 @@ async fn writes_in_flight_beside_each_other_are_not_made_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_stopped_lets_its_step_end_and_starts_no_other() {
-    let slow = "echo begun >> effects; sleep 2; echo ended >> effects";
     let place = Place::new(
         "stopped",
         &json!([
-            {"tool_calls": [{"name": "bash", "input": {"command": slow}}]},
+            {"tool_calls": [{"name": "bash", "input": {"command": AgentFolder::held_command()}}]},
             {"tool_calls": [{"name": "bash", "input": {"command": "echo next >> effects"}}]},
             {"text": "Done."},
         ]),
@@ -78,7 +71,9 @@ async fn a_worker_that_is_stopped_lets_its_step_end_and_starts_no_other() {
     let worker = place.worker().await;
     let run = place.start("stopped").await;
     until(async || (!place.folder.effects().is_empty()).then_some(())).await;
-    let status = worker.program.stop().await;
+    let stopping = worker.program.ask_to_stop();
+    place.folder.release();
+    let status = stopping.await;
     assert_eq!(status.code(), Some(0));
     assert_eq!(place.folder.effects(), "begun\nended\n");
 

@@ -3,7 +3,9 @@
 use std::{path::Path, process::Command, sync::Arc};
 
 use neuron_engine::RunClient as _;
-use neuron_harness::{Engine, EngineServer, Program, free_address, http, program_in, until};
+use neuron_harness::{
+    Engine, EngineServer, FakeModel, Program, free_address, http, program_in, until,
+};
 use neuron_patience::patience;
 use neuron_restate::{RestateClient, ServerAddress, ServiceNames};
 use neuron_testing::AgentFolder;
@@ -27,7 +29,13 @@ impl Place {
         Self::with_settings(prefix, turns, "").await
     }
 
-    /// The same, with more lines for the agent.
+    /// One whose agent `default` asks this model.
+    pub(crate) async fn asking(prefix: &'static str, model: &FakeModel) -> Self {
+        let server = EngineServer::shared(Engine::Restate).await.unwrap();
+        Self::of(server, prefix, AgentFolder::asking(model))
+    }
+
+    /// The first, with more lines for the agent.
     pub(crate) async fn with_settings(prefix: &'static str, turns: &Value, lines: &str) -> Self {
         let server = EngineServer::shared(Engine::Restate).await.unwrap();
         Self::on(server, prefix, turns, lines)
@@ -40,6 +48,10 @@ impl Place {
         turns: &Value,
         lines: &str,
     ) -> Self {
+        Self::of(server, prefix, AgentFolder::new(turns, lines))
+    }
+
+    fn of(server: Arc<EngineServer>, prefix: &'static str, folder: AgentFolder) -> Self {
         let addresses = server.addresses();
         let address = ServerAddress {
             ingress_url: addresses.main.clone(),
@@ -49,7 +61,7 @@ impl Place {
         };
         let names = ServiceNames::new(prefix).unwrap();
         Self {
-            folder: AgentFolder::new(turns, lines),
+            folder,
             client: RestateClient::new(address.clone(), names).unwrap(),
             address,
             prefix,

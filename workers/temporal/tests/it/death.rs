@@ -1,25 +1,22 @@
 //! Workers that die or stop in the middle of a run.
 
 use neuron_engine::RunClient as _;
-use neuron_harness::until;
+use neuron_harness::{FakeModel, chat, until};
+use neuron_testing::AgentFolder;
 use serde_json::json;
 
 use crate::place::Place;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again() {
-    let place = Place::new(&json!([
-        {"tool_calls": [{"name": "bash", "input": {"command": "echo one >> effects"}}]},
-        {"text": "Done.", "delay_ms": 2_000},
-    ]))
-    .await;
+    let model = FakeModel::hanging_in_the_last(vec![
+        chat::calls(&[("call_1", "bash", json!({"command": "echo one >> effects"}))]),
+        chat::text("Done."),
+    ]);
+    let place = Place::asking(&model).await;
     let worker = place.worker();
     let run = place.start("killed").await;
-    until(async || {
-        let status = place.client.status(&run).await.ok()?;
-        (status.turn == 2).then_some(())
-    })
-    .await;
+    until(async || (model.requests().len() == 2).then_some(())).await;
     worker.kill();
 
     let _worker = place.worker();
@@ -31,7 +28,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
     let place = Place::new(&json!([
-        {"tool_calls": [{"name": "bash", "input": {"command": "echo begun >> effects; sleep 3"}}]},
+        {"tool_calls": [{"name": "bash", "input": {"command": AgentFolder::held_command()}}]},
         {"text": "Done."},
     ]))
     .await;
@@ -56,14 +53,16 @@ async fn a_write_in_flight_is_not_made_again_and_the_model_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_stopped_lets_its_step_end() {
     let place = Place::new(&json!([
-        {"tool_calls": [{"name": "bash", "input": {"command": "echo begun >> effects; sleep 2; echo ended >> effects"}}]},
+        {"tool_calls": [{"name": "bash", "input": {"command": AgentFolder::held_command()}}]},
         {"text": "Done."},
     ]))
     .await;
     let worker = place.worker();
     let run = place.start("stopped").await;
     until(async || (!place.folder.effects().is_empty()).then_some(())).await;
-    let status = worker.stop().await;
+    let stopping = worker.ask_to_stop();
+    place.folder.release();
+    let status = stopping.await;
     assert_eq!(status.code(), Some(0));
     assert_eq!(place.folder.effects(), "begun\nended\n");
 

@@ -3,7 +3,7 @@
 use std::{path::Path, process::Command};
 
 use neuron_engine::RunClient as _;
-use neuron_harness::{Engine, EngineServer, Program, program_in, until};
+use neuron_harness::{Engine, EngineServer, FakeModel, Program, program_in, until};
 use neuron_temporal::AgentClient;
 use neuron_testing::AgentFolder;
 use neuron_types::{RunId, RunRequest};
@@ -21,13 +21,22 @@ impl Place {
         Self::with_settings(turns, "").await
     }
 
-    /// The same, with more lines for the agent.
+    /// One whose agent `default` asks this model.
+    pub(crate) async fn asking(model: &FakeModel) -> Self {
+        Self::of(AgentFolder::asking(model)).await
+    }
+
+    /// The first, with more lines for the agent.
     pub(crate) async fn with_settings(turns: &Value, lines: &str) -> Self {
+        Self::of(AgentFolder::new(turns, lines)).await
+    }
+
+    async fn of(folder: AgentFolder) -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         let address = server.addresses().main.clone();
         let connect = async || AgentClient::connect_to(&address, "default").await.ok();
         Self {
-            folder: AgentFolder::new(turns, lines),
+            folder,
             client: until(connect).await,
             server,
         }

@@ -366,7 +366,7 @@ mod tests {
         may_be_dropped: true,
         is_alone: true,
     };
-    const GRACE: Duration = Duration::from_secs(60);
+    const GRACE: Duration = Duration::from_secs(60); // Of a clock that is paused.
 
     /// Something that is dropped with an attempt.
     struct Dropped(Arc<AtomicUsize>);
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(texts(&second), ["two", "one"]);
         let (_again, dropped) = begin(&second, 1, false);
         assert_eq!(dropped.load(Ordering::SeqCst), 1, "it is not made again");
-        tokio::time::sleep(2 * GRACE).await;
+        tokio::time::sleep(2 * GRACE).await; // Of a clock that is paused.
         assert_eq!(texts(&second), ["two", "one"]);
         second.remove((2, 1));
         assert_eq!(texts(&second), ["one"]);
@@ -467,18 +467,18 @@ mod tests {
         let (_write, write) = begin(&joined, 2, true);
         let joined_too = registry.join(SEGMENT);
         drop(joined);
-        tokio::time::sleep(2 * GRACE).await;
+        tokio::time::sleep(2 * GRACE).await; // Of a clock that is paused.
         assert_eq!(
             (read.load(Ordering::SeqCst), write.load(Ordering::SeqCst)),
             (0, 0)
         );
         drop(joined_too);
-        tokio::time::sleep(GRACE / 2).await;
+        tokio::time::sleep(GRACE / 2).await; // Of a clock that is paused.
         // Whoever came meanwhile begins the time anew.
         drop(registry.join(SEGMENT));
-        tokio::time::sleep(GRACE * 3 / 4).await;
+        tokio::time::sleep(GRACE * 3 / 4).await; // Of a clock that is paused.
         assert_eq!(read.load(Ordering::SeqCst), 0);
-        tokio::time::sleep(GRACE).await;
+        tokio::time::sleep(GRACE).await; // Of a clock that is paused.
         assert_eq!(
             (read.load(Ordering::SeqCst), write.load(Ordering::SeqCst)),
             (1, 1)

@@ -136,6 +136,7 @@ mod tests {
             patches: Vec::new(),
         };
         for pulse in [PULSE, Duration::from_millis(200)] {
+            // Only compared, never waited for.
             assert_eq!(started(Started::pulse_ms(pulse)).pulse(), pulse);
         }
         assert_eq!(Started::pulse_ms(PULSE), None);

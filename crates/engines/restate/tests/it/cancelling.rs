@@ -17,11 +17,7 @@ use serde_json::json;
 use crate::stage::Stage;
 
 /// Longer than anybody waits for the end of a run.
-const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn hanging() -> NotedModel {
-    NotedModel::new(&json!({"turns": [{"text": "late", "delay_ms": 86_400_000}]}))
-}
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
 /// Waits for the end of a cancelled run that would go on for a day.
 async fn cancelled(stage: &Stage, run: &RunId) -> RunOutput {
@@ -36,7 +32,7 @@ async fn cancelled(stage: &Stage, run: &RunId) -> RunOutput {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_while_its_model_call_hangs_and_the_call_is_dropped() {
     let stage = Stage::set("cancel-model").await;
-    let model = hanging();
+    let model = NotedModel::hanging();
     let (mut spec, executor) = noted_agent(&model, &[]);
     spec.model_timeout = A_DAY;
     let _worker = stage.worker(&executor).await;
@@ -111,7 +107,7 @@ async fn a_run_that_waits_for_a_person_or_for_a_retry_is_cancelled() {
     cancelled(&stage, &run).await;
     drop(worker);
 
-    let fail = json!({"kind": "overloaded", "retry_after_ms": 43_200_000, "message": "later"});
+    let fail = json!({"kind": "overloaded", "retry_after_ms": 43_200_000, "message": "later"}); // Nothing ends by it.
     let model = NotedModel::new(&json!({"turns": [{"text": "Done.", "fail": [fail]}]}));
     let (spec, executor) = noted_agent(&model, &[]);
     let _worker = stage.worker(&executor).await;

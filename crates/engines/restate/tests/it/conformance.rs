@@ -129,7 +129,7 @@ impl RestateSession {
         variables.extend(entries.map(|entries| ("NEURON_TESTING_ROLL_OVER", entries.to_string())));
         let worker = Process::start_example("restate_conformance_worker", &variables)?;
         while TcpStream::connect(self.listen).await.is_err() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await; // Between two looks.
         }
         Ok(worker)
     }

@@ -1,6 +1,6 @@
 //! Runs that go on in fresh journals.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_harness::until;
@@ -69,7 +69,7 @@ async fn a_turn_that_is_torn_apart_loses_nothing_and_does_nothing_twice() {
         {"tool_calls": [
             {"name": "write", "input": {"text": "one"}},
             {"name": "asked", "input": {"text": "two"}},
-        ], "delay_ms": 300},
+        ]},
         {"tool_calls": [{"name": "write", "input": {"text": "three"}}]},
         {"text": "Done."},
     ]});
@@ -203,11 +203,10 @@ async fn a_continued_run_is_cancelled_by_its_handler_and_by_restate() {
     for (run, by_restate) in [("by-handler", false), ("by-restate", true)] {
         let script = json!({"turns": [
             {"tool_calls": [{"name": "read", "input": {}}]},
-            {"text": "late", "delay_ms": 86_400_000},
+            {"text": "late", "delay_ms": 86_400_000}, // Nothing ends by it.
         ]});
         let model = NotedModel::new(&script);
-        let (mut spec, executor) = noted_agent(&model, &[read(10)]);
-        spec.model_timeout = Duration::from_secs(24 * 60 * 60);
+        let (spec, executor) = noted_agent(&model, &[read(10)]);
         let stage = Stage::set(&format!("rolled-{run}")).await;
         let _worker = stage
             .worker_with(&executor, |services| services.continue_as_new_after(1))

@@ -1,16 +1,19 @@
 //! Workers and servers that are lost while runs continue as new.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent, run_locally};
+use neuron_patience::Dice;
+use neuron_testing::{
+    Moment, NotedModel, NotedTool, Turnstile, decision, noted_agent, run_locally,
+};
 use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::json;
 
 use crate::{
     journals::{journals, read, turns, unlimited},
-    lost_workers::{TURNS, course, script, tools},
+    lost_workers::{MOST_CALLS, TURNS, course, script, tools},
     server::Server,
     stage::Stage,
 };
@@ -20,37 +23,35 @@ async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_be
     let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     let (local, local_events) = run_locally(&spec, &executor).await;
 
-    let [read, write] = tools();
-    let (spec, executor) = noted_agent(&NotedModel::new(&script()), &[read.clone(), write.clone()]);
+    let mut dice = Dice::of_test("workers_of_different_settings_are_lost");
+    let turnstile = Turnstile::default();
+    let [read, write] = tools().map(|tool| tool.behind(&turnstile));
+    let model = NotedModel::new(&script()).behind(&turnstile);
+    let (spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
     let stage = Stage::set("rolled-lost").await;
-    let settings = [1, 25, 1, 40].into_iter().cycle();
-    let lives =
-        [90, 130, 110, 170, 150, 210, 190, 250, 300, 400, 500, 600].map(Duration::from_millis);
-    let mut worker = stage
-        .worker_with(&executor, |services| services.continue_as_new_after(1))
-        .await;
-    let run = stage.start("lost", &spec).await;
-    let mut lost = 0;
-    for (life, entries) in lives.into_iter().zip(settings) {
-        if tokio::time::timeout(life, stage.client.wait_for_end(&run))
-            .await
-            .is_ok()
-        {
-            break;
-        }
-        drop(worker);
-        lost += 1;
-        worker = stage
+    let worker_of = async |entries| {
+        stage
             .worker_with(&executor, |services| {
                 services.continue_as_new_after(entries)
             })
-            .await;
+            .await
+    };
+    let mut moment = Moment::drawn(&mut dice, MOST_CALLS);
+    turnstile.close_for(moment);
+    let mut worker = worker_of(1).await;
+    let run = stage.start("lost", &spec).await;
+    for entries in [1, 25, 1, 40, 1, 25] {
+        turnstile.reached(moment).await;
+        drop(worker);
+        turnstile.emptied().await;
+        moment = Moment::drawn(&mut dice, MOST_CALLS);
+        turnstile.close_for(moment);
+        worker = worker_of(entries).await;
     }
+    turnstile.open();
     let _worker = worker;
     let output = stage.wait(&run).await;
     let journals = journals(&stage, &run).await.len();
-    println!("{lost} workers were lost, {journals} journals");
-    assert!(lost >= 3, "the run was too short to be disturbed");
     assert!(journals >= 5, "{journals}");
     assert_eq!(output.state, RunPhase::Completed);
     assert_eq!(output.output, local.output);

@@ -59,7 +59,7 @@ async fn what_was_emitted_can_be_read_while_a_tool_takes_its_time() {
     let stage = Stage::set("readable").await;
     let _worker = stage
         .worker_with(&executor, |services| {
-            services.with_inactivity_timeout(Duration::from_secs(600))
+            services.with_inactivity_timeout(Duration::from_secs(86_400)) // Nothing ends by it.
         })
         .await;
     let run = stage.begin("readable", &spec).await;

@@ -1,10 +1,9 @@
 //! A server that is killed and started again in the middle of a run.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use neuron_engine::RunClient as _;
-use neuron_harness::until;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
+use neuron_testing::{Moment, NotedModel, NotedTool, Turnstile, decision, noted_agent};
 use neuron_types::{RunPhase, ToolEffects, ToolOutput, Verdict};
 use serde_json::json;
 
@@ -14,17 +13,20 @@ use crate::{server::Server, stage::Stage};
 async fn runs_go_on_when_the_server_is_back() {
     let script = json!({"turns": [
         {"tool_calls": [{"name": "write", "input": {}}]},
-        {"tool_calls": [{"name": "asked", "input": {}}], "delay_ms": 300},
+        {"tool_calls": [{"name": "asked", "input": {}}]},
         {"text": "Done."},
     ]});
     let tool = |name| {
         NotedTool::new(name, ToolEffects::Write, |_| async {
-            tokio::time::sleep(Duration::from_millis(20)).await;
             Ok(ToolOutput::text("written"))
         })
     };
-    let (write, asked) = (tool("write"), tool("asked"));
-    let model = NotedModel::new(&script);
+    let turnstile = Turnstile::default();
+    let (write, asked) = (tool("write").behind(&turnstile), tool("asked"));
+    let model = NotedModel::new(&script).behind(&turnstile);
+    // The second model call is held.
+    let moment = Moment::InCall { after: 2 };
+    turnstile.close_for(moment);
     let (mut spec, executor) = noted_agent(&model, &[write.clone(), asked.clone()]);
     spec.approvals.approve = vec!["asked".into()];
     let mut server = tokio::task::spawn_blocking(Server::start).await.unwrap();
@@ -36,8 +38,8 @@ async fn runs_go_on_when_the_server_is_back() {
     let stage = Stage::on(Arc::clone(&shared), "restarted");
     let _worker = stage.worker(&executor).await;
     let run = stage.start("parked", &spec).await;
-    // In the middle of the second model call.
-    until(async || (model.count() == 2).then_some(())).await;
+    turnstile.reached(moment).await;
+    assert_eq!(model.count(), 2);
     drop(stage);
     server = Arc::into_inner(shared).unwrap();
     let server = tokio::task::spawn_blocking(move || {
@@ -45,6 +47,7 @@ async fn runs_go_on_when_the_server_is_back() {
         server
     });
     let server = server.await.unwrap();
+    turnstile.open();
     let stage = Stage::on(Arc::new(server), "restarted");
     let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
     let approval = decision(&status.approvals[0], Verdict::Approve);

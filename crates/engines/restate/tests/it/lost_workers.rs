@@ -1,15 +1,21 @@
 //! Workers that are lost again and again, wherever a run is.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
-use neuron_engine::RunClient as _;
-use neuron_testing::{NotedModel, NotedTool, noted_agent, run_locally};
+use neuron_patience::Dice;
+use neuron_testing::{Moment, NotedModel, NotedTool, Turnstile, noted_agent, run_locally};
 use neuron_types::{RunEvent, RunPhase, ToolEffects, ToolOutput};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
 pub(crate) const TURNS: usize = 12;
+
+/// How many workers are lost. Restate waits longer after each.
+pub(crate) const LOSSES: usize = 6;
+
+/// How many calls of a worker end before it is lost, at most. The script has enough for all of them.
+pub(crate) const MOST_CALLS: usize = 3;
 
 /// Turns with a read alone, a write alone, and three calls beside each other.
 pub(crate) fn script() -> Value {
@@ -23,7 +29,7 @@ pub(crate) fn script() -> Value {
                 1 => vec![call("write", 1)],
                 _ => vec![call("read", 1), call("write", 2), call("read", 3)],
             };
-            json!({"tool_calls": calls, "delay_ms": 15})
+            json!({"tool_calls": calls})
         })
         .collect();
     turns.push(json!({"text": "Done."}));
@@ -31,15 +37,14 @@ pub(crate) fn script() -> Value {
 }
 
 pub(crate) fn tools() -> [NotedTool; 2] {
-    let slow = |name, effects| {
+    let tool = |name, effects| {
         NotedTool::new(name, effects, |input: Value| async move {
-            tokio::time::sleep(Duration::from_millis(15)).await;
             Ok(ToolOutput::text(input["text"].as_str().unwrap_or_default()))
         })
     };
     [
-        slow("read", ToolEffects::ReadOnly),
-        slow("write", ToolEffects::Write),
+        tool("read", ToolEffects::ReadOnly),
+        tool("write", ToolEffects::Write),
     ]
 }
 
@@ -80,30 +85,27 @@ async fn a_run_ends_as_if_none_had_been_lost_and_no_write_is_made_twice() {
     let (spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     let (local, local_events) = run_locally(&spec, &executor).await;
 
-    let [read, write] = tools();
-    let model = NotedModel::new(&script());
+    let mut dice = Dice::of_test("a_run_ends_as_if_none_had_been_lost");
+    let turnstile = Turnstile::default();
+    let [read, write] = tools().map(|tool| tool.behind(&turnstile));
+    let model = NotedModel::new(&script()).behind(&turnstile);
     let (spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
     let stage = Stage::set("lost").await;
+    let mut moment = Moment::drawn(&mut dice, MOST_CALLS);
+    turnstile.close_for(moment);
     let mut worker = stage.worker(&executor).await;
     let run = stage.start("lost", &spec).await;
-    // Lives of different lengths, the same in every run of this test. Restate waits longer after each loss.
-    let lives = [130, 210, 180, 340, 250, 420, 300, 610, 500, 700].map(Duration::from_millis);
-    let mut lost = 0;
-    for life in lives {
-        if tokio::time::timeout(life, stage.client.wait_for_end(&run))
-            .await
-            .is_ok()
-        {
-            break;
-        }
+    for _ in 0..LOSSES {
+        turnstile.reached(moment).await;
         drop(worker);
-        lost += 1;
+        turnstile.emptied().await;
+        moment = Moment::drawn(&mut dice, MOST_CALLS);
+        turnstile.close_for(moment);
         worker = stage.worker(&executor).await;
     }
+    turnstile.open();
     let _worker = worker;
     let output = stage.wait(&run).await;
-    println!("{lost} workers were lost; {} model calls", model.count());
-    assert!(lost >= 3, "the run was too short to be disturbed");
     assert_eq!(output.state, RunPhase::Completed);
     assert_eq!(output.output, local.output);
     assert_eq!(output.turns, local.turns);

@@ -1,11 +1,8 @@
 //! What takes effect while effects are in flight, and what becomes of them when a worker is lost.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use neuron_engine::RunClient as _;
@@ -136,8 +133,7 @@ async fn a_message_and_a_denial_take_effect_before_what_is_in_flight_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_during_a_model_call_is_taken_up_at_once() {
-    let script = json!({"turns": [{"text": "First.", "delay_ms": 600_000}]});
-    let model = NotedModel::new(&script);
+    let model = NotedModel::hanging();
     let (spec, executor) = noted_agent(&model, &[]);
     let stage = Stage::set("thinking").await;
     let worker = stage.worker(&executor).await;
@@ -165,8 +161,7 @@ async fn a_cancelled_run_ends_while_its_read_hangs_and_waits_for_its_write() {
         let (read, _, dropped) = held("read", ToolEffects::ReadOnly);
         let (write, gate, _) = held("write", ToolEffects::Write);
         let model = NotedModel::new(&turn_of(&["read", "write"]));
-        let (mut spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
-        spec.tool_timeout = Duration::from_secs(24 * 60 * 60);
+        let (spec, executor) = noted_agent(&model, &[read.clone(), write.clone()]);
         let stage = Stage::set(&format!("left-{by_restate}")).await;
         let _worker = stage.worker(&executor).await;
         let run = stage.start("left", &spec).await;

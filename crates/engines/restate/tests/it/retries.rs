@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use neuron_executor::EventSink;
 use neuron_harness::until;
-use neuron_testing::{NotedModel, Watcher, noted_agent};
+use neuron_testing::{Moment, NotedModel, Turnstile, Watcher, noted_agent};
 use neuron_types::{FailureKind, RetryPolicy, RunPhase};
 use serde_json::json;
 
@@ -13,12 +13,16 @@ use crate::stage::Stage;
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_lost_between_attempts_change_neither_their_number_nor_their_delays() {
     const ATTEMPTS: usize = 4;
-    const DELAY: Duration = Duration::from_millis(800);
+    const DELAY: Duration = Duration::from_millis(800); // Not earlier, at any speed.
     // What is asked for is the part of a delay that has no jitter.
     let asked = u64::try_from(DELAY.as_millis()).unwrap();
     let fail = json!({"kind": "overloaded", "message": "no capacity", "retry_after_ms": asked});
     let script = json!({"turns": [{"text": "Done.", "fail": vec![fail; 2 * ATTEMPTS]}]});
-    let model = NotedModel::new(&script);
+    let turnstile = Turnstile::default();
+    let model = NotedModel::new(&script).behind(&turnstile);
+    // Each worker makes one attempt: where whoever ends it is late, the next one is held.
+    let one = Moment::InCall { after: 1 };
+    turnstile.close_for(one);
     let (mut spec, executor) = noted_agent(&model, &[]);
     spec.model_retry = Some(RetryPolicy {
         maximum_attempts: ATTEMPTS as u32,
@@ -40,8 +44,12 @@ async fn workers_lost_between_attempts_change_neither_their_number_nor_their_del
         // A failed attempt is reported when it is journaled.
         until(async || (watcher.retries().len() == failed).then_some(())).await;
         drop(current);
+        turnstile.emptied().await;
+        model.calls.lock().unwrap().truncate(failed);
+        turnstile.close_for(one);
         current = worker().await;
     }
+    turnstile.open();
     let output = stage.wait(&run).await;
     assert_eq!(output.state, RunPhase::Failed);
     assert_eq!(output.error.unwrap().kind, FailureKind::Overloaded);

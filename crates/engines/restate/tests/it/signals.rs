@@ -78,8 +78,7 @@ async fn messages_sent_at_once_all_arrive_across_the_loss_of_a_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_reach_a_run_whose_id_one_had_that_was_killed() {
-    let script = json!({"turns": [{"text": "Done.", "delay_ms": 600_000}]});
-    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
+    let (spec, executor) = noted_agent(&NotedModel::hanging(), &[]);
     let stage = Stage::set("again").await;
     let _worker = stage.worker(&executor).await;
     let texts = ["one", "two"];
@@ -104,8 +103,7 @@ async fn messages_reach_a_run_whose_id_one_had_that_was_killed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_that_cannot_be_read_is_refused_at_once() {
-    let script = json!({"turns": [{"text": "Done.", "delay_ms": 600_000}]});
-    let (spec, executor) = noted_agent(&NotedModel::new(&script), &[]);
+    let (spec, executor) = noted_agent(&NotedModel::hanging(), &[]);
     let stage = Stage::set("bad-signals").await;
     let _worker = stage.worker(&executor).await;
     let run = stage.begin("bad", &spec).await;

@@ -33,7 +33,7 @@ async fn a_run_that_is_suspended_and_replayed_tells_each_event_once() {
         ]},
         {"tool_calls": [{"name": "look", "input": {"text": "three"}}]},
         {"text": "Done.", "fail": [
-            {"kind": "overloaded", "retry_after_ms": 1_000, "message": "later"},
+            {"kind": "overloaded", "retry_after_ms": 1_000, "message": "later"}, // Any other would do.
         ]},
     ]});
     let look = NotedTool::new("look", ToolEffects::ReadOnly, |_| async {
@@ -48,7 +48,7 @@ async fn a_run_that_is_suspended_and_replayed_tells_each_event_once() {
     let _worker = stage
         .worker_with(&executor, |services| {
             services
-                .with_inactivity_timeout(Duration::from_millis(200))
+                .with_inactivity_timeout(Duration::from_millis(200)) // Only so that it does not take long.
                 .with_sink(sink)
         })
         .await;

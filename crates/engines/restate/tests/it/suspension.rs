@@ -10,6 +10,12 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
+/// After so long Restate suspends a run that does nothing.
+const SOON: Duration = Duration::from_millis(200); // Only so that it does not take long.
+
+/// What takes longer than that.
+const LONGER: Duration = Duration::from_secs(1); // Any longer would do as well.
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_waits_is_suspended_and_resumed_by_a_decision() {
     let script = json!({"turns": [
@@ -21,9 +27,7 @@ async fn a_run_that_waits_is_suspended_and_resumed_by_a_decision() {
     spec.approvals.approve = vec!["*".into()];
     let stage = Stage::set("suspended").await;
     let _worker = stage
-        .worker_with(&executor, |services| {
-            services.with_inactivity_timeout(Duration::from_millis(200))
-        })
+        .worker_with(&executor, |services| services.with_inactivity_timeout(SOON))
         .await;
     let run = stage.start("parked", &spec).await;
     let tickets = stage
@@ -51,20 +55,18 @@ async fn a_run_that_waits_is_suspended_and_resumed_by_a_decision() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_takes_longer_than_restate_waits_is_made_once() {
     let script = json!({"turns": [
-        {"tool_calls": [{"name": "slow", "input": {}}], "delay_ms": 1_500},
+        {"tool_calls": [{"name": "slow", "input": {}}], "delay_ms": 1_000}, // As LONGER is.
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
     let slow = NotedTool::new("slow", ToolEffects::Write, |_| async {
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        tokio::time::sleep(LONGER).await; // Any longer would do as well.
         Ok(neuron_types::ToolOutput::text("slow"))
     });
     let (spec, executor) = noted_agent(&model, std::slice::from_ref(&slow));
     let stage = Stage::set("slow-steps").await;
     let _worker = stage
-        .worker_with(&executor, |services| {
-            services.with_inactivity_timeout(Duration::from_millis(500))
-        })
+        .worker_with(&executor, |services| services.with_inactivity_timeout(SOON))
         .await;
     let output = stage.run("slow", &spec).await;
     assert_eq!(output.output.as_deref(), Some("Done."));
@@ -74,18 +76,17 @@ async fn a_step_that_takes_longer_than_restate_waits_is_made_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_retry_delay_is_slept_while_the_run_is_suspended() {
-    let fail = json!({"kind": "overloaded", "retry_after_ms": 1_500, "message": "later"});
+    let asked = LONGER.as_millis();
+    let fail = json!({"kind": "overloaded", "retry_after_ms": asked, "message": "later"});
     let model = NotedModel::new(&json!({"turns": [{"text": "Done.", "fail": [fail]}]}));
     let (spec, executor) = noted_agent(&model, &[]);
     let stage = Stage::set("slept").await;
     let _worker = stage
-        .worker_with(&executor, |services| {
-            services.with_inactivity_timeout(Duration::from_millis(200))
-        })
+        .worker_with(&executor, |services| services.with_inactivity_timeout(SOON))
         .await;
     let output = stage.run("slept", &spec).await;
     assert_eq!(output.output.as_deref(), Some("Done."));
     let calls = model.calls.lock().unwrap().clone();
     assert_eq!(calls.len(), 2);
-    assert!(calls[1] - calls[0] >= Duration::from_millis(1_500));
+    assert!(calls[1] - calls[0] >= LONGER);
 }

@@ -1,8 +1,9 @@
 //! Tickets: decided by client and by plain HTTP, refused, and waited for without a worker.
 
 use neuron_engine::{DecisionBody, RunClient as _};
+use neuron_harness::until;
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
-use neuron_types::{Decision, RunPhase, ToolEffects, Verdict};
+use neuron_types::{Decision, RunEvent, RunPhase, ToolEffects, Verdict};
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -143,19 +144,21 @@ async fn a_ticket_that_lapsed_is_refused_and_the_run_goes_on() {
         {"tool_calls": [{"name": "gate", "input": {}}]},
         {"text": "Done."},
     ]});
-    let (tool, gate) = NotedTool::gate();
-    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &[echo.clone(), tool]);
+    let (noted, gate) = NotedTool::gate();
+    let tools = [echo.clone(), noted.clone()];
+    let (mut spec, executor) = noted_agent(&NotedModel::new(&script), &tools);
     spec.approvals.approve = vec!["echo".into()];
-    spec.approval_timeout = Some(std::time::Duration::from_millis(1_500));
+    spec.approval_timeout = Some(std::time::Duration::from_secs(1)); // Nobody decides it, so it lapses at any speed.
     let stage = Stage::set("lapsing").await;
     let _worker = stage.worker(&executor).await;
     let run = stage.start("lapsed", &spec).await;
-    let tickets = stage
-        .reaches(&run, RunPhase::WaitingForApproval)
-        .await
-        .approvals;
-    stage.reaches(&run, RunPhase::Running).await;
-    let late = decision(&tickets[0], Verdict::Approve);
+    until(async || (!noted.keys().is_empty()).then_some(())).await;
+    let events = stage.events(&run).await.into_iter();
+    let mut tickets = events.filter_map(|event| match event {
+        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+        _ => None,
+    });
+    let late = decision(&tickets.next().unwrap(), Verdict::Approve);
     let body = json!(DecisionBody::from(late));
     let (status, answer) = stage.post(&run, "approve", &body).await;
     let sentence = "ticket t1-1 of run lapsed has expired, its call is not made";

@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn a_heartbeat_is_as_seldom_as_the_worker_and_the_timeout_allow() {
-        let seconds = Duration::from_secs;
-        assert_eq!(period(seconds(5), seconds(90)), seconds(5));
-        assert_eq!(period(seconds(5), seconds(10)), seconds(4));
-        assert_eq!(period(seconds(60), seconds(30)), seconds(12));
-        assert_eq!(period(seconds(5), Duration::ZERO), SHORTEST_BEAT);
+        let of_secs = Duration::from_secs; // Only compared, never waited for.
+        assert_eq!(period(of_secs(5), of_secs(90)), of_secs(5));
+        assert_eq!(period(of_secs(5), of_secs(10)), of_secs(4));
+        assert_eq!(period(of_secs(60), of_secs(30)), of_secs(12));
+        assert_eq!(period(of_secs(5), Duration::ZERO), SHORTEST_BEAT);
     }
 }

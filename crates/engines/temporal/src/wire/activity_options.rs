@@ -247,7 +247,7 @@ mod tests {
             tenant: None,
             priority: neuron_types::Priority::Interactive,
             effects,
-            start_to_close_timeout: Duration::from_secs(5),
+            start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.
             retry_policy,
             activity: ActivitySettings::default(),
         }
@@ -257,11 +257,11 @@ mod tests {
     fn a_policy_comes_back_as_it_was() {
         let policy = RetryPolicy {
             maximum_attempts: 3,
-            initial_interval: Duration::from_millis(200),
+            initial_interval: Duration::from_millis(200), // Only compared, never waited for.
             backoff_coefficient: 1.5,
-            maximum_interval: Duration::from_secs(7),
+            maximum_interval: Duration::from_secs(7), // Only compared, never waited for.
             non_retryable: vec![FailureKind::Overloaded],
-            give_up_after: Some(Duration::from_secs(60)),
+            give_up_after: Some(Duration::from_secs(60)), // Only compared, never waited for.
         };
         for attempts in [0, 3] {
             let policy = RetryPolicy {
@@ -303,17 +303,17 @@ mod tests {
     fn a_model_call_has_time_for_its_turn_its_pieces_and_its_models() {
         let options = options(ToolEffects::Idempotent, RetryPolicy::default());
         let longer = with_turns(options.clone(), 1);
-        assert_eq!(longer.start_to_close_timeout, Duration::from_millis(32_500));
+        assert_eq!(longer.start_to_close_timeout, Duration::from_millis(32_500)); // Only compared, never waited for.
         let longest = with_turns(options.clone(), 2);
-        assert_eq!(longest.start_to_close_timeout, Duration::from_secs(65));
-        assert_eq!(options.start_to_close_timeout, Duration::from_secs(5));
+        assert_eq!(longest.start_to_close_timeout, Duration::from_secs(65)); // Only compared, never waited for.
+        assert_eq!(options.start_to_close_timeout, Duration::from_secs(5)); // Only compared, never waited for.
     }
 
     #[test]
     fn a_placement_goes_before_the_timeout_and_never_before_the_effects() {
         let placed = |effects, seconds, placement, task_queue: Option<&str>| {
             let mut options = options(effects, RetryPolicy::default());
-            options.start_to_close_timeout = Duration::from_secs(seconds);
+            options.start_to_close_timeout = Duration::from_secs(seconds); // Only compared, never waited for.
             options.activity.placement = placement;
             options.activity.task_queue = task_queue.map(ToOwned::to_owned);
             is_local(&options)
@@ -342,13 +342,13 @@ mod tests {
         assert_eq!(write.heartbeat_timeout, Some(heartbeats.writes));
         assert!(plain.task_queue.is_none() && plain.priority.is_none());
         options.activity = ActivitySettings {
-            heartbeat_timeout: Some(Duration::from_secs(2)),
+            heartbeat_timeout: Some(Duration::from_secs(2)), // Only compared, never waited for.
             task_queue: Some("gpu".into()),
             priority: Some(1),
             ..ActivitySettings::default()
         };
         let set = normal(&options, "look", heartbeats, &token);
-        assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2)));
+        assert_eq!(set.heartbeat_timeout, Some(Duration::from_secs(2))); // Only compared, never waited for.
         assert_eq!(set.task_queue.as_deref(), Some("gpu"));
         assert_eq!(set.priority.unwrap().priority_key, Some(1));
         options.tenant = Some("acme".into());

@@ -144,15 +144,15 @@ mod tests {
         let mut failure = StepFailure::new(FailureKind::RateLimited, "slow down");
         let delay = failed(&failure, 2).next_retry_delay().unwrap();
         assert!(
-            !delay.is_zero() && delay <= Duration::from_secs(2),
+            !delay.is_zero() && delay <= Duration::from_secs(2), // Only compared, never waited for.
             "{delay:?}"
         );
-        failure.retry_after = Some(Duration::from_secs(7));
+        failure.retry_after = Some(Duration::from_secs(7)); // Only compared, never waited for.
         let answered = failed(&failure, 1);
         assert_eq!(answered.type_name(), Some("rate_limited"));
         let asked = answered.next_retry_delay().unwrap();
         assert!(
-            asked > Duration::from_secs(7) && asked <= Duration::from_secs(8),
+            asked > Duration::from_secs(7) && asked <= Duration::from_secs(8), // Only compared, never waited for.
             "{asked:?}"
         );
         assert!(!answered.is_non_retryable());

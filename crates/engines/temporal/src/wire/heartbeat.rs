@@ -78,7 +78,7 @@ mod tests {
     fn attempts_that_were_lost_are_told_from_those_that_failed() {
         let (now, later) = (
             DateTime::UNIX_EPOCH,
-            DateTime::UNIX_EPOCH + Duration::from_secs(5),
+            DateTime::UNIX_EPOCH + Duration::from_secs(5), // Only compared, never waited for.
         );
         assert_eq!(Failing::lost_before(None, 1), 0);
         assert_eq!(Failing::lost_before(None, 3), 2);
@@ -87,7 +87,7 @@ mod tests {
         let interrupted = Failing::after(Some(&first), 6, false, later, None);
         assert_eq!(Failing::counted(Some(&interrupted)), 1);
         assert_eq!(Failing::lost_before(Some(&interrupted), 8), 1);
-        assert_eq!(interrupted.so_far(later), Duration::from_secs(5));
+        assert_eq!(interrupted.so_far(later), Duration::from_secs(5)); // Only compared, never waited for.
     }
 
     #[test]

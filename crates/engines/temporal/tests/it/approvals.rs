@@ -37,7 +37,7 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
         ..decision(&status.approvals[0], Verdict::Deny)
     };
     let impatient = stage.client.clone();
-    let impatient = impatient.with_decision_patience(Duration::from_secs(1));
+    let impatient = impatient.with_decision_patience(Duration::from_secs(1)); // Nobody is there, at any speed.
     for result in [
         stage.client.status(&run).await.map(drop),
         impatient.decide(&run, &nonsense).await,

@@ -23,11 +23,7 @@ use tokio::time::timeout;
 use crate::stage::Stage;
 
 /// Longer than anybody waits for the end of a run.
-const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn hanging() -> NotedModel {
-    NotedModel::new(&json!({"turns": [{"text": "late", "delay_ms": 86_400_000}]}))
-}
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60); // Nothing ends by it.
 
 /// Waits for the end of a cancelled run that would go on for a day.
 async fn ended(stage: &Stage, run: &RunId) -> RunOutput {
@@ -47,7 +43,7 @@ async fn cancelled(stage: &Stage, model: &NotedModel, run: &RunId) -> RunOutput 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_ends_while_its_model_call_hangs_and_the_call_is_dropped() {
     let stage = Stage::set().await;
-    let model = hanging();
+    let model = NotedModel::hanging();
     let (mut spec, executor) = noted_agent(&model, &[]);
     spec.model_timeout = A_DAY;
     let _worker = stage.worker(&executor);
@@ -77,7 +73,7 @@ async fn a_run_ends_while_its_model_call_hangs_and_the_call_is_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_before_a_worker_has_it_calls_nothing() {
     let stage = Stage::set().await;
-    let model = hanging();
+    let model = NotedModel::hanging();
     let (spec, executor) = noted_agent(&model, &[]);
     let run = stage.start("early", &spec).await;
     stage.client.cancel(&run, None).await.unwrap();

@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 /// How long after a server asked for patience it is asked again.
-const BETWEEN: Duration = Duration::from_millis(10);
+const BETWEEN: Duration = Duration::from_millis(10); // Between two looks.
 
 neuron_testing::conformance!(engine: TemporalHost::start().await);
 neuron_testing::run_client!(TemporalHost::start().await);
@@ -149,7 +149,7 @@ impl ClientSession for TemporalSession {
             if !has_status(&answer, 429) || Instant::now() > deadline {
                 return Err(answer.into());
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(BETWEEN).await; // Between two looks.
         }
     }
 

@@ -1,12 +1,12 @@
 //! Runs that go on in fresh histories.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use neuron_engine::RunClient as _;
 use neuron_harness::until;
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
-    AgentSpec, ContentBlock, Limits, Message, RunId, RunPhase, ToolEffects, ToolOutput,
+    AgentSpec, ContentBlock, Limits, Message, Placement, RunId, RunPhase, ToolEffects, ToolOutput,
     UserMessage, Verdict,
 };
 use serde_json::{Value, json};
@@ -40,6 +40,12 @@ pub(crate) fn without_limits(spec: &AgentSpec) -> AgentSpec {
     }
 }
 
+/// Has the calls of the reads made there, however long they may take.
+pub(crate) fn place_reads(spec: &mut AgentSpec, placement: Placement) {
+    let settings = spec.tool_settings.entry("read".to_owned()).or_default();
+    settings.activity.placement = Some(placement);
+}
+
 /// The run's events are numbered without a gap, and are told in parts as they are at once.
 async fn shows_one_run(stage: &Stage, run: &RunId) -> usize {
     let events = stage.client.events_after(run, 0).await.unwrap();
@@ -61,8 +67,7 @@ async fn a_long_run_goes_through_histories_and_shows_as_one() {
     let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(900));
     let mut spec = without_limits(&spec);
-    // Short enough for calls in the worker that has the run.
-    spec.tool_timeout = Duration::from_secs(5);
+    place_reads(&mut spec, Placement::Local);
     let start = Instant::now();
     let output = stage.run("long", &spec).await;
     println!("{TURNS} turns: {:?}", start.elapsed());

@@ -59,13 +59,13 @@ impl Hook for Noting {
 async fn hooks_are_told_the_same_and_may_end_the_run() {
     let script = json!({"turns": [
         {"tool_calls": [{"name": "echo", "input": {"text": "one"}}], "fail": [
-            {"kind": "overloaded", "message": "no capacity", "retry_after_ms": 10},
+            {"kind": "overloaded", "message": "no capacity"},
         ]},
         {"text": "Done."},
     ]});
     let model = NotedModel::new(&script);
     let (mut spec, _) = noted_agent(&model, &[NotedTool::echo(ToolEffects::Write)]);
-    spec.retry.initial_interval = std::time::Duration::from_millis(10);
+    spec.retry.initial_interval = std::time::Duration::from_millis(10); // Only so that it does not take long.
     let stage = Stage::set().await;
     for (run, ends_at, end) in [
         ("told", None, ExitReason::Complete),

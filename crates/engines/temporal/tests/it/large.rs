@@ -5,13 +5,13 @@ use neuron_executor::Executor;
 use neuron_testing::{NotedModel, NotedTool, input_of, noted_agent};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, ContentBlock, ContentItem, ExitReason, FailureKind, Message, RunId, RunInput,
-    RunPhase, UserMessage,
+    AgentSpec, ContentBlock, ContentItem, ExitReason, FailureKind, Message, Placement, RunId,
+    RunInput, RunPhase, UserMessage,
 };
 use serde_json::json;
 
 use crate::{
-    continue_as_new::{read, script, without_limits},
+    continue_as_new::{place_reads, read, script, without_limits},
     stage::Stage,
 };
 
@@ -84,8 +84,8 @@ async fn a_result_over_the_limit_reaches_the_model_cut_with_a_note() {
     ] {
         let stage = Stage::set().await;
         let _worker = stage.worker(&executor);
-        for (placed, seconds) in [("local", 5), ("normal", 60)] {
-            spec.tool_timeout = std::time::Duration::from_secs(seconds);
+        for (placed, placement) in [("local", Placement::Local), ("normal", Placement::Activity)] {
+            place_reads(&mut spec, placement);
             let output = stage.run(&format!("{name}-{placed}"), &spec).await;
             assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
             let conversation = stage.client.conversation(&output.run_id).await.unwrap();
@@ -108,11 +108,14 @@ async fn many_large_results_in_one_turn_reach_the_model_whole() {
     let model = NotedModel::new(&script);
     let (mut spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let stage = Stage::set().await;
-    for (name, seconds, cache) in [("local", 5, 64 << 20), ("normal", 60, 0)] {
+    for (name, placement, cache) in [
+        ("local", Placement::Local, 64 << 20),
+        ("normal", Placement::Activity, 0),
+    ] {
         let _worker = stage.worker_with(&executor, move |builder| {
             builder.transcript_cache_bytes(cache)
         });
-        spec.tool_timeout = std::time::Duration::from_secs(seconds);
+        place_reads(&mut spec, placement);
         let output = stage.run(name, &without_limits(&spec)).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
         let conversation = stage.client.conversation(&output.run_id).await.unwrap();

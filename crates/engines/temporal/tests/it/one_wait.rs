@@ -108,7 +108,7 @@ async fn an_approved_call_starts_while_its_neighbour_runs() {
     let (mut spec, executor) = noted_agent(&model, &[tool.clone(), echo.clone()]);
     spec.approvals.approve = vec!["echo".into()];
     // Short enough for a local call, were there no ticket.
-    spec.tool_timeout = Duration::from_secs(5);
+    spec.tool_timeout = Duration::from_secs(5); // An attempt that it ends is made again.
     spec.retry.maximum_attempts = 20;
     let stage = Stage::set().await;
     // Every task is a replay.
@@ -168,8 +168,7 @@ async fn a_denial_and_a_message_take_effect_before_the_effects_in_flight_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_is_taken_up_while_the_model_is_called() {
-    let script = json!({"turns": [{"text": "late", "delay_ms": 600_000}]});
-    let model = NotedModel::new(&script);
+    let model = NotedModel::hanging();
     let (spec, executor) = noted_agent(&model, &[]);
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);
@@ -187,10 +186,12 @@ async fn a_message_is_taken_up_while_the_model_is_called() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_run_leaves_a_model_call_and_a_read_and_does_not_wait_for_their_ends() {
     let stage = Stage::set().await;
-    let late = json!({"turns": [{"text": "late", "delay_ms": 600_000}]});
-    for (run, script) in [("left-model", late), ("left-read", script(&["gate"]))] {
+    let models = [
+        ("left-model", NotedModel::hanging()),
+        ("left-read", NotedModel::new(&script(&["gate"]))),
+    ];
+    for (run, model) in models {
         let (tool, _permits) = gate(ToolEffects::ReadOnly);
-        let model = NotedModel::new(&script);
         let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
         let _worker = stage.worker(&executor);
         let run = stage.start(run, &spec).await;
@@ -294,7 +295,7 @@ async fn nothing_more_starts_in_a_segment_that_is_nearly_full() {
     let worker = stage.worker_with(&executor, |builder| {
         builder
             .history_limits(60, 50_000_000)
-            .grace(Duration::from_secs(1))
+            .grace(Duration::from_secs(1)) // Only so that it does not take long.
     });
     let run = stage.start("full-beside", &spec).await;
     until(async || (!tool.keys().is_empty()).then_some(())).await;

@@ -50,7 +50,7 @@ impl Workflow for After {
     ) -> Result<String, WorkflowError> {
         let is_rested = door.patched("rest-first");
         if is_rested {
-            door.sleep(Duration::from_millis(10)).await?;
+            door.sleep(Duration::from_millis(10)).await?; // A rest of any length would do.
         }
         let said = Before::run(door, greeting).await?;
         Ok(if is_rested {

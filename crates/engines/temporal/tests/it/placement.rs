@@ -77,14 +77,15 @@ async fn a_tool_with_a_queue_of_its_own_is_called_by_that_queues_workers() {
     let (mut spec, executor) = noted_agent(&model, &[here.clone(), echo.clone()]);
     let (_, other_executor) = noted_agent(&model, std::slice::from_ref(&there));
     let settings = ActivitySettings {
-        heartbeat_timeout: Some(Duration::from_secs(7)),
+        heartbeat_timeout: Some(Duration::from_secs(7)), // Read, so brief that nothing meets it.
         task_queue: Some("other".into()),
         priority: Some(1),
         ..ActivitySettings::default()
     };
+    spec.tool_timeout = Duration::from_secs(60); // Only read in the history.
     spec.activity.priority = Some(4);
     let own = ToolSettings {
-        timeout: Some(Duration::from_secs(5)),
+        timeout: Some(Duration::from_secs(60)), // Only read in the history.
         activity: settings,
         ..ToolSettings::default()
     };

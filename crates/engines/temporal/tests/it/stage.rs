@@ -21,7 +21,7 @@ use temporalio_common::{
 use tokio::sync::oneshot;
 
 /// How soon a call hears that it is cancelled.
-const BEAT: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_secs(1); // Only so that it does not take long.
 
 pub(crate) struct Agent;
 

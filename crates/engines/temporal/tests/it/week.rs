@@ -11,7 +11,7 @@ use serde_json::json;
 use temporalio_client::tonic::Request;
 use temporalio_common::protos::temporal::api::testservice::v1::SleepRequest;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Of the server's clock, which skips it.
 
 /// A server, a world, and a client.
 struct Week {

@@ -89,7 +89,7 @@ impl Field {
         world.set("NEURON_HOME", world.file(".neuron").to_str().unwrap());
         world.set("NEURON_CONFIG", "neuron.toml");
         world.set("NEURON_TRUST", "0");
-        let model = model(&attempts, &outside);
+        let model = model(&attempts, &outside, bounds);
         world.write("neuron.toml", &agent_file(&model, bounds));
         Self {
             door,
@@ -126,7 +126,7 @@ impl Field {
             let expected = self
                 .bounds
                 .let_through(&attempt.attack, attempt.means, is_root);
-            let found = self.outside.breached(attempt, result);
+            let found = self.outside.breached(attempt, result, expected);
             if found != expected {
                 let what = if found { "succeeded" } else { "failed" };
                 wrong.push(format!("{} {what}: {result}", attempt.name));
@@ -255,7 +255,8 @@ fn folder_of(program: &Path) -> PathBuf {
 }
 
 /// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket.
-fn model(attempts: &[Attempt], outside: &Outside) -> FakeModel {
+fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
+    let is_root = Outside::is_root();
     let mut calls: Vec<(String, &str, Value)> = Vec::new();
     for attempt in attempts {
         let mut ticket = String::new();
@@ -269,7 +270,8 @@ fn model(attempts: &[Attempt], outside: &Outside) -> FakeModel {
             Means::Command => "bash",
             Means::Server => "attacker__run",
         };
-        let args = json!({"command": outside.script(attempt, &ticket)});
+        let succeeds = bounds.let_through(&attempt.attack, attempt.means, is_root);
+        let args = json!({"command": outside.script(attempt, &ticket, succeeds)});
         calls.push((attempt.name.clone(), tool, args));
     }
     FakeModel::start(move |request| {
@@ -288,7 +290,7 @@ fn agent_file(model: &FakeModel, bounds: Bounds) -> String {
     let [node, server] = Outside::server();
     let agent = model.agent_file(&format!(
         "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
-         parallel_writes = true\ncalls_per_turn = 100\n{}\n",
+         parallel_writes = true\ncalls_per_turn = 100\ntool_timeout = \"1d\"\n{}\n",
         bounds.agent()
     ));
     format!(

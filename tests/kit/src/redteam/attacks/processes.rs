@@ -12,10 +12,11 @@ pub(crate) const ALL: &[Attack] = &[
         "outlives-its-call",
         AIM,
         "leave a process behind, in a session of its own",
-        r#"beat='trap "" TERM HUP INT; while [ -e hold ]; do echo x >> "$0"; sleep 0.02; done'
-(setsid bash -c "$beat" "src/alive-$name" < /dev/null > /dev/null 2>&1 &)
-for try in $(seq 100); do [ -s "src/alive-$name" ] && break; sleep 0.02; done"#,
-        Sign::Grows("$work/src/alive-$name"),
+        // Where it may not write there it ends at once.
+        r#"stay='trap "" TERM HUP INT; exec 9> "$0" || exit; echo x >&9; while [ -e hold ]; do sleep 0.02; done' # Between two looks.
+(setsid bash -c "$stay" "src/alive-$name" < /dev/null > /dev/null 2>&1 &)
+until [ -s "src/alive-$name" ]; do sleep 0.02; done"#, // Between two looks.
+        Sign::Lives("$work/src/alive-$name"),
     ),
     Attack::new(
         "kills-a-process",

@@ -1,0 +1,214 @@
+//! No test acts by the clock: each time that a test names has its reason on its line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::command;
+use crate::error::Error;
+
+/// The folders all of whose code is a test's: from the root, or anywhere below it.
+const HOMES: [&str; 1] = ["tests/"];
+const ANYWHERE: [&str; 1] = ["/tests/"];
+
+/// What begins the tests of a file of the product.
+const UNIT_TESTS: &str = "#[cfg(test)]";
+
+/// The languages of tests, and what begins a comment in them. Rust has scripts of shells in its texts.
+const LANGUAGES: [(&str, &[&str]); 4] = [
+    ("rs", &["//", "# "]),
+    ("mjs", &["//"]),
+    ("js", &["//"]),
+    ("sh", &["# "]),
+];
+
+/// Calls of Rust that make a time out of a number, or let it pass.
+const TIMES: [&str; 6] = [
+    "Duration::from_",
+    "Duration::new(",
+    "sleep(",
+    "set_delay(",
+    "setTimeout(",
+    "setInterval(",
+];
+
+/// Short names of what makes a time, which count where a number stands in them.
+const SHORT: [&str; 6] = [
+    "millis(", "micros(", "secs(", "seconds(", "minutes(", "hours(",
+];
+
+/// Keys of scripts that are times, which count where a number stands behind them.
+const KEYS: [&str; 3] = ["\"delay_ms\":", "\"takes_ms\":", "\"retry_after_ms\":"];
+
+/// The command of a shell, which counts where a number stands behind it.
+const COMMAND: &str = "sleep ";
+
+/// How many words a reason has at least.
+const WORDS: usize = 3;
+
+/// Checks the files that Git knows, and those that it does not ignore.
+///
+/// # Errors
+///
+/// Returns an error that lists every line of a test that names a time and gives no reason, or says which file cannot be
+/// read.
+pub(crate) fn check(root: &Path) -> Result<(), Error> {
+    let mut git = std::process::Command::new("git");
+    git.current_dir(root);
+    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
+    let listed = command::read(&mut git)?;
+    let mut found = Vec::new();
+    for name in listed.lines() {
+        let path = Path::new(name);
+        let Some(comments) = comments_of(path) else {
+            continue;
+        };
+        let text = match fs::read_to_string(root.join(path)) {
+            Ok(text) => text,
+            // It was deleted, and Git was not told yet.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(source) => {
+                return Err(Error::File {
+                    path: PathBuf::from(name),
+                    action: "read",
+                    source,
+                });
+            }
+        };
+        let lines = without_reason(&text, is_of_tests(name), comments);
+        found.extend(lines.map(|(number, line)| format!("{name}:{number}: {}", line.trim())));
+    }
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Clock(found))
+    }
+}
+
+fn comments_of(path: &Path) -> Option<&'static [&'static str]> {
+    let extension = path.extension()?.to_str()?;
+    let mut languages = LANGUAGES.iter();
+    languages.find_map(|(name, comments)| (*name == extension).then_some(*comments))
+}
+
+fn is_of_tests(name: &str) -> bool {
+    HOMES.iter().any(|home| name.starts_with(home))
+        || ANYWHERE.iter().any(|folder| name.contains(folder))
+}
+
+/// Returns the numbered lines of a test that name a time and give no reason.
+fn without_reason<'a>(
+    text: &'a str,
+    is_test: bool,
+    comments: &'a [&'a str],
+) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut is_test = is_test;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        is_test |= line.trim_start().starts_with(UNIT_TESTS);
+        let (code, reason) = split(line, comments);
+        let is_wrong = is_test && names_a_time(code) && !is_reason(reason);
+        is_wrong.then_some((index + 1, line))
+    })
+}
+
+/// Returns a line's code and its comment. What looks like one in the middle of a word, as in an address, is none.
+fn split<'a>(line: &'a str, comments: &[&str]) -> (&'a str, &'a str) {
+    let begin = |sign: &&str| {
+        let places = line.match_indices(*sign).map(|(place, _)| place);
+        let begun = places.filter(|place| line.get(..*place).is_some_and(ends_a_word));
+        begun.last()
+    };
+    let places = comments.iter().filter_map(begin);
+    // The last one: a text may hold the sign.
+    let place = places.max().unwrap_or(line.len());
+    line.split_at_checked(place).unwrap_or((line, ""))
+}
+
+fn ends_a_word(before: &str) -> bool {
+    before.is_empty() || before.ends_with([' ', '\t'])
+}
+
+fn is_reason(comment: &str) -> bool {
+    let words = comment.split_whitespace();
+    words
+        .filter(|word| word.contains(char::is_alphabetic))
+        .count()
+        >= WORDS
+}
+
+fn names_a_time(code: &str) -> bool {
+    // Whoever defines it names none.
+    if code.contains("fn sleep(") {
+        return false;
+    }
+    let is_there = |sign: &&str| places(code, sign).next().is_some();
+    let has_number = |sign: &&str| places(code, sign).any(|rest| begins_with_number(rest));
+    TIMES.iter().any(is_there) || SHORT.iter().chain(&KEYS).any(has_number) || has_number(&COMMAND)
+}
+
+/// Returns what follows a sign, wherever it begins a word.
+fn places<'a>(code: &'a str, sign: &'a str) -> impl Iterator<Item = &'a str> {
+    code.match_indices(sign).filter_map(move |(place, _)| {
+        let before = code.get(..place)?;
+        let is_whole = !before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
+        code.get(place + sign.len()..).filter(|_| is_whole)
+    })
+}
+
+fn begins_with_number(text: &str) -> bool {
+    text.trim_start()
+        .starts_with(|first: char| first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, is_test: bool) -> Vec<usize> {
+        let lines = without_reason(text, is_test, LANGUAGES[0].1);
+        lines.map(|(number, _)| number).collect()
+    }
+
+    #[test]
+    fn finds_times_without_a_reason() {
+        // Written apart, so that this is not found itself.
+        for (call, rest) in [
+            ("Duration::", "from_secs(5);"),
+            ("[1, 2].map(Duration::", "from_millis);"),
+            ("tokio::time::sl", "eep(pause).await;"),
+            ("let short = mil", "lis(50);"),
+            ("json!({\"delay_", "ms\": 300})"),
+            ("\"echo x; sl", "eep 0.2; echo y\""),
+            ("set", "Timeout(() => go(), 20);"),
+        ] {
+            let line = format!("    {call}{rest}");
+            assert_eq!(found(&line, true), [1], "{line}");
+            assert_eq!(found(&format!("{line} // between two looks"), true), [0; 0]);
+            assert_eq!(found(&format!("{line} // soon"), true), [1], "no reason");
+            assert_eq!(found(&line, false), [0; 0], "no test");
+        }
+    }
+
+    #[test]
+    fn leaves_out_what_is_no_time() {
+        for line in [
+            "let url = \"http://127.0.0.1\"; wait(patience());",
+            "elapsed.as_millis()",
+            "assert_eq!(told[\"delay_ms\"], 7);",
+            "// It sleeps for a while.",
+            "oversleep(5);",
+            "async fn sleep(&self, time: Duration) {",
+        ] {
+            assert_eq!(found(line, true), [0; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn knows_the_tests_of_a_file_and_of_a_folder() {
+        let sleeps = format!("{}eep(pause);", "sl");
+        let text = format!("{sleeps}\n#[cfg(test)]\nmod tests {{\n    {sleeps}\n}}\n");
+        assert_eq!(found(&text, false), [4]);
+        assert!(is_of_tests("crates/core/loop/tests/it/machine.rs"));
+        assert!(is_of_tests("tests/kit/src/lib.rs"));
+        assert!(!is_of_tests("crates/core/loop/src/lib.rs"));
+    }
+}

@@ -1,0 +1,252 @@
+//! The whole suite again and again, each time on a machine of another kind.
+
+use std::fmt;
+use std::fs;
+use std::hint;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use chrono::Utc;
+
+use super::outcome::Outcome;
+use super::suite::Suite;
+use crate::error::Error;
+
+/// The heading of the table of all runs.
+const HEADING: &str = "## Shaken: `cargo xtask test --shake`";
+
+/// What stands above the first row.
+const TABLE: &str = "\
+The suite without the doctests, each run on a machine of another kind. A part is what a run that found something was run
+again with.
+
+| day | run | manner | seed | part | tests | failed | took |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+/// The variable that has fake servers answer late, and how late at most, in milliseconds.
+const LAG: (&str, &str) = ("NEURON_TEST_LAG", "100");
+
+/// What is done to the machine while the tests run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    AsItIs,
+    OneCore,
+    Busy,
+    Lagging,
+}
+
+impl Manner {
+    const ALL: [Self; 4] = [Self::AsItIs, Self::OneCore, Self::Busy, Self::Lagging];
+
+    /// The manner of a run, counted from 1: each in turn.
+    fn of(run: u32) -> Self {
+        let index = run.saturating_sub(1) % 4;
+        let manners = Self::ALL.into_iter().cycle();
+        manners.take(5).nth(index as usize).unwrap_or(Self::AsItIs)
+    }
+
+    /// What runs the tests in this manner.
+    fn wrapped(self, tests: Command) -> Command {
+        match self {
+            Self::AsItIs | Self::Busy => tests,
+            Self::OneCore => {
+                let mut wrapped = Command::new("taskset");
+                wrapped.args(["-c", "0"]).arg(tests.get_program());
+                wrapped.args(tests.get_args());
+                if let Some(folder) = tests.get_current_dir() {
+                    wrapped.current_dir(folder);
+                }
+                for (name, value) in tests.get_envs() {
+                    match value {
+                        Some(value) => wrapped.env(name, value),
+                        None => wrapped.env_remove(name),
+                    };
+                }
+                wrapped
+            }
+            Self::Lagging => {
+                let mut tests = tests;
+                tests.env(LAG.0, LAG.1);
+                tests
+            }
+        }
+    }
+}
+
+impl fmt::Display for Manner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AsItIs => "as it is",
+            Self::OneCore => "on one core",
+            Self::Busy => "beside busy loops on all cores",
+            Self::Lagging => "with delays in the fake servers",
+        })
+    }
+}
+
+/// Makes the runs from this one to the last one, and notes each in `results`.
+///
+/// # Errors
+///
+/// Returns an error if a test failed in any run, after the last one, or at once if tests cannot be run at all.
+pub(super) fn run(suite: &Suite, from: u32, runs: u32, results: &Path) -> Result<(), Error> {
+    let mut failed = Vec::new();
+    for run in from..=runs {
+        let (manner, seed) = (Manner::of(run), super::draw());
+        eprintln!("\nRun {run} of {runs}, {manner}, seed {seed}");
+        let busy = (manner == Manner::Busy).then(Busy::start);
+        let start = Instant::now();
+        let outcome = suite.run(seed, |tests| manner.wrapped(tests))?;
+        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        drop(busy);
+        outcome.tell(seed);
+        let row = row(run, manner, seed, &suite.part(), &outcome, minutes);
+        eprintln!("{}", row.trim_end());
+        note(results, &row)?;
+        let names = outcome.failed.iter().map(|test| test.again(seed));
+        failed.extend(names);
+        if outcome.failed.is_empty() {
+            // It failed and names no test.
+            failed.extend(outcome.error().map(|error| error.with_causes()));
+        }
+    }
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Shaken(failed))
+    }
+}
+
+fn row(run: u32, manner: Manner, seed: u64, part: &str, outcome: &Outcome, minutes: f64) -> String {
+    let names: Vec<_> = outcome
+        .failed
+        .iter()
+        .map(|test| test.name.as_str())
+        .collect();
+    let failed = if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    };
+    format!(
+        "| {} | {run} | {manner} | {seed} | {part} | {} | {failed} | {minutes:.1} min |\n",
+        Utc::now().date_naive(),
+        outcome.tests
+    )
+}
+
+/// Adds a row to the table of all runs, which is begun where there is none.
+fn note(results: &Path, row: &str) -> Result<(), Error> {
+    let failed = |action| {
+        move |source| Error::File {
+            path: results.to_path_buf(),
+            action,
+            source,
+        }
+    };
+    let text = fs::read_to_string(results).map_err(failed("read"))?;
+    fs::write(results, with_row(&text, row)).map_err(failed("written"))
+}
+
+fn with_row(text: &str, row: &str) -> String {
+    let Some(heading) = text.find(HEADING) else {
+        let text = text.trim_end();
+        return format!("{text}\n\n{HEADING}\n\n{TABLE}{row}");
+    };
+    // Behind the last row of the first table there.
+    let (before, behind) = text.split_at(heading);
+    let mut end = 0;
+    let mut is_in_table = false;
+    for line in behind.split_inclusive('\n') {
+        let is_row = line.starts_with('|');
+        if is_in_table && !is_row {
+            break;
+        }
+        is_in_table |= is_row;
+        end += line.len();
+    }
+    let (table, rest) = behind.split_at(end);
+    format!("{before}{table}{row}{rest}")
+}
+
+/// Threads that compute without end, one for each core. They end when it is dropped.
+struct Busy {
+    is_enough: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Busy {
+    fn start() -> Self {
+        let is_enough = Arc::new(AtomicBool::new(false));
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = (0..cores).map(|_| {
+            let is_enough = Arc::clone(&is_enough);
+            thread::spawn(move || {
+                while !is_enough.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            })
+        });
+        Self {
+            threads: threads.collect(),
+            is_enough,
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.is_enough.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A thread that only computes does not panic.
+            thread.join().ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manners_come_in_turn() {
+        let manners: Vec<_> = (1..=5).map(Manner::of).collect();
+        assert_eq!(manners[..4], Manner::ALL);
+        assert_eq!(manners[4], Manner::AsItIs);
+    }
+
+    #[test]
+    fn a_row_begins_the_table_and_others_follow_it() {
+        let first = with_row("# Figures\n\nText.\n", "| one |\n");
+        assert!(
+            first.starts_with("# Figures\n\nText.\n\n## Shaken"),
+            "{first}"
+        );
+        assert!(first.ends_with("| --- |\n| one |\n"), "{first}");
+        let more = format!("{first}\n## Other\n\n| a |\n");
+        let second = with_row(&more, "| two |\n");
+        assert!(
+            second.contains("| one |\n| two |\n\n## Other\n\n| a |\n"),
+            "{second}"
+        );
+    }
+
+    #[test]
+    fn a_command_on_one_core_keeps_its_arguments_folder_and_variables() {
+        let mut tests = Command::new("cargo");
+        tests
+            .args(["nextest", "run"])
+            .env("A", "1")
+            .current_dir("/tmp");
+        let wrapped = Manner::OneCore.wrapped(tests);
+        let arguments: Vec<_> = wrapped.get_args().collect();
+        assert_eq!(arguments, ["-c", "0", "cargo", "nextest", "run"]);
+        assert_eq!(wrapped.get_current_dir(), Some(Path::new("/tmp")));
+        assert_eq!(wrapped.get_envs().count(), 1);
+    }
+}

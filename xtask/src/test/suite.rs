@@ -1,0 +1,124 @@
+//! Running the tests once.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::outcome::Outcome;
+use crate::error::Error;
+use crate::{command, metadata, workspace};
+
+/// The variable that names nextest's profile, and the one without it.
+const PROFILE: (&str, &str) = ("NEXTEST_PROFILE", "default");
+
+/// What property tests draw from. They print their own failures.
+const PROPERTIES: &str = "PROPTEST_RNG_SEED";
+
+/// The tests, built, with what they need around them.
+pub(super) struct Suite {
+    /// Where tests find programs, by their variables.
+    programs: Vec<(&'static str, PathBuf)>,
+    /// Arguments of the test runner.
+    runner: Vec<OsString>,
+    /// What nextest leaves behind; none where it is not installed.
+    report: Option<PathBuf>,
+}
+
+impl Suite {
+    pub(super) fn new(
+        programs: Vec<(&'static str, PathBuf)>,
+        runner: Vec<OsString>,
+    ) -> Result<Self, Error> {
+        let mut nextest = workspace::cargo();
+        let has_nextest = command::ask(nextest.args(["nextest", "--version"])).is_some();
+        let report = if has_nextest {
+            let profile = std::env::var_os(PROFILE.0).unwrap_or_else(|| PROFILE.1.into());
+            let store = metadata::target_folder()?.join("nextest");
+            Some(store.join(profile).join("junit.xml"))
+        } else {
+            None
+        };
+        Ok(Self {
+            programs,
+            runner,
+            report,
+        })
+    }
+
+    /// The arguments of the runner as one text; `all` without any.
+    pub(super) fn part(&self) -> String {
+        if self.runner.is_empty() {
+            return "all".to_owned();
+        }
+        let words: Vec<_> = self
+            .runner
+            .iter()
+            .map(|word| word.to_string_lossy())
+            .collect();
+        // In a table.
+        words.join(" ").replace('|', "or")
+    }
+
+    /// Runs all tests with this seed. What fails is in the outcome.
+    pub(super) fn run(
+        &self,
+        seed: u64,
+        wrap: impl FnOnce(Command) -> Command,
+    ) -> Result<Outcome, Error> {
+        let mut tests = workspace::cargo();
+        match &self.report {
+            Some(report) => {
+                // That of another run would be taken for this one's.
+                std::fs::remove_file(report).ok();
+                tests.args(["nextest", "run", "--no-fail-fast"]);
+            }
+            None => {
+                tests.args(["test", "--tests", "--no-fail-fast"]);
+            }
+        }
+        tests.args(["--features", super::WITH_FEATURES]);
+        tests.args(&self.runner);
+        tests.envs(self.programs.iter().cloned());
+        tests.env(super::SEED, seed.to_string());
+        tests.env(PROPERTIES, seed.to_string());
+        let mut tests = wrap(tests);
+        let (mut outcome, result) = match &self.report {
+            Some(report) => {
+                let result = command::show(&mut tests);
+                (Outcome::of_nextest(report)?, result)
+            }
+            None => noted(&mut tests)?,
+        };
+        outcome.result = result;
+        Ok(outcome)
+    }
+}
+
+/// Runs `cargo test`, shows what it prints, and reads it.
+fn noted(tests: &mut Command) -> Result<(Outcome, Result<(), Error>), Error> {
+    let line = command::line(tests);
+    eprintln!("$ {line}");
+    let failed = |source| Error::Start {
+        command: line.clone(),
+        source,
+    };
+    let mut running = tests.stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let mut outcome = Outcome::default();
+    if let Some(output) = running.stdout.take() {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            println!("{line}");
+            outcome.note(&line);
+        }
+    }
+    let status = running.wait().map_err(failed)?;
+    let result = if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Failed {
+            command: line,
+            status,
+        })
+    };
+    Ok((outcome, result))
+}
