@@ -11,7 +11,7 @@ use std::{env, error::Error, fs::OpenOptions, io::Write as _, path::PathBuf, syn
 use neuron::{config::ScriptModel, prelude::*};
 
 /// How many calls the run makes.
-const CALLS: u32 = 20;
+const CALLS: u32 = 30;
 
 /// Writes a number to the log.
 #[neuron_tool(idempotent)]

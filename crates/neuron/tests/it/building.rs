@@ -4,6 +4,8 @@ use neuron::{AgentError, prelude::*, tool::BUILTIN_TOOLS};
 use neuron_config::ScriptModel;
 use neuron_types::{StepId, ToolCall};
 
+const LIMIT: Duration = Duration::from_secs(30); // Only compared, never waited for.
+
 /// Says hello to somebody.
 #[neuron_tool(read_only)]
 async fn hello(name: String) -> Result<String, ToolError> {
@@ -66,7 +68,7 @@ fn the_definition_names_model_and_tools() {
 
 #[test]
 fn a_tool_says_how_its_calls_are_made() {
-    let step = Step::timeout(Duration::from_secs(30)).task_queue("pci");
+    let step = Step::timeout(LIMIT).task_queue("pci");
     let agent = Agent::builder("quick")
         .model(model())
         .tool(HelloTool.step(step))
@@ -79,7 +81,7 @@ fn a_tool_says_how_its_calls_are_made() {
         ..ToolCall::default()
     };
     let options = agent.spec().tool_options(&call, StepId::new(1, 1));
-    assert_eq!(options.start_to_close_timeout, Duration::from_secs(30));
+    assert_eq!(options.start_to_close_timeout, LIMIT);
     assert_eq!(options.activity.task_queue.as_deref(), Some("pci"));
 }
 

@@ -7,6 +7,8 @@ use neuron::{
 use neuron_config::ScriptModel;
 use neuron_types::RunEvent;
 
+use crate::is_let_go;
+
 /// Answers after one call of the tool, which a person is asked about.
 const ASKS: &str = r#"{"turns": [
     {"tool_calls": [{"name": "count", "input": {"table": "runs"}}]},
@@ -83,6 +85,7 @@ async fn a_run_whose_process_is_gone_asks_again_and_goes_on() {
     }
     // As if the process had ended.
     drop((run, first));
+    is_let_go(home.path(), "q3").await;
 
     let second = open(home.path()).await;
     let mut run = asking().on(&second).start("q3", "How many?").await.unwrap();
@@ -177,6 +180,7 @@ async fn what_was_interrupted_is_recovered() {
         }
     }
     drop((run, first));
+    is_let_go(home.path(), "q3").await;
 
     let second = open(home.path()).await;
     let recovered = second.recover(&[&agent]).await.unwrap();

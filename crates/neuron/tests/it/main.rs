@@ -12,3 +12,16 @@ mod building;
 mod local;
 mod typed;
 mod workflow;
+
+use std::path::Path;
+
+use neuron_harness::until;
+use neuron_local::Journal;
+use neuron_types::RunId;
+
+/// Waits until nobody has the run any more: an executor that was dropped may still be writing.
+async fn is_let_go(home: &Path, run: &str) {
+    let journal = Journal::open(home).await.unwrap();
+    let run: RunId = run.parse().unwrap();
+    until(async || (!journal.is_executing(&run).unwrap()).then_some(())).await;
+}

@@ -9,6 +9,8 @@ use neuron::{
 use neuron_config::ScriptModel;
 use serde::{Deserialize, Serialize};
 
+use crate::is_let_go;
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Topic {
     title: String,
@@ -137,6 +139,7 @@ async fn a_run_whose_process_is_gone_goes_on_with_the_agent_whose_turn_it_is() {
     }
     // As if the process had ended.
     drop((run, first));
+    is_let_go(home.path(), "letters").await;
 
     let second = open(home.path()).await;
     let recovered = second.recover(&[&team()]).await.unwrap();

@@ -102,9 +102,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_worker_lives_while_its_thread_comes_round() {
         let life = Life::default();
-        life.of(tokio::time::sleep(10 * SILENCE)).await;
+        life.of(tokio::time::sleep(10 * SILENCE)).await; // The clock is paused.
         assert!(life.is_alive());
-        tokio::time::sleep(SILENCE).await;
+        tokio::time::sleep(SILENCE).await; // The clock is paused.
         assert!(!life.is_alive());
     }
 

@@ -60,6 +60,8 @@ mod tests {
 
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
+
     const A: Listed<'_> = Listed {
         provider: "a",
         model: "m",
@@ -69,11 +71,11 @@ mod tests {
         model: "n",
     };
 
-    fn failed(failures: [(FailureKind, Option<u64>); 2]) -> FailedModels {
+    fn failed(failures: [(FailureKind, Option<u32>); 2]) -> FailedModels {
         let mut failed = FailedModels::default();
         for (model, (kind, seconds)) in [A, B].into_iter().zip(failures) {
             let failure = StepFailure {
-                retry_after: seconds.map(Duration::from_secs),
+                retry_after: seconds.map(|seconds| seconds * SECOND),
                 ..StepFailure::new(kind, "no")
             };
             failed.add(model, failure);
@@ -106,6 +108,6 @@ mod tests {
         assert_eq!(none.longest_turn(false), HANDOVER);
         assert_eq!(none.longest_turn(true), Duration::MAX);
         let paced = failed([(Authentication, None), (RateLimited, Some(3))]);
-        assert_eq!(paced.longest_turn(true), Duration::from_secs(3));
+        assert_eq!(paced.longest_turn(true), 3 * SECOND);
     }
 }

@@ -6,11 +6,9 @@ use neuron_types::{FailureKind, Priority, TokenUsage};
 use proptest::prelude::*;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-const MINUTE: Duration = Duration::from_secs(60);
-
-const fn secs(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
-}
+const MILLI: Duration = Duration::from_millis(1); // The clock is paused.
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
+const MINUTE: Duration = Duration::from_secs(60); // The clock is paused.
 
 fn requests(per_minute: u32) -> RateLimiter {
     let limiter = RateLimiter::builder();
@@ -79,7 +77,7 @@ proptest! {
         per_minute in 1..40_u32,
         tokens_per_minute in 1_000..5_000_u64,
         comes in prop::collection::vec(
-            (0..200_000_u64, any::<bool>(), 1..900_u64),
+            (0..200_000_u32, any::<bool>(), 1..900_u64),
             1..120,
         ),
     ) {
@@ -87,7 +85,7 @@ proptest! {
             .into_iter()
             .map(|(at, is_batch, tokens)| {
                 let priority = if is_batch { Priority::Batch } else { Priority::Interactive };
-                (Duration::from_millis(at), priority, tokens)
+                (at * MILLI, priority, tokens)
             })
             .collect();
         let limiter = RateLimiter::builder()
@@ -120,11 +118,11 @@ async fn lets_those_who_waited_start_one_by_one() {
     let late: Vec<_> = late.map(|(at, _)| *at).collect();
     assert_eq!(late.len(), 10);
     assert!(
-        late.windows(2).all(|two| two[1] - two[0] >= secs(6)),
+        late.windows(2).all(|two| two[1] - two[0] >= 6 * SECOND),
         "{late:?}"
     );
     assert!(
-        late[0] >= MINUTE && late[9] < 2 * MINUTE + secs(5),
+        late[0] >= MINUTE && late[9] < 2 * MINUTE + 5 * SECOND,
         "{late:?}"
     );
 }
@@ -169,12 +167,12 @@ async fn forgets_who_waits_no_longer() {
         let gone = limiter.admit(0, Priority::Interactive, Duration::MAX);
         let next = turn(&limiter, 0);
         let gone = async {
-            assert!(timeout(secs(10), gone).await.is_err());
+            assert!(timeout(10 * SECOND, gone).await.is_err());
         };
         tokio::join!(gone, async { drop(next.await) });
     }
     // The second turn, and not the third.
-    assert!(begin.elapsed() < secs(70), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < 70 * SECOND, "{:?}", begin.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,11 +182,11 @@ async fn counts_what_was_used_in_place_of_the_estimate() {
     // Less was used: there is room for more.
     turn(&limiter, 900).await.answered(&used(100));
     turn(&limiter, 900).await.answered(&used(900));
-    assert!(begin.elapsed() < secs(60), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < MINUTE, "{:?}", begin.elapsed());
     // All is used.
     let begin = Instant::now();
     drop(turn(&limiter, 100).await);
-    assert!(begin.elapsed() > secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() > 5 * SECOND, "{:?}", begin.elapsed());
 
     let limiter = tokens(1_000);
     turn(&limiter, 100).await.answered(&used(1_000));
@@ -218,16 +216,16 @@ async fn a_request_that_is_larger_than_the_rate_goes_alone() {
 #[tokio::test(start_paused = true)]
 async fn pauses_the_key_as_the_server_asks_and_comes_back_one_by_one() {
     let limiter = requests(60);
-    let asked = Some(secs(20));
+    let asked = Some(20 * SECOND);
     turn(&limiter, 0)
         .await
         .failed(FailureKind::RateLimited, asked);
     let comes = vec![(Duration::ZERO, Priority::Interactive, 0); 30];
     let starts = starts(&limiter, &comes).await;
     let times: Vec<_> = starts.iter().map(|(at, _)| *at).collect();
-    assert!(times[0] >= secs(20), "{times:?}");
+    assert!(times[0] >= 20 * SECOND, "{times:?}");
     assert!(
-        times.windows(2).all(|two| two[1] - two[0] >= secs(1)),
+        times.windows(2).all(|two| two[1] - two[0] >= SECOND),
         "{times:?}"
     );
 }
@@ -235,15 +233,15 @@ async fn pauses_the_key_as_the_server_asks_and_comes_back_one_by_one() {
 #[tokio::test(start_paused = true)]
 async fn pauses_where_the_server_does_not_say_how_long_and_never_for_hours() {
     for (kind, asked, longest) in [
-        (FailureKind::RateLimited, None, secs(10)),
-        (FailureKind::Overloaded, Some(secs(3)), secs(4)),
-        (FailureKind::RateLimited, Some(secs(86_400)), secs(16 * 60)),
+        (FailureKind::RateLimited, None, 10 * SECOND),
+        (FailureKind::Overloaded, Some(3 * SECOND), 4 * SECOND),
+        (FailureKind::RateLimited, Some(86_400 * SECOND), 16 * MINUTE),
     ] {
         let limiter = requests(60);
         turn(&limiter, 0).await.failed(kind, asked);
         let begin = Instant::now();
         drop(turn(&limiter, 0).await);
-        assert!(begin.elapsed() >= secs(3), "{kind}");
+        assert!(begin.elapsed() >= 3 * SECOND, "{kind}");
         assert!(begin.elapsed() <= longest, "{kind} {:?}", begin.elapsed());
     }
 }
@@ -266,18 +264,18 @@ async fn turns_away_at_once_who_would_wait_too_long_each_to_a_time_of_its_own() 
     let begin = Instant::now();
     let mut waits = Vec::new();
     for _ in 0..5 {
-        let turn = limiter.admit(0, Priority::Interactive, secs(30)).await;
+        let turn = limiter.admit(0, Priority::Interactive, 30 * SECOND).await;
         waits.push(turn.unwrap_err().wait);
     }
     assert_eq!(begin.elapsed(), Duration::ZERO);
     assert!(waits[0] >= MINUTE, "{waits:?}");
     assert!(
-        waits.windows(2).all(|two| two[1] - two[0] >= secs(9)),
+        waits.windows(2).all(|two| two[1] - two[0] >= 9 * SECOND),
         "{waits:?}"
     );
     // Who comes back then has its turn.
-    sleep(waits[0]).await;
-    let turn = limiter.admit(0, Priority::Interactive, secs(30)).await;
+    sleep(waits[0]).await; // The clock is paused.
+    let turn = limiter.admit(0, Priority::Interactive, 30 * SECOND).await;
     assert!(turn.is_ok());
 }
 
@@ -285,19 +283,19 @@ async fn turns_away_at_once_who_would_wait_too_long_each_to_a_time_of_its_own() 
 async fn turns_away_who_has_waited_as_long_as_it_can() {
     let limiter = requests(2);
     drop(turn(&limiter, 0).await);
-    sleep(secs(50)).await;
+    sleep(50 * SECOND).await; // The clock is paused.
     drop(turn(&limiter, 0).await);
-    let first = limiter.admit(0, Priority::Batch, secs(40));
+    let first = limiter.admit(0, Priority::Batch, 40 * SECOND);
     // Those that come later and go first.
     let later = async {
-        sleep(secs(5)).await;
+        sleep(5 * SECOND).await; // The clock is paused.
         join_all((0..4).map(|_| turn(&limiter, 0))).await.len()
     };
     let begin = Instant::now();
     let (first, _) = tokio::join!(async { (first.await, begin.elapsed()) }, later);
     let (away, waited) = first;
     let away = away.unwrap_err();
-    assert_eq!(waited, secs(40));
+    assert_eq!(waited, 40 * SECOND);
     assert!(!away.wait.is_zero());
 }
 

@@ -29,6 +29,10 @@ const KINDS: [FailureKind; 21] = [
     FailureKind::Internal,
 ];
 
+const MICRO: Duration = Duration::from_micros(1); // Only compared, never waited for.
+const MILLI: Duration = Duration::from_millis(1); // Only compared, never waited for.
+const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
+
 const STEP: StepId = StepId::new(1, 0);
 
 fn jitter(nonce: u128) -> Jitter {
@@ -76,12 +80,12 @@ fn asking(retry_after: Duration) -> StepFailure {
 fn doubles_the_longest_delay_up_to_that_of_the_policy() {
     let policy = RetryPolicy {
         maximum_attempts: 8,
-        maximum_interval: Duration::from_secs(10),
+        maximum_interval: 10 * SECOND,
         ..RetryPolicy::default()
     };
     for (attempt, seconds) in (1..).zip([1, 2, 4, 8, 10, 10, 10]) {
         let found = longest(&policy, attempt, &overloaded());
-        assert!(is_nearly(found, Duration::from_secs(seconds)), "{found:?}");
+        assert!(is_nearly(found, seconds * SECOND), "{found:?}");
     }
     assert_eq!(delay(&policy, 8, &overloaded()), None);
 }
@@ -89,14 +93,14 @@ fn doubles_the_longest_delay_up_to_that_of_the_policy() {
 #[test]
 fn keeps_delays_to_whole_milliseconds() {
     let policy = RetryPolicy {
-        initial_interval: Duration::from_millis(100),
+        initial_interval: 100 * MILLI,
         backoff_coefficient: 1.5,
         ..RetryPolicy::default()
     };
     for (attempt, millis) in (1..).zip([100, 150, 225, 338]) {
         let delay = delay(&policy, attempt, &overloaded()).unwrap();
         assert_eq!(delay.subsec_nanos() % 1_000_000, 0);
-        assert!(delay >= Duration::from_millis(1) && delay <= Duration::from_millis(millis));
+        assert!(delay >= MILLI && delay <= millis * MILLI);
     }
 }
 
@@ -104,7 +108,7 @@ fn keeps_delays_to_whole_milliseconds() {
 fn waits_as_long_as_the_other_side_asks_and_then_spreads_what_comes_back() {
     let policy = RetryPolicy::default();
     for (asked, spread) in [(300_000, 30_000), (7_000, 1_000), (20, 1_000)] {
-        let [asked, spread] = [asked, spread].map(Duration::from_millis);
+        let [asked, spread] = [asked, spread].map(|millis| millis * MILLI);
         let found = longest(&policy, 1, &asking(asked));
         assert!(is_nearly(found - asked, spread), "{found:?}");
         let shortest = (0..2_000).filter_map(|n| delay_of(n, &policy, 1, &asking(asked)));
@@ -128,7 +132,7 @@ fn by_second(longest: Duration, delays: impl Iterator<Item = Duration>) -> (Vec<
 
 #[test]
 fn draws_the_same_for_the_same_run_step_and_attempt_alone() {
-    let hour = Duration::from_secs(3600);
+    let hour = 3600 * SECOND;
     let [one, other] = ["nightly", "daily"].map(|name| RunId::new(name).unwrap());
     let nonce = Some(Uuid::from_u128(7));
     let draw =
@@ -153,12 +157,8 @@ fn draws_the_same_for_the_same_run_step_and_attempt_alone() {
 #[test]
 fn has_no_delay_to_draw_from_less_than_a_millisecond() {
     assert_eq!(jitter(7).within(1, Duration::ZERO), Duration::ZERO);
-    assert_eq!(
-        jitter(7).within(1, Duration::from_micros(999)),
-        Duration::ZERO
-    );
-    let one = Duration::from_millis(1);
-    assert_eq!(jitter(7).within(1, one), one);
+    assert_eq!(jitter(7).within(1, 999 * MICRO), Duration::ZERO);
+    assert_eq!(jitter(7).within(1, MILLI), MILLI);
     assert!(jitter(7).within(1, Duration::MAX) > Duration::ZERO);
 }
 
@@ -206,16 +206,16 @@ fn survives_senseless_factors() {
 prop_compose! {
     fn policies()(
         maximum_attempts in 0..2_000_u32,
-        initial in 0..100_000_u64,
+        initial in 0..100_000_u32,
         backoff_coefficient in 1.0..10.0_f64,
-        maximum in 0..1_000_000_u64,
+        maximum in 0..1_000_000_u32,
         non_retryable in proptest::collection::vec(proptest::sample::select(&KINDS), 0..3),
     ) -> RetryPolicy {
         RetryPolicy {
             maximum_attempts,
-            initial_interval: Duration::from_millis(initial),
+            initial_interval: initial * MILLI,
             backoff_coefficient,
-            maximum_interval: Duration::from_millis(maximum),
+            maximum_interval: maximum * MILLI,
             non_retryable,
             give_up_after: None,
         }
@@ -225,11 +225,11 @@ prop_compose! {
 prop_compose! {
     fn failures()(
         kind in proptest::sample::select(&KINDS),
-        retry_after in proptest::option::of(0..1_000_000_u64),
+        retry_after in proptest::option::of(0..1_000_000_u32),
         retryable in any::<bool>(),
     ) -> StepFailure {
         StepFailure {
-            retry_after: retry_after.map(Duration::from_millis),
+            retry_after: retry_after.map(|millis| millis * MILLI),
             retryable,
             ..StepFailure::new(kind, "as told")
         }
@@ -279,18 +279,18 @@ proptest! {
     #[test]
     fn no_second_of_a_delay_holds_more_than_twice_its_share(
         first_nonce in any::<u128>(),
-        seconds in 1..=60_u64,
-        asked in proptest::option::of(1..600_u64),
+        seconds in 1..=60_u32,
+        asked in proptest::option::of(1..600_u32),
         attempt in 1..5_u32,
     ) {
-        let longest = Duration::from_secs(seconds);
+        let longest = seconds * SECOND;
         let policy = RetryPolicy {
             initial_interval: longest,
             backoff_coefficient: 1.0,
             ..RetryPolicy::default()
         };
         let failure = StepFailure {
-            retry_after: asked.map(Duration::from_secs),
+            retry_after: asked.map(|seconds| seconds * SECOND),
             ..overloaded()
         };
         let asked = failure.retry_after.unwrap_or_default();

@@ -162,7 +162,7 @@ impl Provider for Slow {
     async fn complete_stream(&self, _: &CompletionRequest) -> Result<StreamHandle, ProviderError> {
         let every = self.every;
         let pieces = stream::iter(0..self.pieces).then(move |_| async move {
-            tokio::time::sleep(every).await;
+            tokio::time::sleep(every).await; // The clock is paused.
             StreamEvent::TextDelta("x".into())
         });
         let whole = StreamEvent::MessageComplete(Box::new(answer("x")));
@@ -174,8 +174,7 @@ impl Provider for Slow {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_bounds_the_silence_of_a_model_and_not_its_answer() {
-    // The timeout is 60 s.
-    let every = Duration::from_secs(50);
+    let every = Duration::from_secs(50); // The timeout is 60 s, and the clock is paused.
     let asked = |pieces| async move {
         let executor = Executor::builder()
             .provider("m", Slow { every, pieces })

@@ -1,7 +1,7 @@
 // An MCP server that misbehaves as its first argument says, and does nothing else.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { writeFileSync } from "node:fs";
+import { readFile, readFileSync, writeFileSync } from "node:fs";
 
 const mode = process.argv[2];
 let pings = 0;
@@ -98,12 +98,14 @@ const evil = (id) => {
       return;
     case "silent":
       return;
-    case "pingless":
-      setTimeout(() => send({ id, result: text("done") }), 3000);
-      return;
+    case "pingless": {
+      // Until the second argument, a pipe, is let go. It says how many pings came meanwhile.
+      const before = pings;
+      return readFile(process.argv[3], () => send({ id, result: text(`done ${pings - before}`) }));
+    }
     case "blocks":
       // As a tool that computes: nothing else is read or answered meanwhile.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
+      readFileSync(process.argv[3]);
       return send({ id, result: text("done") });
     default:
       return send({ id, error: { code: -32603, message: "\u001b[2Jbad" } });
@@ -113,14 +115,14 @@ const evil = (id) => {
 if (mode === "stubborn") {
   process.on("SIGTERM", () => {});
   // A child in the same group, which is as stubborn.
-  const child = spawn("bash", ["-c", "trap '' TERM; while :; do sleep 1; done"], { stdio: "ignore" });
+  const child = spawn("bash", ["-c", "trap '' TERM; while :; do sleep 1; done"], { stdio: "ignore" }); // Until it is killed.
   writeFileSync(process.argv[3], `${process.pid} ${child.pid}`);
-  setInterval(() => {}, 1000);
+  setInterval(() => {}, 1000); // Does not let it end.
 }
 if (mode === "stillborn") {
   process.stderr.write("cannot find my configuration\n", () => process.exit(1));
 } else if (mode === "mute") {
-  setInterval(() => {}, 1000);
+  setInterval(() => {}, 1000); // Does not let it end.
 } else if (mode === "babbler") {
   forever("hello\n".repeat(1000));
 } else {

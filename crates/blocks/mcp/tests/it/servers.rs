@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use neuron_harness::PipeGate;
 use neuron_mcp::{McpClientHandler, McpError, McpServerSpec, McpServers};
 use neuron_patience::patience;
 use neuron_types::ToolContext;
@@ -15,12 +16,21 @@ use serde_json::json;
 use tokio::time;
 
 use crate::{
-    programs::{everything, filesystem, hostile, is_running, text, until},
-    stopping::stubborn,
+    programs::{HOUR, everything, filesystem, hostile, is_running, text, until},
+    stopping::{stubborn, with_file},
 };
 
 /// More than the time between two looks at a server.
-const A_LOOK: Duration = Duration::from_secs(31);
+const A_LOOK: Duration = Duration::from_secs(31); // The clock is advanced by it.
+
+/// More than the time after which it is reported that a server is waited for.
+const SLOW: Duration = Duration::from_secs(3); // The clock is advanced by it.
+
+/// More hours than the clock is advanced by in any test.
+const YEAR: Duration = HOUR.saturating_mul(24 * 365);
+
+/// A task that sleeps goes on after all others that need not wait, however short it is.
+const PAUSE: Duration = Duration::from_millis(5); // Lets the other tasks go on.
 
 fn alone(spec: McpServerSpec) -> (McpServerSpec, Arc<dyn McpClientHandler>) {
     (spec, Arc::new(()))
@@ -91,11 +101,13 @@ fn signal(id: u32, signal: Signal) {
     kill_process(id, signal).unwrap();
 }
 
-/// Lets the time for the next look at the servers come.
-async fn look() {
+/// Lets this time pass at once, for those who have begun to wait for a time.
+async fn pass(time: Duration) {
+    time::sleep(PAUSE).await; // All tasks that can go on do so before.
     time::pause();
-    time::advance(A_LOOK).await;
+    time::advance(time).await;
     time::resume();
+    time::sleep(PAUSE).await; // And those that it was for go on.
 }
 
 #[tokio::test]
@@ -106,7 +118,7 @@ async fn one_that_died_is_started_again_without_a_call() {
     let first = another(&file, &[]).await;
     signal(first, Signal::KILL);
     until("the end of the server", || !is_running(first)).await;
-    look().await;
+    pass(A_LOOK).await;
     let second = another(&file, &[first]).await;
     assert!(is_running(second));
     servers.stop().await;
@@ -117,26 +129,79 @@ async fn one_that_died_is_started_again_without_a_call() {
 async fn one_that_hangs_is_ended_and_started_again_without_a_call() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ids");
-    let spec = stubborn(&file).timeout(Duration::from_secs(20));
+    let spec = stubborn(&file).timeout(HOUR).start_timeout(YEAR);
     let servers = McpServers::start([alone(spec)]).await.unwrap();
     let first = another(&file, &[]).await;
     signal(first, Signal::STOP);
-    look().await;
+    pass(A_LOOK).await;
+    pass(HOUR).await;
     let second = another(&file, &[first]).await;
     assert!(!is_running(first) && is_running(second));
     servers.stop().await;
 }
 
-/// Servers that are looked at all the time, and have little time to answer a ping.
-async fn closely_watched(mode: &str) -> McpServers {
-    let spec = hostile(mode).timeout(Duration::from_secs(3));
-    let spec = spec.start_timeout(patience());
-    McpServers::builder()
-        .server(spec, Arc::new(()))
-        .health_interval(Duration::from_millis(50))
-        .start()
-        .await
-        .unwrap()
+/// A server whose tool `evil` is held at a gate, and one that witnesses that servers are looked at. That happens where
+/// the clock is advanced, and no sooner.
+struct Watched {
+    _folder: tempfile::TempDir,
+    gate: Arc<PipeGate>,
+    servers: McpServers,
+}
+
+impl Watched {
+    /// The server that does what `mode` says has this time to answer a ping.
+    async fn start(mode: &str, timeout: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate");
+        let gate = Arc::new(PipeGate::at(&path));
+        let watched = with_file(hostile(mode), &path).timeout(timeout);
+        let mut witness = hostile("pingless").timeout(YEAR);
+        witness.name = "witness".into();
+        let servers = McpServers::builder()
+            .server(watched.start_timeout(YEAR), Arc::new(()))
+            .server(witness, Arc::new(()))
+            .health_interval(HOUR)
+            .start()
+            .await
+            .unwrap();
+        Self {
+            _folder: folder,
+            gate,
+            servers,
+        }
+    }
+
+    /// The process of a server, and how often it was sent a ping.
+    async fn process(&self, server: &str) -> (String, u32) {
+        let said = called(&self.servers, &format!("{server}__fine")).await;
+        let (process, pings) = said.split_once(' ').unwrap();
+        (process.to_owned(), pings.parse().unwrap())
+    }
+
+    /// Lets many looks happen: until this server was sent some pings more.
+    async fn looks(&self, server: &str) {
+        let start = Instant::now();
+        let (_, before) = self.process(server).await;
+        loop {
+            pass(HOUR).await;
+            let (_, pings) = self.process(server).await;
+            if pings > before + 3 {
+                return;
+            }
+            assert!(start.elapsed() < patience(), "nobody looks at {server}");
+        }
+    }
+
+    /// What `evil` answers after servers were looked at many times.
+    async fn works(&self) -> String {
+        let looked_at = async {
+            let gate = Arc::clone(&self.gate);
+            let held = tokio::task::spawn_blocking(move || gate.reader()).await;
+            self.looks("witness").await;
+            drop(held.unwrap());
+        };
+        tokio::join!(called(&self.servers, "hostile__evil"), looked_at).0
+    }
 }
 
 async fn called(servers: &McpServers, tool: &str) -> String {
@@ -145,58 +210,37 @@ async fn called(servers: &McpServers, tool: &str) -> String {
     text(&called.unwrap())
 }
 
-/// The process that answers, and how often it was sent a ping.
-async fn process(servers: &McpServers) -> (String, u32) {
-    let said = called(servers, "hostile__fine").await;
-    let (process, pings) = said.split_once(' ').unwrap();
-    (process.to_owned(), pings.parse().unwrap())
-}
-
 #[tokio::test]
 async fn one_without_ping_lives_and_answers_a_call_that_is_longer_than_many_looks() {
-    let servers = closely_watched("pingless").await;
-    let (first, _) = process(&servers).await;
+    let watched = Watched::start("pingless", YEAR).await;
+    let (first, _) = watched.process("hostile").await;
     // It answers each ping with an error.
-    let start = Instant::now();
-    loop {
-        let (now, pings) = process(&servers).await;
-        assert_eq!(now, first);
-        if pings > 3 {
-            break;
-        }
-        assert!(start.elapsed() < patience(), "nobody looks at it");
-        time::sleep(Duration::from_millis(60)).await;
-    }
-    let (_, before) = process(&servers).await;
-    assert_eq!(called(&servers, "hostile__evil").await, "done");
-    let (now, after) = process(&servers).await;
-    assert_eq!(now, first);
-    assert!(
-        after - before < 30,
-        "it is left alone while it works: {before}, {after}"
-    );
-    servers.stop().await;
+    watched.looks("hostile").await;
+    assert_eq!(watched.process("hostile").await.0, first);
+    // It is left alone while it works.
+    assert_eq!(watched.works().await, "done 0");
+    assert_eq!(watched.process("hostile").await.0, first);
+    watched.servers.stop().await;
 }
 
 #[tokio::test]
 async fn one_that_answers_nothing_while_it_works_answers_its_call() {
-    let servers = closely_watched("blocks").await;
-    let (first, _) = process(&servers).await;
-    assert_eq!(called(&servers, "hostile__evil").await, "done");
-    assert_eq!(process(&servers).await.0, first);
-    servers.stop().await;
+    // The time for an answer to a ping passes between two looks.
+    let watched = Watched::start("blocks", HOUR / 2).await;
+    let (first, _) = watched.process("hostile").await;
+    assert_eq!(watched.works().await, "done");
+    assert_eq!(watched.process("hostile").await.0, first);
+    watched.servers.stop().await;
 }
 
 #[tokio::test]
 async fn one_that_is_not_required_and_says_nothing_is_left_out() {
     let heard = Arc::new(Mutex::new(Vec::new()));
-    let mut mute = hostile("mute")
-        .start_timeout(Duration::from_secs(3))
-        .required(false);
+    let mut mute = hostile("mute").start_timeout(HOUR).required(false);
     mute.name = "mute".into();
-    let servers = McpServers::builder()
+    let starting = McpServers::builder()
         .server(mute, Arc::new(()))
-        .server(hostile("refuses"), Arc::new(()))
+        .server(hostile("refuses").timeout(YEAR), Arc::new(()))
         .notices(Arc::new({
             let heard = Arc::clone(&heard);
             move |notice: &neuron_mcp::McpNotice<'_>| {
@@ -206,9 +250,13 @@ async fn one_that_is_not_required_and_says_nothing_is_left_out() {
                 }
             }
         }))
-        .start()
-        .await
-        .unwrap();
+        .start();
+    let (servers, ()) = tokio::join!(starting, async {
+        pass(SLOW).await;
+        until("the first notice", || !heard.lock().unwrap().is_empty()).await;
+        pass(HOUR).await;
+    });
+    let servers = servers.unwrap();
     assert!(servers.names().eq(["hostile"]));
     let failed = servers.failed("mute").unwrap();
     assert!(
@@ -223,10 +271,10 @@ async fn one_that_is_not_required_and_says_nothing_is_left_out() {
     };
     assert_eq!(
         waiting,
-        "waiting for the MCP server mute to start, for at most 3s"
+        "waiting for the MCP server mute to start, for at most 3600s"
     );
     assert!(
-        left_out.contains("no answer within 3s, which start_timeout sets")
+        left_out.contains("no answer within 3600s, which start_timeout sets")
             && left_out.ends_with(": its tools are left out"),
         "{left_out}"
     );

@@ -8,7 +8,11 @@ use crate::programs::{hostile, is_running, until};
 
 /// A server that ignores the end of its input and SIGTERM, and has a child that does so too.
 pub(crate) fn stubborn(file: &std::path::Path) -> McpServerSpec {
-    let mut spec = hostile("stubborn");
+    with_file(hostile("stubborn"), file)
+}
+
+/// The same, told of a file as well.
+pub(crate) fn with_file(mut spec: McpServerSpec, file: &std::path::Path) -> McpServerSpec {
     if let McpTransport::Stdio { args, .. } = &mut spec.transport {
         args.push(file.to_str().unwrap().to_owned());
     }

@@ -7,6 +7,9 @@ use wiremock::ResponseTemplate;
 
 use crate::fake_api::{FakeApi, KEY, hello};
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Longer than any test takes.
+const SHORT: Duration = Duration::from_millis(50); // What takes a day is late, on any machine.
+
 #[tokio::test]
 async fn key_and_version_are_headers() {
     let api = FakeApi::with_body(json!({"content": []})).await;
@@ -43,13 +46,9 @@ async fn a_token_is_sent_as_a_bearer() {
 
 #[tokio::test]
 async fn an_answer_that_takes_too_long_is_a_timeout() {
-    let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
+    let slow = ResponseTemplate::new(200).set_delay(DAY); // Nobody waits for it.
     let api = FakeApi::answering(slow).await;
-    let client = api
-        .client()
-        .timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
+    let client = api.client().timeout(SHORT).build().unwrap();
     let error = client.complete(&hello()).await.unwrap_err();
     assert_eq!(error.kind(), FailureKind::Timeout);
     assert!(error.is_retryable());

@@ -8,7 +8,10 @@ use neuron_provider_anthropic::Anthropic;
 use neuron_provider_http::STREAM_TRUNCATED;
 use neuron_types::{FailureKind, Provider, ProviderError, StreamEvent};
 use serde_json::json;
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{
+    sync::oneshot,
+    time::{self, timeout},
+};
 use wiremock::ResponseTemplate;
 
 use crate::{
@@ -19,9 +22,7 @@ use crate::{
 };
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_1\r\nconnection: close\r\n\r\n";
-const LONG: Duration = Duration::from_secs(600);
-/// For a server that is silent on purpose: long enough for what is there to come.
-const SHORT: Duration = Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(3600); // Passes where the clock is paused only.
 
 fn hello_events() -> String {
     wire_stream::streamed(
@@ -38,14 +39,9 @@ fn client(base_url: String, idle: Duration) -> Anthropic {
     builder.idle_timeout(idle).build().unwrap()
 }
 
-async fn fails_after(body: &str, then: Then) -> (Vec<StreamEvent>, ProviderError) {
-    let idle = if matches!(then, Then::Close) {
-        LONG
-    } else {
-        SHORT
-    };
-    let server = serve(format!("{HEAD}{body}"), then).await;
-    let (events, answer) = stream(&client(server, idle), &hello()).await;
+async fn fails_after(body: &str) -> (Vec<StreamEvent>, ProviderError) {
+    let server = serve(format!("{HEAD}{body}"), Then::Close).await;
+    let (events, answer) = stream(&client(server, LONG), &hello()).await;
     (events, answer.unwrap_err())
 }
 
@@ -54,7 +50,7 @@ async fn a_stream_that_ends_too_early_is_a_retryable_error_wherever_it_ends() {
     let events = hello_events();
     let ends = events.match_indices("\n\n").map(|(at, _)| at + 2);
     for end in ends.take_while(|end| *end < events.len()).chain([0, 40]) {
-        let (_, error) = fails_after(&events[..end], Then::Close).await;
+        let (_, error) = fails_after(&events[..end]).await;
         assert_eq!(error.kind(), FailureKind::Network, "{end}: {error}");
         assert_eq!(error.code(), Some(STREAM_TRUNCATED), "{end}");
         assert!(error.is_retryable());
@@ -65,7 +61,7 @@ async fn a_stream_that_ends_too_early_is_a_retryable_error_wherever_it_ends() {
 async fn what_came_before_an_error_was_handed_out() {
     let events = hello_events();
     let cut = events.find("event: content_block_stop").unwrap();
-    let (seen, error) = fails_after(&events[..cut], Then::Close).await;
+    let (seen, error) = fails_after(&events[..cut]).await;
     let text: String = seen
         .iter()
         .filter_map(|event| match event {
@@ -105,7 +101,7 @@ async fn an_error_in_the_stream_has_the_kind_of_the_same_error_without_one() {
         let event = json!({"type": "error", "request_id": "req_body",
             "error": {"type": said, "message": format!("why, {KEY}")}});
         let body = format!("{}event: error\ndata: {event}\n\n", &events[..cut]);
-        let (seen, error) = fails_after(&body, Then::Close).await;
+        let (seen, error) = fails_after(&body).await;
         assert!(!seen.is_empty());
         assert_eq!(error.kind(), kind, "{said}");
         assert_eq!(error.is_retryable(), retryable, "{said}");
@@ -123,7 +119,7 @@ async fn an_error_in_the_stream_has_the_kind_of_the_same_error_without_one() {
 async fn an_event_that_is_no_json_is_a_retryable_network_failure() {
     for garbage in ["data: {\"type\":\n\n", "data: <html>\n\n", "data: [1]\n\n"] {
         let body = format!("{garbage}{}", hello_events());
-        let (_, error) = fails_after(&body, Then::Close).await;
+        let (_, error) = fails_after(&body).await;
         assert_eq!(error.kind(), FailureKind::Network, "{garbage}");
         assert!(error.is_retryable());
     }
@@ -133,8 +129,25 @@ async fn an_event_that_is_no_json_is_a_retryable_network_failure() {
 async fn a_stream_that_falls_silent_is_a_timeout() {
     let events = hello_events();
     let cut = events.find("event: content_block_stop").unwrap();
-    for body in [&events[..cut], ""] {
-        let (_, error) = fails_after(body, hold()).await;
+    for (body, wanted) in [(&events[..cut], "Hello there."), ("", "")] {
+        let server = serve(format!("{HEAD}{body}"), hold()).await;
+        let client = client(server, LONG);
+        let mut events = client.complete_stream(&hello()).await.unwrap().receiver;
+        let mut text = String::new();
+        while text != wanted {
+            let event = timeout(patience(), events.next()).await;
+            if let StreamEvent::TextDelta(piece) = event.expect("it comes").unwrap() {
+                text += &piece;
+            }
+        }
+        // Nothing else ends it: the clock goes on to the end of the silence.
+        time::pause();
+        let mut rest: Vec<StreamEvent> = events.collect().await;
+        time::resume();
+        let end = rest.pop();
+        let Some(StreamEvent::Error(error)) = end else {
+            panic!("no error: {end:?}");
+        };
         assert_eq!(error.kind(), FailureKind::Timeout, "{error}");
         assert!(error.is_retryable());
     }
@@ -198,6 +211,7 @@ async fn an_error_before_the_stream_is_the_calls() {
     let client = api.client().build().unwrap();
     let error = client.complete_stream(&hello()).await.unwrap_err();
     assert_eq!(error.kind(), FailureKind::Overloaded);
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(3)));
+    let asked = Duration::from_secs(3); // Only compared, never waited for.
+    assert_eq!(error.retry_after(), Some(asked));
     assert_eq!(api.requests().await.len(), 1, "one attempt");
 }

@@ -72,7 +72,7 @@ async fn a_refused_connection_is_a_retryable_network_failure_that_names_the_serv
 async fn bytes_that_stop_coming_are_a_timeout() {
     let url = serve("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", hold()).await;
     let client = HttpClient::builder("test", url)
-        .timeout(Duration::from_millis(100))
+        .timeout(Duration::from_millis(100)) // The rest never comes, however long it is.
         .build()
         .unwrap();
 

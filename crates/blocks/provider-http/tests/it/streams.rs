@@ -10,7 +10,7 @@ use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, TokenUsage,
 };
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time};
 
 use crate::raw_server::{Then, Watch, hold, serve};
 
@@ -97,9 +97,8 @@ async fn answer(url: &str, idle: Duration) -> (Vec<String>, Result<String, Provi
     (texts.collect(), end)
 }
 
-const LONG: Duration = Duration::from_secs(600);
-/// Long enough for what is there to come.
-const SHORT: Duration = Duration::from_secs(3);
+const LONG: Duration = Duration::from_secs(3600); // Passes where the clock is paused only.
+const SHORT: Duration = Duration::from_millis(50); // For what never comes, or has no such limit.
 
 #[tokio::test]
 async fn an_answer_comes_in_pieces_and_then_whole() {
@@ -157,13 +156,25 @@ async fn an_answer_that_is_all_there_needs_no_end_marker() {
 async fn silence_is_a_retryable_timeout() {
     let url = serve(format!("{HEAD}data: \"Hel\"\n\n"), hold()).await;
 
-    let (texts, end) = answer(&url, SHORT).await;
+    let mut stream = open(&client(&url, LONG))
+        .await
+        .into_answer(Texts::default());
+    let text = stream.receiver.next().await;
+    // Nothing else is to come: the clock goes on to the end of the silence.
+    time::pause();
+    let end = stream.receiver.next().await;
 
-    let error = end.unwrap_err();
-    assert_eq!(texts, ["Hel"]);
+    assert!(
+        matches!(&text, Some(StreamEvent::TextDelta(text)) if text == "Hel"),
+        "{text:?}"
+    );
+    let Some(StreamEvent::Error(error)) = end else {
+        panic!("no error: {end:?}");
+    };
     assert_eq!(error.kind(), FailureKind::Timeout);
     assert!(error.is_retryable());
-    assert!(error.to_string().contains("3s"), "{error}");
+    assert!(error.to_string().contains("for 3600s"), "{error}");
+    assert!(stream.receiver.next().await.is_none());
 }
 
 #[tokio::test]
@@ -184,8 +195,8 @@ async fn a_stream_may_take_longer_than_an_attempt() {
     let body = "data: \"Hi\"\n\n";
     let url = serve(format!("{HEAD}{body}"), hold()).await;
     let client = HttpClient::builder("test", url)
-        .timeout(Duration::from_millis(1))
-        .idle_timeout(SHORT)
+        .timeout(SHORT)
+        .idle_timeout(LONG)
         .build()
         .unwrap();
 
@@ -193,8 +204,10 @@ async fn a_stream_may_take_longer_than_an_attempt() {
 
     assert!(events.advance().await.unwrap());
     assert_eq!(events.event().data, b"\"Hi\"");
+    // Nothing else is to come: the clock goes on to the end of the silence.
+    time::pause();
     let error = events.advance().await.unwrap_err();
-    assert!(error.to_string().contains("3s"), "{error}");
+    assert!(error.to_string().contains("for 3600s"), "{error}");
 }
 
 #[tokio::test]
@@ -221,7 +234,8 @@ async fn an_error_among_the_events_is_quoted_without_the_key() {
     let error = end.unwrap_err();
     assert_eq!(texts, ["Hel"]);
     assert_eq!(error.kind(), FailureKind::Overloaded);
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    let asked = Duration::from_secs(7); // Only compared, never waited for.
+    assert_eq!(error.retry_after(), Some(asked));
     let text = format!("{error} {error:?}");
     assert!(text.contains("no room for [redacted]"), "{text}");
     assert!(!text.contains("0123456789"), "{text}");

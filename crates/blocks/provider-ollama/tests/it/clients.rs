@@ -10,6 +10,9 @@ use crate::{
     fake_api::{FakeApi, KEY, answer},
 };
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Longer than any test takes.
+const SHORT: Duration = Duration::from_millis(50); // What takes a day is late, on any machine.
+
 #[tokio::test]
 async fn a_key_is_sent_as_a_bearer_and_none_is_needed() {
     let api = FakeApi::with_body(&answer(&json!({"content": "Hi"}))).await;
@@ -40,13 +43,10 @@ fn debug_shows_no_key() {
 
 #[tokio::test]
 async fn an_answer_that_takes_too_long_is_a_timeout() {
-    let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
+    let slow = ResponseTemplate::new(200).set_delay(DAY); // Nobody waits for it.
     let api = FakeApi::answering(slow).await;
-    let builder = api.builder().timeout(Duration::from_millis(50));
-    let client = builder
-        .idle_timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
+    let builder = api.builder().timeout(SHORT);
+    let client = builder.idle_timeout(SHORT).build().unwrap();
     let whole = client.complete(&hello()).await.unwrap_err();
     let stream = client.complete_stream(&hello()).await.unwrap_err();
     for error in [whole, stream] {

@@ -13,6 +13,8 @@ use crate::{
     fake_api::{FakeApi, sent, sent_by},
 };
 
+const SECOND: Duration = Duration::from_secs(1); // Only told to the server.
+
 #[tokio::test]
 async fn text_and_settings() {
     let request = hello().with_head(|head| {
@@ -33,7 +35,7 @@ async fn text_and_settings() {
         |builder| {
             builder
                 .num_ctx(16_384)
-                .keep_alive(KeepAlive::For(Duration::from_secs(600)))
+                .keep_alive(KeepAlive::For(600 * SECOND))
                 .think(Think::Off)
         },
         &request,
@@ -151,10 +153,7 @@ async fn how_long_a_model_stays_is_said_in_seconds() {
         sent_by(|builder| builder.keep_alive(keep_alive), &hello()).await["keep_alive"].clone()
     };
     assert_eq!(told(KeepAlive::For(Duration::ZERO)).await, json!(0));
-    assert_eq!(
-        told(KeepAlive::For(Duration::from_millis(1500))).await,
-        json!(1.5)
-    );
+    assert_eq!(told(KeepAlive::For(SECOND * 3 / 2)).await, json!(1.5));
     assert_eq!(told(KeepAlive::Forever).await, json!(-1));
 }
 

@@ -10,6 +10,9 @@ use crate::{
     fake_api::{FakeApi, KEY, chat_answer},
 };
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Longer than any test takes.
+const SHORT: Duration = Duration::from_millis(50); // What takes a day is late, on any machine.
+
 #[tokio::test]
 async fn key_organization_and_project_are_headers() {
     let api = FakeApi::with_body(&chat_answer(&json!({}))).await;
@@ -38,13 +41,9 @@ async fn key_organization_and_project_are_headers() {
 
 #[tokio::test]
 async fn an_answer_that_takes_too_long_is_a_timeout() {
-    let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
+    let slow = ResponseTemplate::new(200).set_delay(DAY); // Nobody waits for it.
     let api = FakeApi::answering(slow).await;
-    let client = api
-        .chat()
-        .timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
+    let client = api.chat().timeout(SHORT).build().unwrap();
     let error = client.complete(&hello()).await.unwrap_err();
     assert_eq!(error.kind(), FailureKind::Timeout);
     assert!(error.is_retryable());

@@ -125,6 +125,6 @@ pub(crate) fn eventually(what: &str, is: impl Fn() -> bool) {
     let started = Instant::now();
     while !is() {
         assert!(started.elapsed() < patience(), "never: {what}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(std::time::Duration::from_millis(5)); // Between two looks.
     }
 }

@@ -1,54 +1,85 @@
 //! Processes end with the command, and with the worker.
 
 use std::{
-    fs,
+    fs::{File, OpenOptions},
     io::Read as _,
+    os::unix::fs::OpenOptionsExt as _,
     process::{Command, Stdio},
     time::Duration,
 };
 
 use neuron_patience::patience;
 use neuron_sandbox::{Confinement, Sandbox, use_helper};
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use tokio::time::timeout;
 
 use crate::place::{PROBE, Place, eventually, places};
 
-/// Leaves three processes behind that write on: in the background, in a session of its own, and twice removed.
-const LEAVE: &str =
-    "write() { trap '' TERM HUP INT; while :; do echo $1 >> alive; sleep 0.01; done; }
-export -f write
-write a &
-setsid bash -c 'write b' &
-(setsid bash -c 'write c & disown' &) &
-until grep -qs a alive && grep -qs b alive && grep -qs c alive; do sleep 0.01; done
+/// Leaves three processes behind that never end: in the background, in a session of its own, and twice removed. Each
+/// has the pipe `held` open as long as it lives, and waits for what nobody writes to it.
+const LEAVE: &str = "exec 9<> held
+stay() { trap '' TERM HUP INT; echo $1 >> alive; while :; do read -r _ <&9; done; }
+export -f stay
+stay a &
+setsid bash -c 'stay b' &
+(setsid bash -c 'stay c & disown' &) &
+until grep -qs a alive && grep -qs b alive && grep -qs c alive; do
+    sleep 0.01 # Between two looks.
+done
 echo left";
 
-fn length(place: &Place) -> u64 {
-    fs::metadata(place.work().join("alive")).map_or(0, |found| found.len())
+/// Waits for what nobody writes, once `LEAVE` was run.
+const WAIT: &str = "read -r _ <&9";
+
+/// A pipe that the processes of a place have open.
+struct Held(File);
+
+impl Held {
+    fn in_place(place: &Place) -> Self {
+        let path = place.work().join("held");
+        mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+        // It cannot be opened for reading only without waiting for a writer.
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+        let mut options = OpenOptions::new();
+        let pipe = options.read(true).custom_flags(flags).open(path).unwrap();
+        Self(pipe)
+    }
+
+    /// Whether no process has it open: all that had it have ended.
+    fn is_free(&self) -> bool {
+        // There is nothing to read while somebody could write, and the end once nobody could.
+        (&self.0).read(&mut [0]).is_ok_and(|count| count == 0)
+    }
+
+    fn assert_gets_free(&self) {
+        eventually("all that was started has ended", || self.is_free());
+    }
 }
 
-/// Nothing writes any more.
-fn assert_ends(place: &Place) {
-    eventually("nothing is written any more", || {
-        let before = length(place);
-        std::thread::sleep(Duration::from_millis(200));
-        length(place) == before
-    });
+/// Waits until the command in this place says that it is ready.
+async fn ready(place: &Place) {
+    let started = std::time::Instant::now();
+    while !place.work().join("ready").exists() {
+        assert!(started.elapsed() < patience(), "it did not start");
+        tokio::time::sleep(Duration::from_millis(5)).await; // Between two looks.
+    }
 }
 
 #[test]
 fn all_processes_end_with_the_command() {
     for place in places() {
+        let held = Held::in_place(&place);
         // The end of the output is not held up by what was left.
         assert_eq!(place.run(LEAVE).ok(), "left\n");
-        assert_ends(&place);
+        held.assert_gets_free();
     }
 }
 
 #[test]
 fn all_processes_end_with_a_worker_that_is_killed() {
     for place in places() {
-        let script = format!("{LEAVE}; sleep 86400");
+        let held = Held::in_place(&place);
+        let script = format!("{LEAVE}; {WAIT}");
         let mut worker = place
             .worker(&Sandbox::Workspace, &script)
             .stdout(Stdio::piped())
@@ -56,9 +87,10 @@ fn all_processes_end_with_a_worker_that_is_killed() {
             .unwrap();
         let mut output = worker.stdout.take().unwrap();
         output.read_exact(&mut [0; 5]).unwrap();
+        assert!(!held.is_free());
         worker.kill().unwrap();
         worker.wait().unwrap();
-        assert_ends(&place);
+        held.assert_gets_free();
         assert_eq!(output.read(&mut [0]).unwrap(), 0);
     }
 }
@@ -66,12 +98,14 @@ fn all_processes_end_with_a_worker_that_is_killed() {
 #[test]
 fn a_command_that_nothing_confines_ends_with_a_worker_that_is_killed() {
     let place = Place::new(crate::place::BACKENDS[0]);
-    let script = "while :; do echo x >> alive; sleep 0.01; done";
-    let mut worker = place.worker(&Sandbox::Off, script).spawn().unwrap();
-    eventually("it writes", || length(&place) > 0);
+    let held = Held::in_place(&place);
+    let script = format!("exec 9<> held; echo > ready; {WAIT}");
+    let mut worker = place.worker(&Sandbox::Off, &script).spawn().unwrap();
+    eventually("it runs", || place.work().join("ready").exists());
+    assert!(!held.is_free());
     worker.kill().unwrap();
     worker.wait().unwrap();
-    assert_ends(&place);
+    held.assert_gets_free();
 }
 
 fn confinement(place: &Place) -> Confinement {
@@ -83,18 +117,16 @@ fn confinement(place: &Place) -> Confinement {
 #[tokio::test]
 async fn all_processes_end_when_it_is_dropped() {
     for place in places() {
+        let held = Held::in_place(&place);
         let mut command = confinement(&place).command("bash", &place.work()).unwrap();
         command
-            .args(["-c", &format!("{LEAVE}; sleep 86400")])
+            .args(["-c", &format!("{LEAVE}; echo > ready; {WAIT}")])
             .stdout(Stdio::null());
         let process = command.spawn().unwrap();
-        let started = std::time::Instant::now();
-        while length(&place) < 100 {
-            assert!(started.elapsed() < patience(), "it did not start");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        ready(&place).await;
+        assert!(!held.is_free());
         drop(process);
-        assert_ends(&place);
+        held.assert_gets_free();
     }
 }
 
@@ -102,14 +134,10 @@ async fn all_processes_end_when_it_is_dropped() {
 async fn a_command_that_is_stopped_has_time_to_tidy_up() {
     for place in places() {
         let mut command = confinement(&place).command("bash", &place.work()).unwrap();
-        let script = "trap 'echo tidy > tidied; exit' TERM; echo > ready; sleep 86400 & wait";
+        let script = "trap 'echo tidy > tidied; exit' TERM; echo > ready; sleep 86400 & wait"; // Nobody waits it out.
         command.args(["-c", script]);
         let mut process = command.spawn().unwrap();
-        let started = std::time::Instant::now();
-        while !place.work().join("ready").exists() {
-            assert!(started.elapsed() < patience(), "it did not start");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        ready(&place).await;
         timeout(patience(), process.stop(patience())).await.unwrap();
         assert_eq!(place.read("tidied"), "tidy\n");
     }
@@ -117,25 +145,20 @@ async fn a_command_that_is_stopped_has_time_to_tidy_up() {
 
 #[tokio::test]
 async fn a_command_that_does_not_end_is_killed_after_the_grace() {
+    let grace = Duration::from_millis(50); // None of them ends by itself, however long it is.
     for place in places() {
+        let held = Held::in_place(&place);
         let mut command = confinement(&place).command("bash", &place.work()).unwrap();
         command.args([
             "-c",
-            &format!("trap '' TERM; {LEAVE}; while :; do sleep 1; done"),
+            &format!("trap '' TERM; {LEAVE}; echo > ready; {WAIT}"),
         ]);
         command.stdout(Stdio::null());
         let mut process = command.spawn().unwrap();
-        let started = std::time::Instant::now();
-        while length(&place) < 100 {
-            assert!(started.elapsed() < patience(), "it did not start");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        timeout(patience(), process.stop(Duration::from_millis(50)))
-            .await
-            .unwrap();
-        let after = length(&place);
-        assert_ends(&place);
-        assert!(length(&place) <= after + 6);
+        ready(&place).await;
+        assert!(!held.is_free());
+        timeout(patience(), process.stop(grace)).await.unwrap();
+        assert!(held.is_free(), "it returned before all had ended");
     }
 }
 

@@ -1,5 +1,8 @@
 use std::{
-    env, fs,
+    env,
+    fs::OpenOptions,
+    io::Read as _,
+    os::unix::fs::OpenOptionsExt as _,
     process::Command,
     time::{Duration, Instant},
 };
@@ -7,6 +10,7 @@ use std::{
 use neuron_patience::patience;
 use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, ToolError};
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use serde_json::json;
 
 use crate::workspace::{Workspace, text};
@@ -82,18 +86,20 @@ async fn shows_binary_output_as_text() {
 #[tokio::test]
 async fn what_is_left_in_the_background_ends_with_the_command() {
     let place = Workspace::new();
-    let command =
-        "(while :; do echo x >> alive; sleep 0.01; done) & until [ -s alive ]; do :; done";
+    // A pipe that it has open as long as it lives.
+    let held = place.path("held");
+    mkfifoat(CWD, &held, Mode::RUSR | Mode::WUSR).unwrap();
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+    let mut options = OpenOptions::new();
+    let mut held = options.read(true).custom_flags(flags).open(held).unwrap();
+    let command = "(exec 9<> held; echo > alive; read -r _ <&9) & until [ -s alive ]; do :; done";
     place.ok("bash", json!({ "command": command })).await;
-    let length = || fs::metadata(place.path("alive")).unwrap().len();
+    assert!(place.path("alive").exists());
     let started = Instant::now();
-    loop {
-        let before = length();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        if length() == before {
-            break;
-        }
+    // There is nothing to read while somebody could write, and the end once nobody could.
+    while !held.read(&mut [0]).is_ok_and(|count| count == 0) {
         assert!(started.elapsed() < patience(), "it lives on");
+        tokio::time::sleep(Duration::from_millis(5)).await; // Between two looks.
     }
 }
 
@@ -104,7 +110,7 @@ async fn an_unconfined_command_is_not_waited_for_in_the_background() {
         ..BuiltinOptions::default()
     });
     let output = place
-        .ok("bash", json!({"command": "sleep 86400 & echo $!"}))
+        .ok("bash", json!({"command": "sleep 86400 & echo $!"})) // It is ended below.
         .await;
     let (pid, rest) = output.split_once('\n').unwrap();
     assert_eq!(rest, "[exit code 0]\n");

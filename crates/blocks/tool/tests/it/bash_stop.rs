@@ -6,14 +6,25 @@ use neuron_patience::patience;
 use neuron_sandbox::Sandbox;
 use neuron_tool::{BuiltinOptions, ToolError, ToolOutput};
 use rustix::process::{Pid, test_kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time};
 
 use crate::workspace::{Workspace, text};
 
+const HOUR: Duration = Duration::from_secs(3600); // Passes where the clock is advanced only.
+const GRACE: Duration = Duration::from_millis(50); // What it is for never ends by itself.
+const LOOK: Duration = Duration::from_millis(5); // Between two looks.
+
 /// Starts a grandchild and waits for it, with `setup` before.
 fn command(setup: &str) -> String {
-    format!("{setup}\n(sleep 300 & echo $! > pid.tmp; mv pid.tmp pid; wait) & echo started; wait")
+    format!(
+        "{setup}
+echo started
+(
+    sleep 86400 & # Nobody waits it out.
+    echo $! > pid.tmp; mv pid.tmp pid; wait
+) & wait"
+    )
 }
 
 fn place(grace: Duration) -> Workspace {
@@ -36,7 +47,7 @@ async fn grandchild(place: &Workspace) -> Pid {
             return pid;
         }
         assert!(started.elapsed() < patience(), "the command did not start");
-        time::sleep(Duration::from_millis(5)).await;
+        time::sleep(LOOK).await; // Between two looks.
     }
 }
 
@@ -44,7 +55,7 @@ async fn assert_dies(pid: Pid) {
     let started = Instant::now();
     while is_running(pid) {
         assert!(started.elapsed() < patience(), "the grandchild lives on");
-        time::sleep(Duration::from_millis(5)).await;
+        time::sleep(LOOK).await; // Between two looks.
     }
 }
 
@@ -56,27 +67,29 @@ fn is_running(pid: Pid) -> bool {
 }
 
 fn spawn(place: &Workspace, setup: &str) -> JoinHandle<Result<ToolOutput, ToolError>> {
-    start(place, &command(setup))
+    start(place, json!({"command": command(setup)}))
 }
 
-fn start(place: &Workspace, command: &str) -> JoinHandle<Result<ToolOutput, ToolError>> {
+fn start(place: &Workspace, input: Value) -> JoinHandle<Result<ToolOutput, ToolError>> {
     let (registry, ctx) = (place.registry.clone(), place.ctx.clone());
-    let input = json!({"command": command});
     tokio::spawn(async move { registry.execute("bash", input, &ctx).await })
 }
 
 #[tokio::test]
 async fn the_time_is_up() {
     let place = place(patience());
-    let input = json!({"command": command(""), "timeout_seconds": 10});
-    let output = place.call("bash", input).await.unwrap();
+    let input = json!({"command": command(""), "timeout_seconds": 600});
+    let call = start(&place, input);
+    let pid = grandchild(&place).await;
+    time::pause();
+    time::advance(HOUR).await;
+    time::resume();
+    let output = call.await.unwrap().unwrap();
     assert!(output.is_error);
     assert_eq!(
         text(&output),
-        "started\n[stopped after 10s: the time was up]\n"
+        "started\n[stopped after 600s: the time was up]\n"
     );
-    let pid = fs::read_to_string(place.path("pid")).unwrap();
-    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     assert!(
         !is_running(pid),
         "the call answered before the grandchild was dead"
@@ -110,7 +123,7 @@ async fn the_call_is_dropped() {
 
 #[tokio::test]
 async fn the_call_is_dropped_while_it_stops() {
-    let place = place(Duration::from_secs(3_600));
+    let place = place(HOUR);
     let call = spawn(&place, "trap '' TERM");
     let pid = grandchild(&place).await;
     place.ctx.cancellation_token.cancel();
@@ -125,7 +138,7 @@ async fn the_call_is_dropped_while_it_stops() {
 
 #[tokio::test]
 async fn a_command_that_ignores_sigterm_is_killed_after_the_grace() {
-    let place = place(Duration::from_millis(50));
+    let place = place(GRACE);
     let call = spawn(&place, "trap '' TERM");
     let pid = grandchild(&place).await;
     place.ctx.cancellation_token.cancel();
@@ -135,12 +148,15 @@ async fn a_command_that_ignores_sigterm_is_killed_after_the_grace() {
 
 /// Its grandchild ignores SIGTERM, the shell does not.
 const STUBBORN: &str = "echo $$ > shell
-(trap '' TERM; echo $BASHPID > pid.tmp; mv pid.tmp pid; while :; do sleep 1; done) & wait";
+(
+    trap '' TERM; echo $BASHPID > pid.tmp; mv pid.tmp pid
+    while :; do sleep 1; done # It never ends by itself.
+) & wait";
 
 #[tokio::test]
 async fn a_grandchild_that_ignores_sigterm_is_killed_though_the_shell_has_gone() {
-    let place = place(Duration::from_millis(50));
-    let call = start(&place, STUBBORN);
+    let place = place(GRACE);
+    let call = start(&place, json!({"command": STUBBORN}));
     let pid = grandchild(&place).await;
     place.ctx.cancellation_token.cancel();
     assert!(matches!(call.await.unwrap(), Err(ToolError::Cancelled)));
@@ -149,15 +165,15 @@ async fn a_grandchild_that_ignores_sigterm_is_killed_though_the_shell_has_gone()
 
 #[tokio::test]
 async fn the_call_is_dropped_while_it_stops_and_the_shell_has_gone() {
-    let place = place(Duration::from_secs(3_600));
-    let call = start(&place, STUBBORN);
+    let place = place(HOUR);
+    let call = start(&place, json!({"command": STUBBORN}));
     let pid = grandchild(&place).await;
     let shell = Pid::from_raw(place.read("shell").trim().parse().unwrap()).unwrap();
     place.ctx.cancellation_token.cancel();
     let started = Instant::now();
     while test_kill_process(shell).is_ok() {
         assert!(started.elapsed() < patience(), "the shell lives on");
-        time::sleep(Duration::from_millis(5)).await;
+        time::sleep(LOOK).await; // Between two looks.
     }
     assert!(is_running(pid) && !call.is_finished());
     call.abort();

@@ -8,12 +8,12 @@ use neuron_tool::{
 use serde_json::json;
 use tokio::{task::JoinSet, time::Instant};
 
-const SECOND: Duration = Duration::from_secs(1);
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
 
 /// Takes a second.
 #[neuron_tool(read_only)]
 async fn nap() -> Result<String, ToolError> {
-    tokio::time::sleep(SECOND).await;
+    tokio::time::sleep(SECOND).await; // The clock is paused.
     Ok("rested".into())
 }
 

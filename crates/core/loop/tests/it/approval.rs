@@ -1,7 +1,5 @@
 //! Tickets: opened, decided, lapsed.
 
-use std::time::Duration;
-
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
@@ -16,6 +14,7 @@ use crate::support::{
     agent, answered, ask, at, authorize, calls, decide, exit, last_results, make, one_call, reread,
     start, tickets, to_model_call, tool_text,
 };
+use crate::times::{MINUTE, SECOND};
 
 fn decision(machine: &AgentMachine, nth: usize, verdict: Verdict) -> Decision {
     let output = machine.output(&"r".parse().unwrap(), "local");
@@ -351,7 +350,7 @@ fn a_ticket_is_used_once() {
 fn a_lapsed_ticket_denies_the_call_or_fails_the_run() {
     let lapsing = |on_expiry| {
         let spec = AgentSpec {
-            approval_timeout: Some(Duration::from_secs(60)),
+            approval_timeout: Some(MINUTE),
             on_expiry,
             ..agent()
         };
@@ -412,7 +411,7 @@ fn an_unknown_outcome_is_told_to_the_model_or_put_to_a_person() {
 #[test]
 fn time_spent_waiting_for_a_person_does_not_count() {
     let limits = Limits {
-        duration: Some(Duration::from_secs(30)),
+        duration: Some(30 * SECOND),
         ..Limits::default()
     };
     let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("push"));

@@ -1,7 +1,5 @@
 //! The loop through a door.
 
-use std::time::Duration;
-
 use futures::executor::block_on;
 use neuron_loop::{AgentLoop, TurnResult};
 use neuron_types::{
@@ -12,6 +10,7 @@ use neuron_types::{
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::times::MINUTE;
 use crate::{
     door::TestDoor,
     support::{agent, calls, input, one_call, says},
@@ -162,13 +161,13 @@ fn a_run_that_waits_for_a_person_can_be_put_away() {
 #[test]
 fn a_ticket_lapses_when_its_time_is_over() {
     let spec = AgentSpec {
-        approval_timeout: Some(Duration::from_secs(60)),
+        approval_timeout: Some(MINUTE),
         ..asking()
     };
     let door = TestDoor::new(vec![one_call("push"), says("well")]);
     let output = run(&door, spec).unwrap();
     assert_eq!(output.exit_reason, Some(ExitReason::Complete));
-    assert_eq!(door.waits(), [Some(Duration::from_secs(60))]);
+    assert_eq!(door.waits(), [Some(MINUTE)]);
     assert_eq!(door.batches(), Vec::<Vec<String>>::new());
 }
 

@@ -12,6 +12,7 @@ use neuron_types::{
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::times::{MINUTE, SECOND};
 use crate::{
     door::TestDoor,
     driver::Keep,
@@ -107,7 +108,7 @@ fn a_failure_ends_the_run_if_a_person_says_so_or_says_nothing_in_time() {
     let ticket = only(&ended);
     decide(&mut ended, Decision::choose(&ticket, "end"), 2);
     let mut lapsed = failed(AgentSpec {
-        approval_timeout: Some(Duration::from_secs(5)),
+        approval_timeout: Some(5 * SECOND),
         ..asking()
     });
     assert_eq!(lapsed.next(), Action::Wait { until: Some(at(6)) });
@@ -180,7 +181,7 @@ fn a_run_that_nobody_extends_ends_at_its_limit() {
         };
         let mut machine = answered(
             AgentSpec {
-                approval_timeout: Some(Duration::from_secs(5)),
+                approval_timeout: Some(5 * SECOND),
                 ..limited(limits)
             },
             one_call("look"),
@@ -228,8 +229,8 @@ fn calls_over_the_limit_are_made_when_it_was_raised() {
 #[test]
 fn the_clocks_say_which_comes_first_and_one_stands_still_while_people_are_waited_for() {
     let limits = Limits {
-        duration: Some(Duration::from_secs(10)),
-        deadline: Some(Duration::from_secs(60)),
+        duration: Some(10 * SECOND),
+        deadline: Some(MINUTE),
         ..Limits::default()
     };
     let spec = AgentSpec { limits, ..agent() };
@@ -246,7 +247,7 @@ fn the_clocks_say_which_comes_first_and_one_stands_still_while_people_are_waited
 #[test]
 fn a_model_call_that_was_given_up_is_made_again_when_the_time_was_extended() {
     let limits = Limits {
-        deadline: Some(Duration::from_secs(10)),
+        deadline: Some(10 * SECOND),
         ..Limits::default()
     };
     let mut machine = AgentMachine::new(input(limited(limits)), at(0));
@@ -268,7 +269,7 @@ fn a_model_call_that_was_given_up_is_made_again_when_the_time_was_extended() {
 #[test]
 fn a_review_that_was_given_up_is_made_again_in_steps_of_its_own() {
     let limits = Limits {
-        duration: Some(Duration::from_secs(10)),
+        duration: Some(10 * SECOND),
         ..Limits::default()
     };
     let mut machine = AgentMachine::new(input(limited(limits)), at(0));
@@ -288,7 +289,7 @@ fn a_review_that_was_given_up_is_made_again_in_steps_of_its_own() {
 #[test]
 fn calls_that_were_given_up_are_made_again_and_a_write_keeps_its_result() {
     let limits = Limits {
-        duration: Some(Duration::from_secs(10)),
+        duration: Some(10 * SECOND),
         ..Limits::default()
     };
     let two = calls(&[("look", json!({})), ("push", json!({}))]);
@@ -319,7 +320,7 @@ fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
     let spec = AgentSpec {
         on_limit: OnHalt::Ask,
         limits: Limits {
-            duration: Some(Duration::from_secs(10)),
+            duration: Some(10 * SECOND),
             ..Limits::default()
         },
         ..knowing_agent()
@@ -415,7 +416,7 @@ fn an_answer_without_text_is_asked_for_once_more_and_no_earlier_words_stand_for_
 
 fn deadline(seconds: u64) -> Limits {
     Limits {
-        deadline: Some(Duration::from_secs(seconds)),
+        deadline: Some(Duration::from_secs(seconds)), // The test says what time it is.
         ..Limits::default()
     }
 }
@@ -432,7 +433,7 @@ fn a_deadline_ends_a_model_call_that_hangs() {
     assert_eq!(output.exit_reason, Some(ExitReason::Deadline));
     assert_eq!(output.state, RunPhase::LimitReached);
     assert_eq!(door.left(), 1, "the model call");
-    assert_eq!(door.waits(), [Some(Duration::from_secs(30))]);
+    assert_eq!(door.waits(), [Some(30 * SECOND)]);
 }
 
 #[test]
@@ -453,7 +454,7 @@ fn a_deadline_ends_a_wait_for_people_and_a_duration_does_not() {
     let (_, output) = run(deadline(30));
     assert_eq!(output.unwrap().exit_reason, Some(ExitReason::Deadline));
     let duration = Limits {
-        duration: Some(Duration::from_secs(30)),
+        duration: Some(30 * SECOND),
         ..Limits::default()
     };
     let (door, output) = run(duration);

@@ -1,7 +1,5 @@
 //! Single decisions of the machine.
 
-use std::time::Duration;
-
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
     AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ExitReason, FailureKind,
@@ -15,6 +13,7 @@ use crate::support::{
     agent, answered, ask, at, authorize, calls, exit, input, last_results, make, one_call,
     response, says, start, to_model_call, tool_text,
 };
+use crate::times::SECOND;
 
 #[test]
 fn ends_complete_when_the_model_is_done_and_nothing_is_queued() {
@@ -159,7 +158,7 @@ fn each_limit_ends_the_run_before_the_next_turn() {
         ),
         (
             Limits {
-                duration: Some(Duration::from_secs(3)),
+                duration: Some(3 * SECOND),
                 ..Limits::default()
             },
             ExitReason::MaxDuration,

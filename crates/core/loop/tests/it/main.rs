@@ -19,4 +19,5 @@ mod previews;
 mod properties;
 mod support;
 mod tickets;
+mod times;
 mod upgrades;

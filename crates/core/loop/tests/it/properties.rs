@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::support::{agent, at, calls, input, previewing_agent, reread, response};
+use crate::times::SECOND;
 
 /// One choice of the world; what it means depends on what the machine asks for.
 #[derive(Debug, Clone)]
@@ -52,13 +53,13 @@ fn agents() -> impl Strategy<Value = AgentSpec> {
                         tool_calls,
                         tokens,
                         cost_usd: None,
-                        duration: seconds.map(Duration::from_secs),
-                        deadline: deadline.map(Duration::from_secs),
+                        duration: seconds.map(Duration::from_secs), // The test says what time it is.
+                        deadline: deadline.map(Duration::from_secs), // The test says what time it is.
                     },
                     parallel_tools: parallel,
                     parallel_writes: !is_ordered,
                     calls_per_turn: Some(2),
-                    approval_timeout: Some(Duration::from_secs(5)),
+                    approval_timeout: Some(5 * SECOND),
                     on_expiry: if fails {
                         OnExpiry::Fail
                     } else {

@@ -12,6 +12,7 @@ use neuron_types::{
 };
 use serde_json::{Value, json};
 
+use crate::times::MINUTE;
 use crate::{
     door::TestDoor,
     driver::Keep,
@@ -372,8 +373,7 @@ fn an_approver_of_another_group_is_not_taken() {
 
 #[test]
 fn a_ticket_goes_to_others_once_and_then_lapses() {
-    let minute = Duration::from_secs(60);
-    let mut machine = asked_of_two(Some(minute), Some("leads"));
+    let mut machine = asked_of_two(Some(MINUTE), Some("leads"));
     let ticket = only(&machine);
     decide_as(&mut machine, by(&ticket, "ada"), signed("ada", "ops"), 3);
     machine.take_events();
@@ -405,7 +405,7 @@ fn a_ticket_goes_to_others_once_and_then_lapses() {
 
 #[test]
 fn a_decision_that_came_in_time_counts_while_it_is_verified() {
-    let mut machine = asked_of_two(Some(Duration::from_secs(60)), None);
+    let mut machine = asked_of_two(Some(MINUTE), None);
     let ticket = only(&machine);
     let arrived = Observation::DecisionArrived(Decision::deny(&ticket));
     machine.feed(arrived, at(61)).unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::times::{DAY, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
     ActivityOptions, ActivitySettings, AgentSpec, Placement, Priority, RetryPolicy, StepId,
     ToolAnnotations, ToolCall, ToolDefinition, ToolEffects, ToolSettings,
@@ -9,12 +10,11 @@ use neuron_types::{
 use serde_json::json;
 
 const STEP: StepId = StepId::new(3, 2);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn agent() -> AgentSpec {
     let mut agent = AgentSpec {
-        model_timeout: Duration::from_secs(30),
-        tool_timeout: Duration::from_secs(20),
+        model_timeout: 30 * SECOND,
+        tool_timeout: 20 * SECOND,
         ..AgentSpec::default()
     };
     agent.head_mut().tools.push(ToolDefinition {
@@ -43,7 +43,7 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
             tenant: None,
             priority: Priority::Interactive,
             effects: ToolEffects::Idempotent,
-            start_to_close_timeout: Duration::from_secs(30),
+            start_to_close_timeout: 30 * SECOND,
             retry_policy: RetryPolicy {
                 maximum_attempts: 0,
                 give_up_after: Some(DAY),
@@ -65,7 +65,7 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
             tenant: None,
             priority: Priority::Interactive,
             effects: ToolEffects::ReadOnly,
-            start_to_close_timeout: Duration::from_secs(20),
+            start_to_close_timeout: 20 * SECOND,
             retry_policy: RetryPolicy {
                 give_up_after: Some(DAY),
                 ..RetryPolicy::default()
@@ -91,7 +91,7 @@ fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
     agent.tool_settings.insert(
         "grep".into(),
         ToolSettings {
-            timeout: Some(Duration::from_secs(5)),
+            timeout: Some(5 * SECOND),
             ..ToolSettings::default()
         },
     );
@@ -103,10 +103,10 @@ fn a_tool_with_settings_of_its_own_keeps_the_agents_for_what_it_leaves_open() {
         },
     );
     let grep = agent.tool_options(&call("grep"), STEP);
-    assert_eq!(grep.start_to_close_timeout, Duration::from_secs(5));
+    assert_eq!(grep.start_to_close_timeout, 5 * SECOND);
     assert_eq!(grep.retry_policy, agent.tool_retry_policy("look"));
     let bash = agent.tool_options(&call("bash"), STEP);
-    assert_eq!(bash.start_to_close_timeout, Duration::from_secs(20));
+    assert_eq!(bash.start_to_close_timeout, 20 * SECOND);
     assert_eq!(bash.retry_policy.maximum_attempts, 1);
     assert_eq!(bash.retry_policy, agent.tool_retry_policy("bash"));
 }
@@ -116,20 +116,20 @@ fn model_calls_are_tried_until_they_are_given_up_unless_a_policy_of_their_own_li
     let mut agent = agent();
     agent.retry = RetryPolicy {
         maximum_attempts: 2,
-        initial_interval: Duration::from_millis(10),
+        initial_interval: 10 * MILLISECOND,
         ..RetryPolicy::default()
     };
-    agent.give_up_after = Some(Duration::from_secs(60));
+    agent.give_up_after = Some(MINUTE);
     let model = agent.model_options(1).retry_policy;
     assert_eq!(model.maximum_attempts, 0);
-    assert_eq!(model.initial_interval, Duration::from_millis(10));
-    assert_eq!(model.give_up_after, Some(Duration::from_secs(60)));
+    assert_eq!(model.initial_interval, 10 * MILLISECOND);
+    assert_eq!(model.give_up_after, Some(MINUTE));
     let tool = agent.tool_options(&call("grep"), STEP).retry_policy;
     assert_eq!(tool.maximum_attempts, 2);
-    assert_eq!(tool.give_up_after, Some(Duration::from_secs(60)));
+    assert_eq!(tool.give_up_after, Some(MINUTE));
     let own = RetryPolicy {
         maximum_attempts: 3,
-        give_up_after: Some(Duration::from_secs(5)),
+        give_up_after: Some(5 * SECOND),
         ..RetryPolicy::default()
     };
     agent.model_retry = Some(own.clone());
@@ -140,11 +140,11 @@ fn model_calls_are_tried_until_they_are_given_up_unless_a_policy_of_their_own_li
 fn a_policy_says_how_many_attempts_are_left_and_until_when() {
     let policy = RetryPolicy {
         maximum_attempts: 2,
-        give_up_after: Some(Duration::from_secs(60)),
+        give_up_after: Some(MINUTE),
         ..RetryPolicy::default()
     };
     assert!(policy.leaves_attempts(1) && !policy.leaves_attempts(2));
-    let [long, short] = [Duration::from_secs(59), Duration::from_secs(1)];
+    let [long, short] = [59 * SECOND, SECOND];
     assert!(policy.is_in_time(long, short));
     assert!(!policy.is_in_time(long, 2 * short));
     let endless = RetryPolicy {
@@ -158,27 +158,27 @@ fn a_policy_says_how_many_attempts_are_left_and_until_when() {
 #[test]
 fn a_tool_that_says_how_long_it_takes_has_no_longer_than_the_agent_gives() {
     let mut agent = agent();
-    agent.head_mut().tools[0].timeout = Some(Duration::from_secs(5));
+    agent.head_mut().tools[0].timeout = Some(5 * SECOND);
     let timeout = |agent: &AgentSpec| {
         let options = agent.tool_options(&call("grep"), STEP);
         options.start_to_close_timeout
     };
-    assert_eq!(timeout(&agent), Duration::from_secs(5));
-    agent.tool_timeout = Duration::from_secs(1);
-    assert_eq!(timeout(&agent), Duration::from_secs(1));
+    assert_eq!(timeout(&agent), 5 * SECOND);
+    agent.tool_timeout = SECOND;
+    assert_eq!(timeout(&agent), SECOND);
     let own = ToolSettings {
-        timeout: Some(Duration::from_secs(30)),
+        timeout: Some(30 * SECOND),
         ..ToolSettings::default()
     };
     agent.tool_settings.insert("grep".into(), own);
-    assert_eq!(timeout(&agent), Duration::from_secs(30));
+    assert_eq!(timeout(&agent), 30 * SECOND);
 }
 
 #[test]
 fn a_tools_own_settings_go_before_the_agents_and_its_queue_before_the_agents_placement() {
     let mut agent = agent();
     agent.activity = ActivitySettings {
-        heartbeat_timeout: Some(Duration::from_secs(30)),
+        heartbeat_timeout: Some(30 * SECOND),
         priority: Some(4),
         placement: Some(Placement::Local),
         ..ActivitySettings::default()

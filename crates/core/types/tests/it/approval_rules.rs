@@ -1,5 +1,4 @@
-use std::time::Duration;
-
+use crate::times::HOUR;
 use neuron_types::{ApprovalRules, AskRule, Asking, PermissionDecision, PermissionPolicy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -154,7 +153,7 @@ fn a_refusal_and_a_question_name_the_tool() {
 
 #[test]
 fn the_most_specific_question_says_who_is_asked_and_any_how_many() {
-    let hour = Duration::from_secs(3600);
+    let hour = HOUR;
     let plain = AskRule {
         needed: 2,
         from: Some("anybody".into()),
@@ -199,7 +198,7 @@ fn a_question_that_says_only_its_calls_is_a_text() {
     let rules: ApprovalRules = serde_json::from_str(old).unwrap();
     assert_eq!(rules.approve, [AskRule::new("bash")]);
     assert_eq!(serde_json::to_string(&rules).unwrap(), old);
-    let table = json!({"call": "bash", "needed": 2, "within_ms": 5000, "then": "leads"});
+    let table = json!({"call": "bash", "needed": 2, "within_ms": 5000, "then": "leads"}); // Only read, never waited for.
     let rule: AskRule = serde_json::from_value(table.clone()).unwrap();
     assert_eq!(serde_json::to_value(rule).unwrap(), table);
 }

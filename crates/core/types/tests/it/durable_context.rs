@@ -15,6 +15,7 @@ use neuron_types::{
 use uuid::Uuid;
 
 use crate::samples::{moment, response, run};
+use crate::times::HOUR;
 
 /// Answers every call at once. `S` makes it as thread-safe as it is.
 struct Door<S> {
@@ -109,7 +110,7 @@ impl<S> DurableContext for Door<S> {
 async fn drive<D: DurableContext>(door: D) -> Result<String, DurableError> {
     let agent = AgentSpec::default();
     door.emit(RunEvent::TurnStarted { turn: 1 });
-    door.sleep(Duration::ZERO).await?;
+    door.sleep(Duration::ZERO).await?; // Takes no time.
     let options = agent.model_options(1);
     let request = CompletionRequest::new(agent.head.clone(), Vec::new());
     let response = door.execute_llm_call(&request, &options).await?;
@@ -176,7 +177,7 @@ async fn calls_beside_each_other_are_all_started_and_answered_in_their_order() {
 #[tokio::test]
 async fn a_wait_that_is_over_or_dropped_leaves_its_deadline() {
     let door = Door::new(());
-    let hour = Some(Duration::from_secs(3600));
+    let hour = Some(HOUR);
     let got = door.wait_for_signal::<UserMessage>("go", hour).await;
     assert!(got.unwrap().is_some());
     assert_eq!(*door.left.lock().unwrap(), [Handle::new(1)]);

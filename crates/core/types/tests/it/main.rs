@@ -27,6 +27,7 @@ mod snapshot;
 mod step_failure;
 mod strategies;
 mod tickets;
+mod times;
 mod token_usage;
 mod tool_dyn;
 mod tool_output;

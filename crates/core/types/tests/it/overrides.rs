@@ -1,6 +1,6 @@
 //! What whoever starts a run can change of its agent, and what they cannot.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use neuron_types::{
     AgentSpec, ApprovalRules, AskRule, CallerRules, CallerSetting, LimitOverrides, Limits, Message,
@@ -11,6 +11,7 @@ use proptest::{option, prelude::*, sample};
 use serde_json::{Value, json};
 
 use crate::strategies::{agent::overrides, few};
+use crate::times::MINUTE;
 
 fn agent() -> AgentSpec {
     let tools = ["bash", "read_file", "write_file"].map(|name| ToolDefinition {
@@ -217,11 +218,11 @@ fn the_agents_of_a_workflow_are_narrowed_with_it() {
 fn a_request_that_is_rejected_keeps_the_agent_as_it_is_and_says_why() {
     let request = || RunRequest::new("reviewer", Message::user("Go."));
     let lowered = request().limits(LimitOverrides {
-        duration: Some(Duration::from_secs(60)),
+        duration: Some(MINUTE),
         ..LimitOverrides::default()
     });
     let input = lowered.with_agent(agent());
-    assert_eq!(input.agent.limits.duration, Some(Duration::from_secs(60)));
+    assert_eq!(input.agent.limits.duration, Some(MINUTE));
     assert_eq!(input.rejected, None);
     let input = request().model("a/b").with_agent(agent());
     assert_eq!(input.agent, agent());

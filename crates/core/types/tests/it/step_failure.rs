@@ -1,8 +1,9 @@
-use std::{io, time::Duration};
+use std::io;
 
 use neuron_types::{DurableError, FailureKind, ProviderError, StepFailure, ToolError};
 
 use crate::samples::step::FAILURE_KINDS;
+use crate::times::{MILLISECOND, SECOND};
 
 #[derive(Debug, thiserror::Error)]
 #[error("request to api.example.com failed")]
@@ -74,7 +75,7 @@ fn a_provider_error_keeps_its_status_its_delay_and_its_causes() {
         .with_status(529)
         .with_code("overloaded_error")
         .with_request_id("req_1")
-        .with_retry_after(Duration::from_secs(3))
+        .with_retry_after(3 * SECOND)
         .with_source(cut());
     assert_eq!(error.code(), Some("overloaded_error"));
     assert_eq!(error.request_id(), Some("req_1"));
@@ -86,7 +87,7 @@ fn a_provider_error_keeps_its_status_its_delay_and_its_causes() {
                       request to api.example.com failed: connection reset"
                 .into(),
             status: Some(529),
-            retry_after: Some(Duration::from_secs(3)),
+            retry_after: Some(3 * SECOND),
             retryable: true,
             spent: None,
         }
@@ -123,7 +124,7 @@ fn every_tool_error_has_its_kind() {
     let source = || Some(cut().into());
     let unavailable = ToolError::Unavailable {
         message: "the index is being built".into(),
-        retry_after: Some(Duration::from_millis(1500)),
+        retry_after: Some(1500 * MILLISECOND),
         source: source(),
     };
     for (error, kind, message) in [
@@ -159,7 +160,7 @@ fn every_tool_error_has_its_kind() {
             "use a relative path",
         ),
         (
-            ToolError::Timeout(Duration::from_secs(5)),
+            ToolError::Timeout(5 * SECOND),
             FailureKind::Timeout,
             "no result within 5s",
         ),
@@ -169,7 +170,7 @@ fn every_tool_error_has_its_kind() {
     assert_eq!(
         StepFailure::from(unavailable),
         StepFailure {
-            retry_after: Some(Duration::from_millis(1500)),
+            retry_after: Some(1500 * MILLISECOND),
             ..StepFailure::new(
                 FailureKind::Unavailable,
                 "unavailable: the index is being built: \

@@ -1,7 +1,8 @@
 //! What a typed tool becomes behind `dyn`.
 
-use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
+use crate::times::SECOND;
 use neuron_types::{
     ContentItem, ImageSource, Tool, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput,
 };
@@ -85,10 +86,10 @@ tool!(Refuse(args: String, _ctx) -> Result<String, ToolError> {
         "denied" => ToolError::PermissionDenied("not you".into()),
         "cancelled" => ToolError::Cancelled,
         "retry" => ToolError::ModelRetry("use a relative path".into()),
-        "timeout" => ToolError::Timeout(Duration::from_secs(5)),
+        "timeout" => ToolError::Timeout(5 * SECOND),
         _ => ToolError::Unavailable {
             message: "the index is being built".into(),
-            retry_after: Some(Duration::from_secs(2)),
+            retry_after: Some(2 * SECOND),
             source: None,
         },
     })
@@ -189,12 +190,10 @@ async fn a_tool_error_keeps_its_variant() {
     assert!(
         matches!(refuse("retry").await, Err(ToolError::ModelRetry(text)) if text == "use a relative path")
     );
-    assert!(
-        matches!(refuse("timeout").await, Err(ToolError::Timeout(time)) if time == Duration::from_secs(5))
-    );
+    assert!(matches!(refuse("timeout").await, Err(ToolError::Timeout(time)) if time == 5 * SECOND));
     assert!(matches!(
         refuse("unavailable").await,
-        Err(ToolError::Unavailable { retry_after: Some(delay), .. }) if delay == Duration::from_secs(2)
+        Err(ToolError::Unavailable { retry_after: Some(delay), .. }) if delay == 2 * SECOND
     ));
 }
 

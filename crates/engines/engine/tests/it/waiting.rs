@@ -6,6 +6,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::fake::{Fake, run_id};
 
+const MINUTE: Duration = Duration::from_secs(60); // The clock is paused.
+
 const RUNNING: RunPhase = RunPhase::Running;
 
 fn no_worker() -> RunClientError {
@@ -49,8 +51,7 @@ async fn a_wait_for_an_unknown_run_fails() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_the_end_goes_on_while_a_person_thinks() {
     let client = Fake::new([Ok(RunPhase::WaitingForApproval)]);
-    let hour = Duration::from_secs(3600);
-    let waiting = timeout(hour, client.wait_for_end(&run_id())).await;
+    let waiting = timeout(60 * MINUTE, client.wait_for_end(&run_id())).await;
     waiting.unwrap_err();
 }
 
@@ -58,9 +59,8 @@ async fn a_wait_for_the_end_goes_on_while_a_person_thinks() {
 async fn a_run_that_does_not_move_is_looked_at_less_and_less_often() {
     let client = Fake::new([Ok(RUNNING)]);
     let since = Instant::now();
-    let minute = Duration::from_secs(60);
-    timeout(minute, client.wait(&run_id())).await.unwrap_err();
-    assert_eq!(since.elapsed(), minute);
+    timeout(MINUTE, client.wait(&run_id())).await.unwrap_err();
+    assert_eq!(since.elapsed(), MINUTE);
     let looks = client.asked.load(Ordering::Relaxed);
     assert!((60..70).contains(&looks), "{looks}");
     let intervals = [0, 1, 2, 3, 4, 100].map(|quiet| client.poll_interval(quiet).as_millis());

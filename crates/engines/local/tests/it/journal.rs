@@ -16,7 +16,10 @@ mod store;
 mod tables;
 mod versions;
 
-use neuron_local::{Journal, JournalOptions, JournaledContext, ParkPolicy};
+use std::time::Instant;
+
+use neuron_local::{Journal, JournalError, JournalOptions, JournaledContext, ParkPolicy};
+use neuron_patience::patience;
 use neuron_types::{
     AgentSpec, ExitReason, Message, RunEvent, RunId, RunInput, RunOutput, RunPhase, Ticket,
     TokenUsage,
@@ -76,10 +79,15 @@ impl World {
     }
 
     pub(crate) async fn door_to(&self, journal: &Journal) -> JournaledContext {
-        JournaledContext::open(journal, &self.run_id, self.room.executor())
-            .await
-            .unwrap()
-            .with_sink(self.room.sink.clone())
+        let deadline = Instant::now() + patience();
+        loop {
+            let door = JournaledContext::open(journal, &self.run_id, self.room.executor());
+            match door.await {
+                // A door that was dropped may still be writing.
+                Err(JournalError::Executing { .. }) if Instant::now() < deadline => {}
+                door => return door.unwrap().with_sink(self.room.sink.clone()),
+            }
+        }
     }
 
     pub(crate) async fn parking_door(&self) -> JournaledContext {

@@ -11,6 +11,10 @@ use tokio::time::Instant;
 
 use crate::room::{Act, Room, call, check_retries, eventually, model_options, options, request};
 
+/// What the runs wait for by the clock.
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
+const HOUR: Duration = Duration::from_secs(3600); // The clock is paused, or the run is cancelled.
+
 fn door(room: &Room) -> LocalDurableContext {
     LocalDurableContext::new(room.executor(), RunId::new("r").unwrap()).with_sink(room.sink.clone())
 }
@@ -74,7 +78,7 @@ async fn makes_no_call_of_a_batch_whose_options_are_missing() {
 async fn retries_as_the_policy_says_and_tells_the_sink() {
     let room = Room::acting([
         Act::fail(FailureKind::Overloaded),
-        Act::Fail(FailureKind::RateLimited, Some(Duration::from_secs(7))),
+        Act::Fail(FailureKind::RateLimited, Some(7 * SECOND)),
     ]);
     let start = Instant::now();
     let answer = door(&room)
@@ -99,11 +103,11 @@ async fn gives_up_with_the_last_failure() {
     let notices = room.sink.retries.lock().unwrap();
     let delays: Vec<Duration> = notices.iter().map(|notice| notice.delay).collect();
     for (delay, longest) in delays.iter().zip([1, 2, 4, 8]) {
-        assert!(*delay <= Duration::from_secs(longest), "{delays:?}");
+        assert!(*delay <= longest * SECOND, "{delays:?}");
     }
     let (waited, all) = (start.elapsed(), delays.iter().sum::<Duration>());
     assert!(
-        waited >= all && waited < all + Duration::from_secs(1),
+        waited >= all && waited < all + SECOND,
         "{waited:?} {delays:?}"
     );
 }
@@ -213,14 +217,13 @@ async fn lets_a_wait_end_when_its_time_is_over_and_moves_the_clock_there() {
     let room = Room::default();
     let door = door(&room);
     let (start, before) = (Instant::now(), door.now());
-    let hour = Duration::from_secs(3600);
-    let got = door.wait_for_signal::<Value>("go", Some(hour)).await;
+    let got = door.wait_for_signal::<Value>("go", Some(HOUR)).await;
     assert_eq!(got.unwrap(), None);
     assert_eq!(start.elapsed().as_secs(), 3600);
-    assert!(door.now() >= before + hour);
-    door.sleep(hour).await.unwrap();
+    assert!(door.now() >= before + HOUR);
+    door.sleep(HOUR).await.unwrap(); // The clock is paused.
     assert_eq!(start.elapsed().as_secs(), 7200);
-    assert!(door.now() >= before + 2 * hour);
+    assert!(door.now() >= before + 2 * HOUR);
 }
 
 async fn cancelled<T: std::fmt::Debug>(
@@ -248,7 +251,7 @@ async fn ends_whatever_is_pending_and_everything_later_when_it_is_cancelled() {
     )
     .await;
     let asleep = door(&room);
-    cancelled(asleep.handle(), asleep.sleep(Duration::from_secs(3600))).await;
+    cancelled(asleep.handle(), asleep.sleep(HOUR)).await; // It is cancelled at once.
     let waiting = door(&room);
     cancelled(
         waiting.handle(),
@@ -269,10 +272,7 @@ async fn ends_whatever_is_pending_and_everything_later_when_it_is_cancelled() {
 
 #[tokio::test]
 async fn cancels_between_two_attempts() {
-    let room = Room::acting([Act::Fail(
-        FailureKind::RateLimited,
-        Some(Duration::from_secs(3600)),
-    )]);
+    let room = Room::acting([Act::Fail(FailureKind::RateLimited, Some(HOUR))]);
     let door = door(&room);
     let handle = door.handle();
     let request = request(1);
@@ -360,5 +360,5 @@ fn has_futures_that_can_be_spawned() {
     drop(is_send(door.execute_tool(&call, &options)));
     drop(is_send(door.execute_tools(&[], &[])));
     drop(is_send(door.wait_for_signal::<Value>("go", None)));
-    drop(is_send(door.sleep(Duration::ZERO)));
+    drop(is_send(door.sleep(Duration::ZERO))); // It is never polled.
 }

@@ -19,6 +19,12 @@ use neuron_types::{
     ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+/// What a tool says that it waited for, and what the waits of a policy are made of.
+const SECOND: Duration = Duration::from_secs(1); // Only compared, or the clock is paused.
+/// More than any step of a test takes.
+const HOUR: Duration = Duration::from_secs(3600); // Every step ends long before.
 
 /// What the model or a tool does when it is called.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +33,8 @@ pub(crate) enum Act {
     Answer,
     /// Never answers.
     Hang,
+    /// Answers when the test says so.
+    Held,
     /// Fails with this kind, and asks to wait that long.
     Fail(FailureKind, Option<Duration>),
 }
@@ -37,17 +45,40 @@ impl Act {
     }
 }
 
-#[derive(Default)]
 struct Script {
     acts: Mutex<VecDeque<Act>>,
     /// Acts that are dealt by what is called, so that the order of concurrent calls does not matter.
     dealt: Vec<Act>,
     calls: Mutex<Vec<String>>,
+    /// How many of the calls that are held may go on.
+    going_on: Semaphore,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            acts: Mutex::default(),
+            dealt: Vec::new(),
+            calls: Mutex::default(),
+            going_on: Semaphore::new(0),
+        }
+    }
 }
 
 impl Script {
-    /// Remembers the call and says what to do; a script that is over answers.
-    fn called(&self, what: String) -> Act {
+    /// Remembers the call, holds it if it is to be held, and says what to do then; a script that is over answers.
+    async fn called(&self, what: String) -> Act {
+        match self.noted(what) {
+            Act::Held => {
+                // It is never closed.
+                self.going_on.acquire().await.unwrap().forget();
+                Act::Answer
+            }
+            act => act,
+        }
+    }
+
+    fn noted(&self, what: String) -> Act {
         let mut calls = self.calls.lock().unwrap();
         let before = calls.iter().filter(|call| **call == what).count();
         let hand = before + what.bytes().map(usize::from).sum::<usize>();
@@ -95,6 +126,11 @@ impl Room {
         self.script.calls.lock().unwrap().clone()
     }
 
+    /// Lets one call that is held go on.
+    pub(crate) fn go_on(&self) {
+        self.script.going_on.add_permits(1);
+    }
+
     pub(crate) fn executor(&self) -> Executor {
         self.builder().build()
     }
@@ -118,8 +154,8 @@ impl Provider for RoomModel {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
         let count = request.messages.len();
-        match self.0.called(format!("model {count}")) {
-            Act::Answer => Ok(CompletionResponse {
+        match self.0.called(format!("model {count}")).await {
+            Act::Answer | Act::Held => Ok(CompletionResponse {
                 id: format!("answer-{count}"),
                 model: request.model.clone(),
                 message: Message::assistant(format!("answer to {count}")),
@@ -177,8 +213,10 @@ impl ToolDyn for RoomTool {
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let what = format!("{} {}:{}", self.name, ctx.run_id, ctx.step);
-            match self.script.called(what) {
-                Act::Answer => Ok(ToolOutput::text(format!("{} of {input}", self.name))),
+            match self.script.called(what).await {
+                Act::Answer | Act::Held => {
+                    Ok(ToolOutput::text(format!("{} of {input}", self.name)))
+                }
                 Act::Hang => std::future::pending().await,
                 Act::Fail(FailureKind::ToolFailed, _) => {
                     Err(ToolError::ExecutionFailed("as told".into()))
@@ -186,9 +224,7 @@ impl ToolDyn for RoomTool {
                 Act::Fail(FailureKind::ToolInput, _) => {
                     Err(ToolError::InvalidInput("as told".into()))
                 }
-                Act::Fail(FailureKind::Timeout, _) => {
-                    Err(ToolError::Timeout(Duration::from_secs(1)))
-                }
+                Act::Fail(FailureKind::Timeout, _) => Err(ToolError::Timeout(SECOND)),
                 Act::Fail(_, retry_after) => Err(ToolError::Unavailable {
                     message: "as told".into(),
                     retry_after,
@@ -204,6 +240,7 @@ impl ToolDyn for RoomTool {
 pub(crate) struct Watcher {
     pub(crate) events: Mutex<Vec<RecordedEvent>>,
     pub(crate) retries: Mutex<Vec<RetryNotice>>,
+    pub(crate) stalls: Mutex<Vec<String>>,
 }
 
 impl Watcher {
@@ -220,6 +257,10 @@ impl EventSink for Watcher {
 
     fn retry(&self, notice: &RetryNotice) {
         self.retries.lock().unwrap().push(notice.clone());
+    }
+
+    fn stalled(&self, why: &str) {
+        self.stalls.lock().unwrap().push(why.to_owned());
     }
 }
 
@@ -262,7 +303,7 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
             "write" => ToolEffects::Write,
             _ => ToolEffects::Idempotent,
         },
-        start_to_close_timeout: Duration::from_secs(3600),
+        start_to_close_timeout: HOUR,
         retry_policy: RetryPolicy::default(),
         activity: ActivitySettings::default(),
     }
@@ -281,7 +322,7 @@ pub(crate) fn check_retries(notices: &[RetryNotice], waited: Duration) {
     assert_eq!((first.attempt, second.attempt), (1, 2));
     let kinds = [first, second].map(|notice| notice.failure.kind);
     assert_eq!(kinds, [FailureKind::Overloaded, FailureKind::RateLimited]);
-    let [one, seven] = [1, 7].map(Duration::from_secs);
+    let [one, seven] = [SECOND, 7 * SECOND];
     assert!(!first.delay.is_zero() && first.delay <= one);
     assert!(second.delay > seven && second.delay <= seven + 2 * one);
     let delays = first.delay + second.delay;

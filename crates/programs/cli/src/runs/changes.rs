@@ -218,8 +218,8 @@ mod tests {
                 turns: Some(4),
                 tokens: Some(2_000_000),
                 cost_usd: Some(Decimal::new(50, 2)),
-                duration: Some(Duration::from_secs(1800)),
-                deadline: Some(Duration::from_secs(7200)),
+                duration: Some(Duration::from_secs(1800)), // Only compared, never waited for.
+                deadline: Some(Duration::from_secs(7200)), // Only compared, never waited for.
                 ..LimitOverrides::default()
             }
         );

@@ -8,8 +8,17 @@ use crate::support::Home;
 /// Lines for an agent with `bash` and the tools of the server as a program, with more lines for the server. Its
 /// process groups are written to the file `ids`, and what it is sent to the file `seen`.
 pub(crate) fn over_pipes(lines: &str) -> String {
+    piped("", lines)
+}
+
+/// The same with a shell command that what the server is sent goes through.
+pub(crate) fn over_pipes_through(command: &str) -> String {
+    piped(&format!("{command} | "), "")
+}
+
+fn piped(through: &str, lines: &str) -> String {
     let program = mcp_program("mcp-server-everything");
-    let script = format!("echo $$ >> ids; tee -a seen | node {program} stdio");
+    let script = format!("echo $$ >> ids; tee -a seen | {through}node {program} stdio");
     // Its processes are looked at from outside.
     with_server(&format!(
         "command = [\"sh\", \"-c\", {script:?}]\nsandbox = \"off\"\n{lines}"

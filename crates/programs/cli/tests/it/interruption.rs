@@ -2,12 +2,18 @@
 
 use std::fs::File;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Home, eventually, one_command};
 
 /// Holds a lock, says that it has begun, and stays.
-const STAYS: &str = "exec 9> held; flock 9; touch begun; while :; do sleep 0.05; done";
+const STAYS: &str = "exec 9> held; flock 9; touch begun; while :; do sleep 0.05; done"; // It only ends when it is killed.
+
+/// A model that is killed before it answers.
+fn slow() -> Value {
+    const A_DAY: u64 = 86_400_000;
+    json!([{ "text": "Hi.", "delay_ms": A_DAY }]) // Nobody waits for it.
+}
 
 /// Whether any process has the lock.
 fn is_held(home: &Home) -> bool {
@@ -42,7 +48,7 @@ fn the_first_signal_ends_the_tool_and_leaves_a_run_that_can_be_resumed() {
 
 #[test]
 fn prints_no_json_when_it_is_interrupted() {
-    let slow = json!([{ "text": "Hi.", "delay_ms": 600_000 }]);
+    let slow = slow();
     let home = Home::with_script(&slow, "");
     let run = home.start(&["run", "--id", "r1", "--json", "go"]);
     home.await_event("r1", "turn_started");
@@ -54,7 +60,7 @@ fn prints_no_json_when_it_is_interrupted() {
 
 #[test]
 fn a_run_that_was_cut_off_is_shown_as_such() {
-    let slow = json!([{ "text": "Hi.", "delay_ms": 600_000 }]);
+    let slow = slow();
     let home = Home::with_script(&slow, "");
     let run = home.start(&["run", "--id", "r1", "go"]);
     home.await_event("r1", "turn_started");

@@ -5,20 +5,33 @@ use serde_json::{Value, json};
 
 use crate::{
     engine_place::Place,
-    everything::{call, over_http, over_pipes},
+    everything::{call, over_http, over_pipes_through},
     support::{HELD_UP, Home},
 };
 
-/// Kills every server of the file `ids` when one of them works.
-const KILL: &str = "until grep -qs long-running seen; do sleep 0.02; done; \
-                    for id in $(cat ids); do kill -9 -- -$id; done; true";
+/// Keeps the first request for long work from the servers, so that it is never answered, and says so with the folder
+/// `kept`.
+const KEEP_THE_FIRST: &str = r#"while IFS= read -r line; do
+case $line in *long-running*) mkdir kept 2>/dev/null && continue;; esac
+printf '%s\n' "$line"
+done"#;
 
-/// Calls a tool, works for two seconds while `meanwhile` is done, and calls the tool again.
-fn turns(meanwhile: &str) -> Value {
+/// Kills every server of the file `ids` when one of them was asked for long work.
+const KILL: &str = concat!(
+    "until [ -d kept ]; do sleep 0.02; done; ", // Between two looks.
+    "for id in $(cat ids); do kill -9 -- -$id; done; true",
+);
+
+/// How long a server works, in seconds, that nothing tells the test of. If it is quicker than what happens to it, the
+/// run has one call less to make again.
+const AT_WORK: u64 = 2;
+
+/// Calls a tool, has a server work for so many seconds while `meanwhile` is done, and calls the tool again.
+fn turns(seconds: u64, meanwhile: &str) -> Value {
     json!([
         {"tool_calls": [call("echo", &json!({"message": "before"}))]},
         {"tool_calls": [
-            call("trigger-long-running-operation", &json!({"duration": 2, "steps": 2})),
+            call("trigger-long-running-operation", &json!({"duration": seconds, "steps": 1})),
             {"name": "bash", "input": {"command": meanwhile}},
         ]},
         {"tool_calls": [call("echo", &json!({"message": "after"}))]},
@@ -51,7 +64,7 @@ fn was_killed_once(home: &Home) {
 
 #[test]
 fn a_local_run_goes_on_with_a_program_that_was_killed() {
-    let home = Home::with_script(&turns(KILL), &over_pipes(""));
+    let home = Home::with_script(&turns(0, KILL), &over_pipes_through(KEEP_THE_FIRST));
     let run = ["run", "--id", "r1", "--json", "go"];
     let output = home.neuron(&run).exits(0).json();
     went_on(&home, &output);
@@ -62,7 +75,7 @@ fn a_local_run_goes_on_with_a_program_that_was_killed() {
 #[test]
 fn a_local_run_goes_on_with_a_server_over_http_that_was_killed() {
     let mut server = EverythingServer::start();
-    let home = Home::with_script(&turns(HELD_UP), &over_http(&server.url()));
+    let home = Home::with_script(&turns(AT_WORK, HELD_UP), &over_http(&server.url()));
     let run = home.start(&["run", "--id", "r1", "--json", "go"]);
     home.await_file("begun");
     server.start_again();
@@ -72,7 +85,7 @@ fn a_local_run_goes_on_with_a_server_over_http_that_was_killed() {
 }
 
 fn a_worker_goes_on(engine: Engine) {
-    let place = Place::new(engine, &turns(KILL), &over_pipes(""));
+    let place = Place::new(engine, &turns(0, KILL), &over_pipes_through(KEEP_THE_FIRST));
     let (home, _worker) = (&place.home, place.worker());
     let submit = ["submit", "--id", "r1", "--wait", "--json", "go"];
     let output = home.neuron(&submit).exits(0).json();

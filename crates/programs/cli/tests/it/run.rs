@@ -128,7 +128,7 @@ fn exits_with_1_at_a_limit_and_says_which() {
 fn tells_of_retries_with_their_delay() {
     let twice = json!([{
         "text": "Hi.",
-        "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 10, "message": "slow down" }]
+        "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 10, "message": "slow down" }] // It may take longer.
     }]);
     // The jitter of a millisecond is a millisecond, and so is a tenth of what the server says.
     let agent = "[agents.default.retry]\ninitial = \"1ms\"\nmax = \"1ms\"";

@@ -13,6 +13,8 @@ use neuron_patience::patience;
 use serde_json::Value;
 use tempfile::TempDir;
 
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10); // Between two looks.
+
 /// A working directory with its own runs.
 pub(crate) struct Home {
     dir: TempDir,
@@ -244,7 +246,22 @@ pub(crate) fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + patience();
     while !is_true() {
         assert!(Instant::now() < deadline, "did not happen in time: {what}");
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(BETWEEN_LOOKS); // Between two looks.
+    }
+}
+
+/// Tries something that works only if it is done before a time-out of its own, with longer and longer ones: which is
+/// long enough is the machine's matter.
+#[track_caller]
+pub(crate) fn with_time_enough<T>(mut attempt: impl FnMut(Duration) -> Option<T>) -> T {
+    const SHORTEST: Duration = Duration::from_millis(300); // It grows until it is enough.
+    let mut time = SHORTEST;
+    loop {
+        if let Some(done) = attempt(time) {
+            return done;
+        }
+        assert!(time < patience(), "{time:?} were not enough");
+        time *= 4;
     }
 }
 
@@ -272,7 +289,7 @@ pub(crate) fn one_command(command: &str) -> Value {
 
 /// A shell command that says that it began, and goes on when the file `go` is there.
 pub(crate) const HELD_UP: &str =
-    "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo through";
+    "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo through"; // Between two looks.
 
 /// Covers what differs between two runs of one script: what tells them apart, and what follows from that.
 pub(crate) fn of_no_run(value: &mut Value) {

@@ -9,7 +9,10 @@ use rexpect::{
 };
 use serde_json::json;
 
-use crate::support::{Home, one_call, one_command};
+use crate::{
+    model_server::{ModelServer, Part},
+    support::{Home, one_call, one_command, with_time_enough},
+};
 
 const ASKS: &str = "tools = [\"bash\"]\nask = [\"bash\"]";
 pub(crate) const QUESTION: &str = "[y]es, [a]lways in this run, [n]o, [e]dit arguments, [l]ater: ";
@@ -232,13 +235,16 @@ fn a_cancellation_takes_the_question_back() {
 
 #[test]
 fn a_ticket_that_lapses_takes_its_question_back() {
-    let agent = format!("{ASKS}\napproval_timeout = \"500ms\"");
-    let home = Home::with_script(&one_command("touch made"), &agent);
-    let mut session = in_terminal(home.command(&["run", "go"]));
-    session.exp_string(QUESTION).unwrap();
-    let rest = ends_with(session, 0);
+    let rest = with_time_enough(|time| {
+        let lapses = format!("{ASKS}\napproval_timeout = \"{}ms\"", time.as_millis());
+        let home = Home::with_script(&one_command("touch made"), &lapses);
+        let mut session = in_terminal(home.command(&["run", "go"]));
+        let (_, first) = session.exp_regex(r"\[l\]ater: |lapsed").unwrap();
+        let rest = ends_with(session, 0);
+        assert!(!home.exists("made"));
+        (first != "lapsed").then_some(rest)
+    });
     assert!(rest.contains("ticket t1-1 lapsed"), "{rest:?}");
-    assert!(!home.exists("made"));
 }
 
 #[test]
@@ -274,14 +280,14 @@ fn each_ticket_is_asked_about_and_the_rest_waits_for_what_was_put_off() {
 
 #[test]
 fn what_is_typed_before_the_question_is_no_answer() {
-    let slow = json!([
-        { "tool_calls": [{ "name": "bash", "input": { "command": "touch made" } }], "delay_ms": 1000 },
-        { "text": "Done." },
-    ]);
-    let home = Home::with_script(&slow, ASKS);
+    let server = ModelServer::start([vec![Part::Wait, Part::Bash("touch made")]]);
+    let home = server.home();
+    let file = home.read("neuron.toml");
+    home.write("neuron.toml", &file.replace("tools = [\"bash\"]", ASKS));
     let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
     session.exp_string("the model thinks").unwrap();
     session.send_line("y").unwrap();
+    server.go_on();
     session.exp_string(QUESTION).unwrap();
     session.send_line("l").unwrap();
     ends_with(session, 3);

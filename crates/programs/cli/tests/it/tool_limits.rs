@@ -7,22 +7,23 @@ use serde_json::{Value, json};
 
 use crate::{
     engine_place::Place,
-    support::{Home, one_command},
+    support::{Home, one_command, with_time_enough},
 };
 
 /// A command that notes if another like it goes on at the same time, or if it was alone for so many looks
 /// around.
 fn meet(looks: u32) -> String {
+    let pause = "sleep 0.02"; // Between two looks.
     format!(
         "mine=$(mktemp going-XXXXXX); for look in $(seq {looks}); do \
-         if [ $(ls going-* | wc -l) -gt 1 ]; then echo together >> seen; exit; fi; sleep 0.02; done; \
+         if [ $(ls going-* | wc -l) -gt 1 ]; then echo together >> seen; exit; fi; {pause}; done; \
          rm $mine; echo alone >> seen"
     )
 }
 
 /// More looks than any test takes.
-const UNTIL_ANOTHER_COMES: u32 = 5_000;
-/// Long enough for another to come, if nothing keeps it.
+const UNTIL_ANOTHER_COMES: u32 = 50_000;
+/// Long enough for another to come, if nothing keeps it. Where it is too short, a defect is missed, and nothing fails.
 const FOR_A_WHILE: u32 = 75;
 
 fn calls(count: usize, command: &str) -> Value {
@@ -57,8 +58,8 @@ fn calls_of_one_turn_go_on_together_unless_the_tool_has_a_limit() {
 fn commands_of_one_turn_find_what_those_before_them_did() {
     let call = |command: &str| json!({"name": "bash", "input": {"command": command}});
     let commands = [
-        "sleep 0.3; mkdir -p src && echo one > src/a",
-        "sleep 0.2; git init -q . && git add -A src",
+        "sleep 0.3; mkdir -p src && echo one > src/a", // Too short a time only misses a defect.
+        "sleep 0.2; git init -q . && git add -A src",  // Too short a time only misses a defect.
         "git -c user.name=a -c user.email=a@b commit -qm one && git log --oneline > log",
     ];
     let turns = json!([
@@ -91,22 +92,34 @@ fn commands_of_one_turn_find_what_those_before_them_did() {
 
 #[test]
 fn calls_of_one_turn_begin_no_faster_than_the_tool_lets_them() {
-    let rate = "rate_limit = { calls = 1, per = \"1500ms\" }";
-    let home = Home::with_script(&calls(3, "echo made >> made"), &bash_with(rate));
+    const APART: Duration = Duration::from_millis(1500); // They may be further apart.
+    let rate = format!(
+        "rate_limit = {{ calls = 1, per = \"{}ms\" }}",
+        APART.as_millis()
+    );
+    let home = Home::with_script(&calls(3, "echo made >> made"), &bash_with(&rate));
     let start = Instant::now();
     home.neuron(&["run", "go"]).exits(0);
-    assert!(start.elapsed() >= Duration::from_secs(3));
+    assert!(start.elapsed() >= 2 * APART);
     assert_eq!(home.read("made").lines().count(), 3);
 }
 
 #[test]
 fn a_write_that_waits_too_long_is_not_made_and_the_run_goes_on() {
-    let limits = "timeout = \"10s\"\nrate_limit = { calls = 1, per = \"1h\" }";
-    let home = Home::with_script(&calls(2, "echo made >> made"), &bash_with(limits));
-    home.neuron(&["run", "--id", "r1", "go"]).exits(0);
+    let (home, events) = with_time_enough(|time| {
+        let limits = format!(
+            "timeout = \"{}ms\"\nrate_limit = {{ calls = 1, per = \"1day\" }}",
+            time.as_millis()
+        );
+        let home = Home::with_script(&calls(2, "echo made >> made"), &bash_with(&limits));
+        home.neuron(&["run", "--id", "r1", "go"]).exits(0);
+        let events = home.neuron(&["events", "r1", "--json"]).exits(0);
+        let events = events.json_lines();
+        // The first one is to be over in time.
+        let is_made = events.iter().any(|event| event["is_error"] == false);
+        is_made.then_some((home, events))
+    });
     assert_eq!(home.read("made"), "made\n");
-    let events = home.neuron(&["events", "r1", "--json"]).exits(0);
-    let events = events.json_lines();
     let count = |key: &str, value: &str| events.iter().filter(|event| event[key] == value).count();
     assert_eq!(count("type", "tool_finished"), 2);
     assert_eq!(count("failure", "unavailable"), 1);
@@ -135,6 +148,7 @@ fn two_runs(home: &Home, agent: &str) -> Duration {
 }
 
 fn all_runs_of_a_worker_share_the_limits(engine: Engine) {
+    const APART: Duration = Duration::from_secs(5); // They may be further apart.
     let other = |name: &str, limit: &str| {
         format!(
             "\n[providers.{name}]\nkind = \"script\"\nfile = \"{name}.json\"\n\
@@ -143,8 +157,11 @@ fn all_runs_of_a_worker_share_the_limits(engine: Engine) {
     };
     let mut agents = bash_with("concurrency = 1");
     agents += &other("free", "");
-    let rate = "[agents.slow.tool.bash]\nrate_limit = { calls = 1, per = \"5s\" }";
-    agents += &other("slow", rate);
+    let rate = format!(
+        "[agents.slow.tool.bash]\nrate_limit = {{ calls = 1, per = \"{}s\" }}",
+        APART.as_secs()
+    );
+    agents += &other("slow", &rate);
     let place = Place::new(engine, &one_command(&meet(FOR_A_WHILE)), &agents);
     let (home, script) = (&place.home, |command: &str| {
         json!({"turns": one_command(command)}).to_string()
@@ -157,7 +174,7 @@ fn all_runs_of_a_worker_share_the_limits(engine: Engine) {
     assert_eq!(home.read("seen"), "alone\nalone\n");
     two_runs(home, "free");
     assert_eq!(home.read("seen"), "alone\nalone\ntogether\ntogether\n");
-    assert!(two_runs(home, "slow") >= Duration::from_secs(5));
+    assert!(two_runs(home, "slow") >= APART);
     assert_eq!(home.read("made"), "made\nmade\n");
 }
 

@@ -10,3 +10,4 @@
 
 mod agent_file;
 mod models;
+mod times;

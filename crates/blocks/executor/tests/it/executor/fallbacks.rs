@@ -12,8 +12,11 @@ use neuron_types::{
     HookEvent, Message, Priority, Provider, ProviderError, RequestHead, Role, WasmBoxedFuture,
 };
 use rust_decimal::Decimal;
+use serde_json::json;
 
 use neuron_testing::effects::scope;
+
+const SECOND: Duration = Duration::from_secs(1); // Only compared, or the clock is paused.
 
 const FALLBACK: &str = r#"{"turns": [{"text": "from b", "usage": {"input_tokens": 1000000}}]}"#;
 
@@ -23,12 +26,11 @@ fn script(json: &str) -> ScriptModel {
 
 /// A model that fails so, and would answer then.
 fn failing(kind: &str, retry_after_ms: u64) -> ScriptModel {
-    let failure = format!(
-        r#"{{"kind": "{kind}", "retry_after_ms": {retry_after_ms}, "message": "as told"}}"#
-    );
-    script(&format!(
-        r#"{{"turns": [{{"text": "from a", "fail": [{failure}]}}]}}"#
-    ))
+    let failure = json!({
+        "kind": kind, "message": "as told",
+        "retry_after_ms": retry_after_ms, // Only compared: nobody comes back.
+    });
+    script(&json!({"turns": [{"text": "from a", "fail": [failure]}]}).to_string())
 }
 
 fn listed(others: &[&str]) -> CompletionRequest {
@@ -116,7 +118,7 @@ async fn where_all_fail_the_door_comes_back_as_soon_as_one_may_answer() {
     let failure = executor.call_model(&scope(), &listed(&["b/n"])).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Overloaded);
-    assert_eq!(failure.retry_after, Some(Duration::from_secs(5)));
+    assert_eq!(failure.retry_after, Some(5 * SECOND));
     assert_eq!(failure.message, "b/n: as told; a/m: rate_limited: as told");
 }
 
@@ -130,18 +132,17 @@ async fn a_model_that_is_paced_keeps_no_other_from_being_asked() {
     let executor = executor.limiter("a", limiter).build();
     let answer = executor.call_model(&scope(), &listed(&["b/n"])).await;
     assert_eq!(answer.unwrap().message.answered_by(), Some("b/n"));
-    assert!(start.elapsed() < Duration::from_secs(11));
+    assert!(start.elapsed() < 11 * SECOND);
     // With nobody else to ask it is waited for.
     let alone = executor.call_model(&scope(), &listed(&[])).await;
-    assert!(alone.is_err() || start.elapsed() > Duration::from_secs(11));
+    assert!(alone.is_err() || start.elapsed() > 11 * SECOND);
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_model_has_the_time_of_the_attempt() {
     let slow = |ms: u64| {
-        script(&format!(
-            r#"{{"turns": [{{"text": "late", "delay_ms": {ms}}}]}}"#
-        ))
+        let late = json!({"turns": [{"text": "late", "delay_ms": ms}]}); // The clock is paused.
+        script(&late.to_string())
     };
     let executor = two(slow(1_000_000), slow(59_000)).build();
     let answer = executor.call_model(&scope(), &listed(&["b/n"])).await;
@@ -150,15 +151,21 @@ async fn each_model_has_the_time_of_the_attempt() {
 
 #[tokio::test]
 async fn a_cancelled_call_asks_nobody_else() {
-    let executor = two(
-        script(r#"{"turns": [{"text": "late", "delay_ms": 86400000}]}"#),
-        script(FALLBACK),
-    );
+    let executor = two(Silent, script(FALLBACK));
     let (executor, scope, request) = (executor.build(), scope(), listed(&["b/n"]));
     let (result, ()) = tokio::join!(executor.call_model(&scope, &request), async {
         scope.cancellation.cancel();
     });
     assert_eq!(result.unwrap_err().kind, FailureKind::Cancelled);
+}
+
+/// A model that never answers.
+struct Silent;
+
+impl Provider for Silent {
+    async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
+        std::future::pending().await
+    }
 }
 
 /// Remembers what models were asked, and ends the run at the first that is asked of `b` if it is to.

@@ -201,7 +201,7 @@ async fn no_attempt_takes_longer_than_the_agent_lets_it() {
     });
     let executor = Executor::builder().tools(registry(&[&tool])).build();
     let executor = executor.granting(&AgentSpec {
-        tool_timeout: Duration::from_secs(2),
+        tool_timeout: Duration::from_secs(2), // The clock is paused.
         ..agent(vec![tool.definition()])
     });
     let failure = executor.call_tool(&scope(), &call("slow", json!({}))).await;

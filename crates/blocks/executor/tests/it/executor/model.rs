@@ -7,6 +7,7 @@ use neuron_types::{
     ProviderError, RequestHead,
 };
 use rust_decimal::Decimal;
+use serde_json::json;
 
 use neuron_testing::effects::scope;
 
@@ -185,12 +186,8 @@ async fn gives_up_a_model_call_at_its_timeout() {
 async fn takes_a_timeout_beyond_the_clock_for_none() {
     let mut scope = scope();
     scope.timeout = Duration::MAX;
-    let executor = Executor::builder()
-        .provider(
-            "a",
-            script(r#"{"turns": [{"text": "late", "delay_ms": 86400000}]}"#),
-        )
-        .build();
+    let late = script(r#"{"turns": [{"text": "late", "delay_ms": 86400000}]}"#); // The clock is paused.
+    let executor = Executor::builder().provider("a", late).build();
     let answer = executor.call_model(&scope, &request(None)).await.unwrap();
     assert_eq!(answer.message.text(), "late");
 }
@@ -219,21 +216,19 @@ async fn fails_the_step_when_a_provider_panics() {
 
 #[tokio::test]
 async fn passes_on_what_the_provider_said_of_its_failure() {
-    let executor = Executor::builder()
-        .provider(
-            "a",
-            script(
-                r#"{"turns": [{"fail": [{"kind": "rate_limited", "status": 429,
-                    "retry_after_ms": 1500, "message": "slow down"}]}]}"#,
-            ),
-        )
-        .build();
+    let asked = Duration::from_millis(1500); // Only compared, never waited for.
+    let failure = json!({
+        "kind": "rate_limited", "status": 429, "message": "slow down",
+        "retry_after_ms": 1500, // Only compared, never waited for.
+    });
+    let model = script(&json!({"turns": [{"fail": [failure]}]}).to_string());
+    let executor = Executor::builder().provider("a", model).build();
     let failure = executor
         .call_model(&scope(), &request(None))
         .await
         .unwrap_err();
     assert_eq!(failure.kind, FailureKind::RateLimited);
     assert_eq!(failure.status, Some(429));
-    assert_eq!(failure.retry_after, Some(Duration::from_millis(1500)));
+    assert_eq!(failure.retry_after, Some(asked));
     assert_eq!(failure.message, "slow down (HTTP 429)");
 }

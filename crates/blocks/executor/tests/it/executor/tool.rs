@@ -7,6 +7,8 @@ use serde_json::json;
 
 use neuron_testing::effects::{TestTool, call, own_scope, scope, text_of};
 
+const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
+
 fn executor(tools: &[&TestTool]) -> Executor {
     let mut registry = ToolRegistry::new();
     for tool in tools {
@@ -137,7 +139,7 @@ async fn fails_the_step_with_what_the_model_cannot_mend() {
     fn unavailable() -> ToolError {
         ToolError::Unavailable {
             message: "the database restarts".into(),
-            retry_after: Some(Duration::from_secs(7)),
+            retry_after: Some(7 * SECOND),
             source: None,
         }
     }
@@ -162,13 +164,13 @@ async fn fails_the_step_with_what_the_model_cannot_mend() {
             true,
         ),
         (
-            || ToolError::Timeout(Duration::from_secs(1)),
+            || ToolError::Timeout(SECOND),
             ToolEffects::Idempotent,
             FailureKind::Timeout,
             true,
         ),
         (
-            || ToolError::Timeout(Duration::from_secs(1)),
+            || ToolError::Timeout(SECOND),
             ToolEffects::Write,
             FailureKind::OutcomeUnknown,
             false,
@@ -188,7 +190,7 @@ async fn fails_the_step_with_what_the_model_cannot_mend() {
             .await
             .unwrap_err();
         assert_eq!((failure.kind, failure.retryable), (kind, retryable));
-        let delay = (kind == FailureKind::Unavailable).then_some(Duration::from_secs(7));
+        let delay = (kind == FailureKind::Unavailable).then_some(7 * SECOND);
         assert_eq!(failure.retry_after, delay);
     }
 }

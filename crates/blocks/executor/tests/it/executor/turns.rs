@@ -12,7 +12,8 @@ use neuron_types::{
 };
 use tokio::time::{Instant, sleep};
 
-const MINUTE: Duration = Duration::from_secs(60);
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
+const MINUTE: Duration = Duration::from_secs(60); // The clock is paused.
 
 /// A model that takes its time, and notes when it was asked.
 #[derive(Clone, Default)]
@@ -31,7 +32,7 @@ impl Slow {
 impl Provider for Slow {
     async fn complete(&self, _: &CompletionRequest) -> Result<CompletionResponse, ProviderError> {
         self.asked.lock().unwrap().push(Instant::now());
-        sleep(self.takes).await;
+        sleep(self.takes).await; // The clock is paused.
         match self.fails {
             Some((kind, after)) => Err(ProviderError::new(kind, "no").with_retry_after(after)),
             None => Ok(answer("yes")),
@@ -64,11 +65,11 @@ fn within(timeout: Duration) -> StepScope {
 #[tokio::test(start_paused = true)]
 async fn waiting_takes_nothing_of_the_attempts_time() {
     let model = Slow {
-        takes: Duration::from_secs(110),
+        takes: 110 * SECOND,
         ..Slow::default()
     };
     let executor = executor(&model, &one_a_minute());
-    let (scope, request) = (within(2 * MINUTE + Duration::from_secs(5)), request());
+    let (scope, request) = (within(2 * MINUTE + 5 * SECOND), request());
     let calls = join_all((0..2).map(|_| executor.call_model(&scope, &request))).await;
     assert!(calls.iter().all(Result::is_ok), "{calls:?}");
     let asked = model.asked();
@@ -108,7 +109,7 @@ async fn a_run_that_is_cancelled_waits_no_longer() {
     let (scope, request) = (within(10 * MINUTE), request());
     executor.call_model(&scope, &request).await.unwrap();
     let (call, ()) = tokio::join!(executor.call_model(&scope, &request), async {
-        sleep(Duration::from_secs(5)).await;
+        sleep(5 * SECOND).await; // The clock is paused.
         scope.cancellation.cancel();
     });
     assert_eq!(call.unwrap_err().kind, FailureKind::Cancelled);
@@ -117,7 +118,7 @@ async fn a_run_that_is_cancelled_waits_no_longer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_that_one_run_meets_holds_back_the_others() {
-    let wait = Duration::from_secs(20);
+    let wait = 20 * SECOND;
     let model = Slow {
         fails: Some((FailureKind::RateLimited, wait)),
         ..Slow::default()

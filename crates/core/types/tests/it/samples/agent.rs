@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use neuron_types::{
     ActivitySettings, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use serde_json::json;
 
 use super::{approval, request, run, step};
+use crate::times::{DAY, HOUR, MILLISECOND, MINUTE, SECOND};
 
 pub(crate) const ON_UNKNOWN_OUTCOME: [OnUnknownOutcome; 2] =
     [OnUnknownOutcome::TellModel, OnUnknownOutcome::AskPerson];
@@ -35,8 +36,8 @@ pub(crate) fn limits() -> Vec<Limits> {
             tool_calls: Some(20),
             tokens: Some(2_000_000),
             cost_usd: Some(Decimal::new(500, 2)),
-            duration: Some(Duration::from_secs(1800)),
-            deadline: Some(Duration::from_secs(172_800)),
+            duration: Some(30 * MINUTE),
+            deadline: Some(2 * DAY),
         },
         Limits {
             turns: None,
@@ -58,7 +59,7 @@ pub(crate) fn full() -> AgentSpec {
         approvals: approval::rules(),
         caller_rules: approval::caller_rules(),
         callers_may_set: CallerSetting::ALL.into(),
-        approval_timeout: Some(Duration::from_secs(3600)),
+        approval_timeout: Some(HOUR),
         on_expiry: OnExpiry::Fail,
         on_unknown_outcome: OnUnknownOutcome::AskPerson,
         on_failure: OnHalt::Ask,
@@ -77,10 +78,10 @@ pub(crate) fn full() -> AgentSpec {
         },
         retry: step::retry_policy(),
         model_retry: Some(step::retry_policy()),
-        give_up_after: Some(Duration::from_secs(7_200)),
+        give_up_after: Some(2 * HOUR),
         priority: Priority::Batch,
-        model_timeout: Duration::from_secs(120),
-        tool_timeout: Duration::from_millis(2500),
+        model_timeout: 2 * MINUTE,
+        tool_timeout: 2500 * MILLISECOND,
         activity: ActivitySettings {
             priority: Some(5),
             ..ActivitySettings::default()
@@ -91,7 +92,7 @@ pub(crate) fn full() -> AgentSpec {
                 "read_file".into(),
                 ToolSettings {
                     retry: Some(step::retry_policy()),
-                    timeout: Some(Duration::from_secs(5)),
+                    timeout: Some(5 * SECOND),
                     parallel_writes: Some(false),
                     activity: step::activity_settings(),
                 },
@@ -117,8 +118,8 @@ pub(crate) fn overrides() -> Overrides {
             tool_calls: Some(10),
             tokens: Some(100_000),
             cost_usd: Some(Decimal::new(50, 2)),
-            duration: Some(Duration::from_secs(60)),
-            deadline: Some(Duration::from_secs(3600)),
+            duration: Some(MINUTE),
+            deadline: Some(HOUR),
         },
         tools: Some(vec!["read_file".into()]),
         ask: vec!["read_file".into()],

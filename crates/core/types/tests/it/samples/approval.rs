@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use neuron_types::{
     Always, ApprovalRules, CallerRules, Decision, Given, OnExpiry, OpenTicket, PermissionDecision,
     RunId, Ticket, TicketKind, Verdict,
@@ -7,6 +5,7 @@ use neuron_types::{
 use serde_json::json;
 
 use super::moment;
+use crate::times::HOUR;
 
 pub(crate) const VERDICTS: [Verdict; 5] = [
     Verdict::Approve,
@@ -88,7 +87,7 @@ pub(crate) fn open_ticket() -> OpenTicket {
     OpenTicket {
         ticket: ticket(),
         position: Some(4),
-        lifetime: Some(Duration::from_secs(3600)),
+        lifetime: Some(HOUR),
         pending: None,
         queued: decisions().into_iter().take(1).collect(),
         verifying: Some(1_000_000_001),

@@ -1,5 +1,4 @@
-use std::time::Duration;
-
+use crate::times::{HOUR, MILLISECOND, MINUTE, SECOND};
 use neuron_types::{
     ActivityOptions, ActivitySettings, FailureKind, Placement, Priority, RetryPolicy, StepFailure,
     StepId, ToolEffects,
@@ -35,18 +34,18 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 23] = [
 pub(crate) fn retry_policy() -> RetryPolicy {
     RetryPolicy {
         maximum_attempts: 3,
-        initial_interval: Duration::from_millis(500),
+        initial_interval: 500 * MILLISECOND,
         backoff_coefficient: 1.5,
-        maximum_interval: Duration::from_secs(10),
+        maximum_interval: 10 * SECOND,
         non_retryable: vec![FailureKind::Overloaded],
-        give_up_after: Some(Duration::from_secs(3_600)),
+        give_up_after: Some(HOUR),
     }
 }
 
 /// Settings with every field set.
 pub(crate) fn activity_settings() -> ActivitySettings {
     ActivitySettings {
-        heartbeat_timeout: Some(Duration::from_millis(2500)),
+        heartbeat_timeout: Some(2500 * MILLISECOND),
         task_queue: Some("gpu".into()),
         priority: Some(1),
         placement: Some(Placement::Local),
@@ -73,7 +72,7 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
             _ => Priority::Interactive,
         },
         effects,
-        start_to_close_timeout: Duration::from_secs(600),
+        start_to_close_timeout: 10 * MINUTE,
         retry_policy: retry_policy(),
         activity: if position == 0 {
             activity_settings()
@@ -91,7 +90,7 @@ pub(crate) fn failures() -> Vec<StepFailure> {
         .map(|kind| StepFailure::new(kind, format!("a failure of kind {kind}")))
         .chain([StepFailure {
             status: Some(429),
-            retry_after: Some(Duration::from_millis(1500)),
+            retry_after: Some(1500 * MILLISECOND),
             retryable: false,
             ..StepFailure::new(FailureKind::RateLimited, "too many requests (HTTP 429)")
         }])

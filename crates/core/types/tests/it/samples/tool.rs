@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use neuron_types::{
     ArgumentKind, CacheControl, CacheTtl, FormRequest, Pending, ToolAnnotations, ToolCall,
     ToolDefinition, ToolEffects, ToolOutput,
@@ -7,6 +5,7 @@ use neuron_types::{
 use serde_json::json;
 
 use super::message;
+use crate::times::SECOND;
 
 pub(crate) const EFFECTS: [ToolEffects; 3] = [
     ToolEffects::ReadOnly,
@@ -40,7 +39,7 @@ pub(crate) fn definitions() -> Vec<ToolDefinition> {
                 idempotent_hint: Some(true),
                 open_world_hint: Some(false),
             }),
-            timeout: Some(Duration::from_secs(5)),
+            timeout: Some(5 * SECOND),
             arguments: [("path".to_owned(), ArgumentKind::Path)].into(),
             cache_control: Some(CacheControl {
                 ttl: Some(CacheTtl::OneHour),

@@ -81,7 +81,7 @@ pub(crate) fn one_of<T: Clone + std::fmt::Debug + 'static>(
 }
 
 pub(crate) fn millis() -> impl Strategy<Value = Duration> {
-    any::<u64>().prop_map(Duration::from_millis)
+    any::<u64>().prop_map(Duration::from_millis) // Only written and read again.
 }
 
 /// A moment of the years 1970 to 9999, to the nanosecond.

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use super::World;
 use crate::room::{Act, call, describe, eventually, model_options, options, request};
 
+const HOUR: Duration = Duration::from_secs(3600); // It is cancelled long before.
+
 fn is_cancelled<T>(result: &Result<T, DurableError>, wanted: &str) -> bool {
     matches!(result, Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some(wanted))
 }
@@ -66,7 +68,7 @@ async fn ends_a_model_call_that_hangs() {
     let poll = Some(Duration::ZERO);
     let later = door.wait_for_signal::<Value>("go", poll).await;
     assert!(is_cancelled(&later, "enough"));
-    let later = door.sleep(Duration::ZERO).await;
+    let later = door.sleep(Duration::ZERO).await; // It ends at once.
     assert!(is_cancelled(&later, "enough"));
     let later = door
         .execute_tools(&[call_write()], &[write_options()])
@@ -87,17 +89,16 @@ fn write_options() -> neuron_types::ActivityOptions {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ends_a_wait_and_a_sleep() {
+async fn ends_whatever_is_waited_for() {
     for is_sleep in [true, false] {
         let world = World::new().await;
         let door = world.door().await;
         let journal = world.journal().await;
         let pending = async {
-            let hour = Duration::from_secs(3600);
             if is_sleep {
-                door.sleep(hour).await
+                door.sleep(HOUR).await // It is cancelled long before.
             } else {
-                let got = door.wait_for_signal::<Value>("go", Some(hour)).await;
+                let got = door.wait_for_signal::<Value>("go", Some(HOUR)).await;
                 got.map(drop)
             }
         };
@@ -176,7 +177,7 @@ async fn is_not_an_interrupt_after_which_the_run_goes_on() {
     let (results, ()) = tokio::join!(door.execute_tools(&calls, &each), person);
     assert!(results[0].is_ok());
     assert!(matches!(results[1], Err(DurableError::Suspended)));
-    let later = door.sleep(Duration::ZERO).await;
+    let later = door.sleep(Duration::ZERO).await; // It ends at once.
     assert!(matches!(later, Err(DurableError::Suspended)));
     drop(door);
 

@@ -38,6 +38,9 @@ async fn takes(door: &JournaledContext, handles: &[Handle], number: u32) {
     }
 }
 
+const MINUTE: Duration = Duration::from_secs(60); // The clock is paused.
+const HOUR: Duration = Duration::from_secs(3600); // No run waits for it.
+
 const RESULTS: &str = "SELECT count(*) FROM entries WHERE result IS NOT NULL";
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +83,7 @@ async fn an_end_that_nobody_observed_before_the_process_died_is_observed_by_the_
 
 #[tokio::test(start_paused = true)]
 async fn a_signal_comes_at_its_place_though_the_call_beside_it_has_ended_since() {
-    let slow = Act::Fail(FailureKind::Unavailable, Some(Duration::from_secs(60)));
+    let slow = Act::Fail(FailureKind::Unavailable, Some(MINUTE));
     let world = World::acting([slow]).await;
     go(&world, 1).await;
     for _ in 0..3 {
@@ -184,7 +187,7 @@ async fn a_write_that_was_left_and_lost_is_waited_for_and_unknown() {
 #[tokio::test]
 async fn a_signal_that_came_in_time_is_taken_by_a_run_that_is_resumed_too_late() {
     let world = World::new().await;
-    let hour = Some(Duration::from_secs(3600));
+    let hour = Some(HOUR);
     let door = world.parking_door().await;
     let parked = door.wait_for_signal::<u32>("go", hour).await;
     assert!(matches!(parked, Err(DurableError::Suspended)));
@@ -204,11 +207,11 @@ async fn a_signal_that_came_in_time_is_taken_by_a_run_that_is_resumed_too_late()
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_parked_when_its_effects_have_ended() {
-    let slow = Act::Fail(FailureKind::Unavailable, Some(Duration::from_secs(60)));
+    let slow = Act::Fail(FailureKind::Unavailable, Some(MINUTE));
     let world = World::acting([slow]).await;
     let door = world.parking_door().await;
     start(&door, "put", 1);
-    let deadline = door.start(Started::Deadline(Duration::from_secs(3600)));
+    let deadline = door.start(Started::Deadline(HOUR));
     let before = tokio::time::Instant::now();
     let parked = door.next(&[deadline], &["go"]).await;
     assert!(matches!(parked, Err(DurableError::Suspended)), "{parked:?}");
@@ -218,7 +221,7 @@ async fn a_run_is_parked_when_its_effects_have_ended() {
 
     let door = world.parking_door().await;
     let put = start(&door, "put", 1);
-    let deadline = door.start(Started::Deadline(Duration::from_secs(3600)));
+    let deadline = door.start(Started::Deadline(HOUR));
     let parked = door.next(&[deadline], &["go"]).await;
     assert!(matches!(parked, Err(DurableError::Suspended)));
     assert_eq!(ended(&door, &[put]).await, put);

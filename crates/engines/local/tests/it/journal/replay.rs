@@ -14,13 +14,16 @@ use serde_json::json;
 use super::{World, input, plain_output};
 use crate::room::{Act, Room, call, describe, model_options, options, request};
 
+const MILLISECOND: Duration = Duration::from_millis(1); // What follows is the same however long it takes.
+const HOUR: Duration = Duration::from_secs(3600); // No test lives to see it.
+
 /// One call of the door.
 #[derive(Debug, Clone)]
 enum Op {
     Ask,
     Call(&'static str),
     Batch(Vec<&'static str>),
-    Sleep(u64),
+    Sleep(u32),
     Poll(&'static str),
     Wait(&'static str),
     /// Starts a tool call.
@@ -51,7 +54,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => Just(Op::Ask),
         3 => tool().prop_map(Op::Call),
         2 => proptest::collection::vec(tool(), 0..4).prop_map(Op::Batch),
-        1 => (0..3_u64).prop_map(Op::Sleep),
+        1 => (0..3_u32).prop_map(Op::Sleep),
         2 => signal_name().prop_map(Op::Poll),
         1 => signal_name().prop_map(Op::Wait),
         4 => tool().prop_map(Op::Start),
@@ -119,13 +122,16 @@ async fn perform(
                 .collect();
             format!("{:?}", door.execute_tools(&calls, &each).await)
         }
-        Op::Sleep(millis) => format!("{:?}", door.sleep(Duration::from_millis(*millis)).await),
+        Op::Sleep(millis) => {
+            let slept = door.sleep(*millis * MILLISECOND).await; // It may take longer.
+            format!("{slept:?}")
+        }
         Op::Poll(name) => {
             let poll = Some(Duration::ZERO);
             format!("{:?}", door.wait_for_signal::<u32>(name, poll).await)
         }
         Op::Wait(name) => {
-            let soon = Some(Duration::from_millis(1));
+            let soon = Some(MILLISECOND);
             format!("{:?}", door.wait_for_signal::<u32>(name, soon).await)
         }
         Op::Start(name) => {
@@ -139,7 +145,7 @@ async fn perform(
             String::new()
         }
         Op::StartHour => {
-            started.push(door.start(Started::Deadline(Duration::from_secs(3600))));
+            started.push(door.start(Started::Deadline(HOUR)));
             String::new()
         }
         Op::Next(which, name) => {

@@ -7,6 +7,21 @@ use tokio::time::Instant;
 use super::{World, plain_output};
 use crate::room::{Act, call, check_retries, eventually, model_options, options, request, since};
 
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused, or nothing waits.
+const MINUTE: Duration = Duration::from_secs(60); // The clock is paused.
+const HOUR: Duration = Duration::from_secs(3600); // The clock is paused.
+
+/// How long a run sleeps by the real clock.
+const A_MOMENT: Duration = Duration::from_millis(20); // It may take longer.
+
+/// Looks until it is so, on a paused clock.
+async fn until(is_so: impl Fn() -> bool) {
+    const BETWEEN_LOOKS: Duration = Duration::from_millis(100); // The clock is paused.
+    while !is_so() {
+        tokio::time::sleep(BETWEEN_LOOKS).await; // The clock is paused.
+    }
+}
+
 pub(super) fn failure<T: std::fmt::Debug>(result: Result<T, DurableError>) -> StepFailure {
     match result {
         Err(DurableError::Step(failure)) => failure,
@@ -32,7 +47,7 @@ async fn of_every_kind_are_performed_once_and_replayed_with_the_same_results() {
             .execute_tools(&[call("read"), call("put")], &each)
             .await;
         results.push(format!("{batch:?} at {:?}", door.now()));
-        door.sleep(Duration::from_millis(3)).await.unwrap();
+        door.sleep(A_MOMENT).await.unwrap(); // It may take longer.
         results.push(format!(
             "{:?} {:?} {:?}",
             door.now(),
@@ -61,8 +76,8 @@ async fn move_the_clock_to_when_their_result_was_journaled() {
         .unwrap();
     let after = door.now();
     assert!(after > start);
-    door.sleep(Duration::from_millis(20)).await.unwrap();
-    assert!(since(after, door.now()) >= Duration::from_millis(20));
+    door.sleep(A_MOMENT).await.unwrap(); // It may take longer.
+    assert!(since(after, door.now()) >= A_MOMENT);
 }
 
 /// Starts a tool that hangs, and dies.
@@ -203,7 +218,7 @@ async fn of_an_empty_batch_are_none() {
 async fn are_retried_as_the_policy_says() {
     let world = World::acting([
         Act::fail(FailureKind::Overloaded),
-        Act::Fail(FailureKind::RateLimited, Some(Duration::from_secs(7))),
+        Act::Fail(FailureKind::RateLimited, Some(7 * SECOND)),
     ])
     .await;
     let door = world.door().await;
@@ -229,9 +244,7 @@ async fn that_go_on_failing_are_shown_and_leave_a_bounded_number_of_rows() {
     let (request, door) = (request(1), world.door().await);
     let attempts = || world.room.sink.retries.lock().unwrap().len();
     let shown = async {
-        while attempts() < 12 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        until(|| attempts() >= 12).await;
         let status = world.journal().await.status(&world.run_id).await.unwrap();
         status.blocked.unwrap()
     };
@@ -252,7 +265,7 @@ async fn are_given_up_with_their_last_failure_when_they_failed_for_too_long() {
     let world = World::acting([Act::fail(FailureKind::Network); 60]).await;
     let mut options = model_options(1);
     options.retry_policy.maximum_attempts = 0;
-    options.retry_policy.give_up_after = Some(Duration::from_secs(300));
+    options.retry_policy.give_up_after = Some(5 * MINUTE);
     let start = Instant::now();
     for _ in 0..2 {
         let door = world.door().await;
@@ -262,7 +275,7 @@ async fn are_given_up_with_their_last_failure_when_they_failed_for_too_long() {
     let calls = world.room.calls().len();
     assert!((6..60).contains(&calls), "{calls}");
     let waited = start.elapsed();
-    assert!(waited > Duration::from_secs(200), "{waited:?}");
+    assert!(waited > 200 * SECOND, "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -280,18 +293,20 @@ async fn fail_for_good_after_the_last_attempt_in_every_replay() {
 async fn go_on_with_the_attempt_and_the_delay_at_which_the_process_died() {
     let world = World::acting([
         Act::fail(FailureKind::Overloaded),
-        Act::Fail(FailureKind::RateLimited, Some(Duration::from_secs(500))),
+        Act::Fail(FailureKind::RateLimited, Some(500 * SECOND)),
         Act::fail(FailureKind::Overloaded),
         Act::fail(FailureKind::Overloaded),
         Act::fail(FailureKind::Overloaded),
     ])
     .await;
     let (request, options) = (request(1), model_options(1));
+    // The wall clock says what is left of the delay, and it goes on beside the paused one.
+    let really = std::time::Instant::now();
     let door = world.door().await;
     let attempts = || world.room.sink.retries.lock().unwrap().len();
     tokio::select! {
         _ = door.execute_llm_call(&request, &options) => panic!("it waits for its third attempt"),
-        () = async { while attempts() < 2 { tokio::time::sleep(Duration::from_millis(100)).await } } => {}
+        () = until(|| attempts() >= 2) => {}
     }
     drop(door);
 
@@ -300,20 +315,21 @@ async fn go_on_with_the_attempt_and_the_delay_at_which_the_process_died() {
     let result = door.execute_llm_call(&request, &options).await;
     assert_eq!(failure(result).kind, FailureKind::Overloaded);
     assert_eq!(world.room.calls().len(), 5, "two before, three after");
-    // The wall clock says what is left of the delay, and it moves on its own here.
-    let waited = start.elapsed().as_secs();
-    assert!((400..=500 + 50 + 4 + 8).contains(&waited), "{waited} s");
+    let waited = start.elapsed();
+    assert!(waited + really.elapsed() >= 499 * SECOND, "{waited:?}");
+    assert!(waited < (500 + 50 + 4 + 8 + 1) * SECOND, "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn that_sleep_wait_for_what_is_left_when_they_are_resumed() {
+    // The wall clock says what is left, and it goes on beside the paused one.
+    let really = std::time::Instant::now();
     let world = World::new().await;
-    let hour = Duration::from_secs(3600);
     let door = world.door().await;
     tokio::select! {
         biased;
-        _ = door.sleep(hour) => panic!("it sleeps for an hour"),
-        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+        _ = door.sleep(HOUR) => panic!("it sleeps for an hour"), // The clock is paused.
+        () = tokio::time::sleep(SECOND) => {} // The clock is paused.
     }
     drop(door);
     // Half an hour passes: the run is older than it was.
@@ -323,9 +339,10 @@ async fn that_sleep_wait_for_what_is_left_when_they_are_resumed() {
         .unwrap();
     let door = world.door().await;
     let start = Instant::now();
-    door.sleep(hour).await.unwrap();
-    let waited = start.elapsed().as_secs();
-    assert!((1700..=1800).contains(&waited), "{waited} s");
+    door.sleep(HOUR).await.unwrap(); // The clock is paused.
+    let waited = start.elapsed();
+    assert!(waited + really.elapsed() >= 1_799 * SECOND, "{waited:?}");
+    assert!(waited < 1_801 * SECOND, "{waited:?}");
 }
 
 #[tokio::test]
@@ -375,7 +392,7 @@ async fn that_differ_from_the_journal_are_refused_and_leave_it_as_it_is() {
     door.execute_llm_call(&request(1), &model_options(1))
         .await
         .unwrap();
-    let result = door.sleep(Duration::from_secs(1)).await;
+    let result = door.sleep(SECOND).await; // It is refused at once.
     assert!(matches!(result, Err(DurableError::NonDeterminism { .. })));
     assert_eq!((rows(), world.room.calls().len()), (3, 3));
 }
@@ -421,7 +438,7 @@ fn have_futures_that_can_be_spawned() {
         drop(door.execute_llm_call(&request(1), &model_options(1)).await);
         drop(door.execute_tools(&calls, &each).await);
         drop(door.wait_for_signal::<u32>("go", None).await);
-        drop(door.sleep(Duration::ZERO).await);
+        drop(door.sleep(Duration::ZERO).await); // It is never polled.
         drop(door.finish(&plain_output(&super::run_id("r"))).await);
     });
 }

@@ -10,9 +10,12 @@ use crate::{
     room::{eventually, model_options, request},
 };
 
+/// Before a step is tried again.
+const PAUSE: Duration = Duration::from_millis(1); // It may take longer.
+
 fn quick() -> ActivityOptions {
     let mut options = model_options(1);
-    options.retry_policy.initial_interval = Duration::from_millis(1);
+    options.retry_policy.initial_interval = PAUSE;
     options
 }
 

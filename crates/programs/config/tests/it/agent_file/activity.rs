@@ -1,8 +1,7 @@
-use std::time::Duration;
-
 use neuron_types::{ActivitySettings, Placement, StepId, ToolCall};
 
 use super::{definition, parse};
+use crate::times::{MINUTE, SECOND};
 
 fn problems(lines: &str) -> String {
     let text = format!("[agents.a]\nmodel = \"demo/demo\"\ntools = [\"grep\", \"bash\"]\n{lines}");
@@ -41,7 +40,7 @@ placement = "activity"
         agent.tool_options(&call, StepId::default()).activity
     };
     let agents = ActivitySettings {
-        heartbeat_timeout: Some(Duration::from_secs(30)),
+        heartbeat_timeout: Some(30 * SECOND),
         priority: Some(4),
         placement: Some(Placement::Local),
         ..ActivitySettings::default()
@@ -49,7 +48,7 @@ placement = "activity"
     assert_eq!(agent.activity, agents);
     assert_eq!(of("grep"), agents);
     let bash = of("bash");
-    assert_eq!(bash.heartbeat_timeout, Some(Duration::from_secs(300)));
+    assert_eq!(bash.heartbeat_timeout, Some(5 * MINUTE));
     assert_eq!(bash.task_queue.as_deref(), Some("builders"));
     assert_eq!(bash.priority, Some(5));
     assert_eq!(bash.placement, Some(Placement::Activity));

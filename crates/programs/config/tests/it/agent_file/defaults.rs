@@ -1,11 +1,10 @@
 //! What all agents of a file have in common, and what may be written short.
 
-use std::time::Duration;
-
 use neuron_types::{AgentSpec, AskRule, ContextRule, Placement, RetryPolicy, SystemPrompt};
 use rust_decimal::Decimal;
 
 use super::{definition as agent, parse};
+use crate::times::{MINUTE, SECOND};
 
 fn tools(agent: &AgentSpec) -> Vec<&str> {
     let tools = agent.head.tools.iter();
@@ -76,7 +75,7 @@ fn agents_have_what_they_do_not_say_from_the_defaults() {
     let settings: Vec<&String> = plain.tool_settings.keys().collect();
     assert_eq!(settings, ["bash"]);
     let timeout = plain.tool_settings["bash"].timeout;
-    assert_eq!(timeout, Some(Duration::from_secs(1_800)));
+    assert_eq!(timeout, Some(30 * MINUTE));
 }
 
 #[test]
@@ -96,12 +95,12 @@ fn tables_have_what_they_do_not_say_key_by_key_and_lists_replace() {
     assert_eq!(other.context.at_tokens, Some(80_000));
     let retry = RetryPolicy {
         maximum_attempts: 1,
-        maximum_interval: Duration::from_secs(5),
+        maximum_interval: 5 * SECOND,
         ..RetryPolicy::default()
     };
     assert_eq!(other.retry, retry);
     let bash = &other.tool_settings["bash"];
-    assert_eq!(bash.timeout, Some(Duration::from_secs(1_800)));
+    assert_eq!(bash.timeout, Some(30 * MINUTE));
     let attempts = |name: &str| other.tool_settings[name].retry.clone().unwrap();
     assert_eq!(attempts("bash").maximum_attempts, 4);
     assert_eq!(attempts("grep").maximum_attempts, 2);

@@ -9,6 +9,8 @@ use neuron_types::{CompletionRequest, FailureKind, Message, Priority, RequestHea
 
 use super::{definition, open, parse, variables};
 
+const SECOND: Duration = Duration::from_secs(1); // The clock is paused.
+
 /// Two agents of one provider of this kind, and its lines.
 fn file(lines: &str) -> String {
     format!(
@@ -28,14 +30,14 @@ fn request() -> CompletionRequest {
 /// Whether there is a turn within a moment.
 async fn has_turn(executor: &Executor) -> bool {
     let scope = StepScope {
-        timeout: Duration::from_secs(2),
+        timeout: 2 * SECOND,
         ..scope()
     };
     match executor.call_model(&scope, &request()).await {
         Ok(_) => true,
         Err(failure) => {
             assert_eq!(failure.kind, FailureKind::RateLimited, "{failure:?}");
-            assert!(failure.retry_after > Some(Duration::from_secs(1)));
+            assert!(failure.retry_after > Some(SECOND));
             false
         }
     }
@@ -46,21 +48,21 @@ fn executors(lines: &str) -> [Executor; 2] {
     ["a", "b"].map(|name| agents.executor(&agents.agent(name).unwrap()).unwrap())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn all_agents_of_a_file_share_the_rate_of_a_provider() {
     let [a, b] = executors("requests_per_minute = 2");
     assert!(has_turn(&a).await && has_turn(&b).await);
     assert!(!has_turn(&a).await && !has_turn(&b).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tokens_have_a_rate_too() {
     let [a, b] = executors("tokens_per_minute = 1");
     assert!(has_turn(&a).await);
     assert!(!has_turn(&b).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_a_rate_nothing_waits() {
     let [a, b] = executors("");
     for _ in 0..100 {
@@ -68,7 +70,7 @@ async fn without_a_rate_nothing_waits() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_opened_with_the_same_options_counts_together() {
     let options = OpenOptions::new(".").environment(variables(&[]));
     let mut has = Vec::new();

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use neuron_config::AgentFile;
 use neuron_types::{
     AgentSpec, AskRule, ContextRule, Limits, OnHalt, Reminder, ReminderTrigger, RetryPolicy,
@@ -8,6 +6,7 @@ use neuron_types::{
 use serde_json::Value;
 
 use super::{definition, parse};
+use crate::times::{DAY, HOUR, SECOND};
 
 const FULL: &str = r#"
 [providers.openai]
@@ -193,7 +192,7 @@ fn has_a_person_asked_before_a_run_ends_where_the_file_says_so() {
         (asking.on_failure, asking.on_limit),
         (OnHalt::Ask, OnHalt::Ask)
     );
-    let days = Duration::from_secs(172_800);
+    let days = 2 * DAY;
     assert_eq!(asking.limits.deadline, Some(days));
     assert_eq!(asking.limits.turns, Some(50));
 }
@@ -208,11 +207,11 @@ fn model_calls_have_attempts_without_end_or_as_many_as_are_theirs() {
          [agents.a.retry.model]\nattempts = 3\nmax = \"9s\"",
     );
     assert_eq!(own.retry.maximum_attempts, 0);
-    assert_eq!(own.give_up_after, Some(Duration::from_secs(7_200)));
+    assert_eq!(own.give_up_after, Some(2 * HOUR));
     let model = RetryPolicy {
         maximum_attempts: 3,
-        initial_interval: Duration::from_secs(2),
-        maximum_interval: Duration::from_secs(9),
+        initial_interval: 2 * SECOND,
+        maximum_interval: 9 * SECOND,
         ..RetryPolicy::default()
     };
     assert_eq!(own.model_retry, Some(model));
@@ -237,10 +236,7 @@ fn lets_a_tool_take_the_rest_of_its_retries_from_the_agent() {
     };
     assert_eq!(agent.tool_settings["bash"].retry, Some(bash));
     assert_eq!(agent.tool_settings["grep"].retry, None);
-    assert_eq!(
-        agent.tool_settings["grep"].timeout,
-        Some(Duration::from_secs(7))
-    );
+    assert_eq!(agent.tool_settings["grep"].timeout, Some(7 * SECOND));
 }
 
 #[test]
@@ -288,7 +284,7 @@ ask = [
     let push = AskRule {
         from: Some("ops".into()),
         needed: 2,
-        within: Some(Duration::from_secs(4 * 3600)),
+        within: Some(4 * HOUR),
         then: Some("leads".into()),
         ..AskRule::new("bash(command=git push*)")
     };

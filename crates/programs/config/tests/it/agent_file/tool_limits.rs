@@ -1,9 +1,10 @@
-use neuron_executor::Executor;
+use neuron_executor::{Executor, StepScope};
 use neuron_types::FailureKind;
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::{definition, open, parse, variables};
+use crate::times::DAY;
 use neuron_testing::effects::{call, scope};
 
 const AGENT: &str = "[agents.a]\nmodel = \"demo/demo\"\ntools = [\"list_files\", \"bash\"]\n";
@@ -31,12 +32,16 @@ fn a_limit_that_is_none_is_refused_with_its_key_and_line() {
 #[tokio::test]
 async fn all_executors_of_a_file_share_the_limits_of_a_tool() {
     let text = format!(
-        "{AGENT}[agents.a.tool.list_files]\ntimeout = \"20s\"\nrate_limit = {{ calls = 2, per = \"1h\" }}"
+        "{AGENT}[agents.a.tool.list_files]\ntimeout = \"2h\"\nrate_limit = {{ calls = 2, per = \"1day\" }}"
     );
     let folder = tempfile::tempdir().unwrap();
     let agents = open(&text, folder.path(), variables(&[]));
     let agent = agents.agent("a").unwrap();
     let executor = || -> Executor { agents.clone().executor(&agent).unwrap() };
+    let scope = || StepScope {
+        timeout: DAY,
+        ..scope()
+    };
     let list = call("list_files", json!({"path": "."}));
     let other = call("bash", json!({"command": "true"}));
     for call in [&list, &other, &list, &other, &other] {
@@ -49,9 +54,9 @@ async fn all_executors_of_a_file_share_the_limits_of_a_tool() {
     assert_eq!(failure.kind, FailureKind::Unavailable);
     assert_eq!(
         failure.message,
-        "unavailable: too many calls of list_files began just now: this one waited for 10s and was not made"
+        "unavailable: too many calls of list_files began just now: this one waited for 3600s and was not made"
     );
-    assert_eq!(start.elapsed().as_secs(), 10);
+    assert_eq!(start.elapsed().as_secs(), 60 * 60);
 }
 
 #[test]

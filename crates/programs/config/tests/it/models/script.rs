@@ -165,7 +165,7 @@ async fn fails_once_for_each_failure_and_then_answers() {
         "text": "at last",
         "fail": [
             {"kind": "overloaded", "status": 529},
-            {"kind": "rate_limited", "status": 429, "retry_after_ms": 200, "message": "slow down"},
+            {"kind": "rate_limited", "status": 429, "retry_after_ms": 200, "message": "slow down"}, // Nobody waits for it.
         ],
     }]));
     let request = request(vec![Message::user("go")]);
@@ -180,17 +180,17 @@ async fn fails_once_for_each_failure_and_then_answers() {
     );
     let second = model.complete(&request).await.unwrap_err();
     assert_eq!(second.kind(), FailureKind::RateLimited);
-    assert_eq!(second.retry_after(), Some(Duration::from_millis(200)));
+    assert_eq!(second.retry_after(), Some(Duration::from_millis(200))); // Only compared, never waited for.
     let answer = model.complete(&request).await.unwrap();
     assert_eq!(answer.message.text(), "at last");
 }
 
 #[tokio::test(start_paused = true)]
 async fn takes_as_long_as_the_turn_says() {
-    let model = script(&json!([{"text": "x", "delay_ms": 1500}]));
+    let model = script(&json!([{"text": "x", "delay_ms": 1500}])); // The clock is paused.
     let start = tokio::time::Instant::now();
     model.complete(&request(vec![])).await.unwrap();
-    assert_eq!(start.elapsed(), Duration::from_millis(1500));
+    assert_eq!(start.elapsed(), Duration::from_millis(1500)); // The clock is paused.
 }
 
 #[tokio::test]

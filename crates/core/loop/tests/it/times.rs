@@ -1,0 +1,6 @@
+//! Times that these tests give and compare, and that nothing waits for.
+
+use std::time::Duration;
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
+pub(crate) const MINUTE: Duration = Duration::from_secs(60); // Only compared, never waited for.
