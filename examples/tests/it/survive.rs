@@ -9,7 +9,7 @@ use std::{
 };
 
 use neuron_harness::PipeGate;
-use neuron_patience::patience;
+use neuron_patience::{Dice, patience};
 
 /// When a process is killed.
 #[derive(Debug, Clone, Copy)]
@@ -97,9 +97,10 @@ fn numbers(log: &str) -> Vec<u32> {
 fn finishes_however_often_it_is_killed() {
     let place = Place(tempfile::tempdir().unwrap());
     place.hold();
+    let mut dice = Dice::of_test("finishes_however_often_it_is_killed");
     let mut noted = Vec::new();
-    for kill in 0..KILLS {
-        noted.extend(place.kill_at(EVENTS[kill % EVENTS.len()]));
+    for _ in 0..KILLS {
+        noted.extend(place.kill_at(EVENTS[dice.below(EVENTS.len())]));
     }
     // The rest is noted in a file.
     fs::remove_file(place.log()).unwrap();

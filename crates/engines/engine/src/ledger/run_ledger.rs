@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_run_is_blocked_until_something_happens() {
-        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1));
+        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1)); // Only compared, never waited for.
         assert!(ledger.block("nobody".into(), AT));
         assert!(!ledger.block("nobody".into(), later));
         assert!(ledger.block("still nobody".into(), later));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_step_that_fails_longest_is_shown_until_it_is_over() {
-        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1));
+        let (mut ledger, later) = (ledger(), AT + chrono::Duration::seconds(1)); // Only compared, never waited for.
         let failing = |attempt, since| Blocked {
             attempt: Some(attempt),
             ..Blocked::new(BlockedKind::StepFailing, since, "network: away".into())

@@ -93,14 +93,14 @@ mod tests {
         let mark = Mark {
             last_entry: 5,
             last_signal: 3,
-            look_at: Some(now + TimeDelta::seconds(1)),
+            look_at: Some(now + TimeDelta::seconds(1)), // Only compared, never waited for.
         };
         memory.leave(RunId::new("r").unwrap(), mark);
         assert!(!memory.is_due(&found(5, 3), now));
         assert!(!memory.is_due(&found(5, 0), now), "it took the signal");
         assert!(memory.is_due(&found(5, 4), now), "a signal came");
         assert!(memory.is_due(&found(6, 3), now), "another process had it");
-        let later = now + TimeDelta::seconds(1);
+        let later = now + TimeDelta::seconds(1); // Only compared, never waited for.
         assert!(memory.is_due(&found(5, 3), later), "its time has come");
         assert_eq!(memory.look_at(now), mark.look_at);
         assert_eq!(memory.look_at(later), None);

@@ -135,8 +135,8 @@ mod tests {
             pulse_ms,
             patches: Vec::new(),
         };
-        for pulse in [PULSE, Duration::from_millis(200)] {
-            // Only compared, never waited for.
+        let short = Duration::from_millis(200); // Only compared, never waited for.
+        for pulse in [PULSE, short] {
             assert_eq!(started(Started::pulse_ms(pulse)).pulse(), pulse);
         }
         assert_eq!(Started::pulse_ms(PULSE), None);

@@ -136,7 +136,7 @@ async fn refuses_a_decision_about_something_else_than_what_is_asked() {
 #[tokio::test]
 async fn refuses_a_decision_that_comes_too_late() {
     let late = Ticket {
-        expires_at: Some(Utc::now() - TimeDelta::seconds(1)),
+        expires_at: Some(Utc::now() - TimeDelta::seconds(1)), // Only compared, never waited for.
         ..ticket("t1-1")
     };
     let (world, journal, _door) = asking(&[&late]).await;

@@ -89,7 +89,7 @@ async fn a_parked_run_waits_until_all_its_tickets_are_decided() {
 #[tokio::test]
 async fn a_ticket_that_has_lapsed_is_nobodys_unless_it_goes_to_others() {
     let lapsed = Ticket {
-        expires_at: Some(Utc::now() - TimeDelta::seconds(1)),
+        expires_at: Some(Utc::now() - TimeDelta::seconds(1)), // Only compared, never waited for.
         ..ticket("t1-1")
     };
     let escalates = Ticket {
