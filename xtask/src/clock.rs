@@ -141,7 +141,7 @@ fn names_a_time(code: &str) -> bool {
         return false;
     }
     let is_there = |sign: &&str| places(code, sign).next().is_some();
-    let has_number = |sign: &&str| places(code, sign).any(|rest| begins_with_number(rest));
+    let has_number = |sign: &&str| places(code, sign).any(begins_with_number);
     TIMES.iter().any(is_there) || SHORT.iter().chain(&KEYS).any(has_number) || has_number(&COMMAND)
 }
 
