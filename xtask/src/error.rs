@@ -143,6 +143,10 @@ pub(crate) enum Error {
         packages: String,
     },
 
+    /// The run that a shaking is to be taken up at comes after the last one.
+    #[error("there is no such run: `--from` is a number up to that of `--shake`")]
+    NoRuns,
+
     /// A seed is no number.
     #[error("NEURON_TEST_SEED is {said:?}: it must be a whole number")]
     Seed { said: String },

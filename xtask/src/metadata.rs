@@ -11,7 +11,6 @@ use crate::{command, workspace};
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
-    pub(crate) target_directory: PathBuf,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -69,22 +68,10 @@ pub(crate) fn packages() -> Result<Vec<Package>, Error> {
     read(&["--locked", "--all-features"])
 }
 
-/// Returns the folder that cargo builds into.
-///
-/// # Errors
-///
-/// Returns an error if cargo fails.
-pub(crate) fn target_folder() -> Result<PathBuf, Error> {
-    Ok(metadata(&["--no-deps"])?.target_directory)
-}
-
 fn read(options: &[&str]) -> Result<Vec<Package>, Error> {
-    Ok(metadata(options)?.packages)
-}
-
-fn metadata(options: &[&str]) -> Result<Metadata, Error> {
     let mut metadata = workspace::cargo();
     metadata.args(["metadata", "--format-version", "1"]);
     let text = command::read(metadata.args(options))?;
-    serde_json::from_str(&text).map_err(Error::Metadata)
+    let metadata: Metadata = serde_json::from_str(&text).map_err(Error::Metadata)?;
+    Ok(metadata.packages)
 }

@@ -69,17 +69,21 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    needs::check()?;
+    if args.shake.is_some_and(|runs| args.from > runs) {
+        return Err(Error::NoRuns);
+    }
+    needs::check(args.shake.is_some())?;
     let mut programs = Vec::new();
     for (name, variable) in FETCHED {
         programs.push((variable, engines::ensure(name)?));
     }
     programs.extend(build()?);
-    let suite = Suite::new(programs, args.runner.clone())?;
+    let suite = Suite::new(programs, args.runner.clone());
     if let Some(runs) = args.shake {
         // What is not given is 1 by default, and by `Default` 0.
+        let from = args.from.max(1);
         let results = workspace::root().join(RESULTS);
-        return shake::run(&suite, args.from.max(1), runs, &results);
+        return shake::run(&suite, from..=runs, asked_seed()?, &results);
     }
 
     let mut errors = Vec::new();
@@ -88,9 +92,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if args.runner.is_empty() {
         let mut doctests = workspace::cargo();
         doctests.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
+        // As the tests are built: with others, cargo would build much of it again.
+        doctests.args(["--features", WITH_FEATURES]);
         errors.extend(command::show(&mut doctests).err());
     }
-    let seed = seed()?;
+    let seed = asked_seed()?.unwrap_or_else(draw);
     let outcome = suite.run(seed, |tests| tests)?;
     outcome.tell(seed);
     errors.extend(outcome.error());
@@ -101,12 +107,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
-/// Returns the seed that was asked for, or a new one.
-fn seed() -> Result<u64, Error> {
-    match env::var(SEED) {
-        Ok(said) => said.trim().parse().map_err(|_| Error::Seed { said }),
-        Err(_) => Ok(draw()),
-    }
+/// Returns the seed that was asked for.
+fn asked_seed() -> Result<Option<u64>, Error> {
+    let Ok(said) = env::var(SEED) else {
+        return Ok(None);
+    };
+    let seed = said.trim().parse();
+    seed.map(Some).map_err(|_| Error::Seed { said })
 }
 
 /// Draws a seed. It is short enough to be typed.

@@ -6,7 +6,9 @@ use std::ffi::OsStr;
 use crate::error::Error;
 
 /// A program, Debian's package of it, and what needs it.
-const NEEDS: [(&str, &str, &str); 9] = [
+type Need = (&'static str, &'static str, &'static str);
+
+const NEEDS: [Need; 9] = [
     (
         "bwrap",
         "bubblewrap",
@@ -42,14 +44,18 @@ const NEEDS: [(&str, &str, &str); 9] = [
     ),
 ];
 
+/// What shaking needs besides.
+const SHAKING: Need = ("taskset", "util-linux", "it keeps the tests on one core");
+
 /// Checks that they are here, before anything is built for the tests.
 ///
 /// # Errors
 ///
 /// Returns an error that lists all that are not, with how to install them.
-pub(super) fn check() -> Result<(), Error> {
+pub(super) fn check(is_shaken: bool) -> Result<(), Error> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let missing = missing(&path);
+    let needs = NEEDS.into_iter().chain(is_shaken.then_some(SHAKING));
+    let missing = missing(&path, needs);
     if missing.is_empty() {
         return Ok(());
     }
@@ -64,13 +70,10 @@ pub(super) fn check() -> Result<(), Error> {
     })
 }
 
-fn missing(path: &OsStr) -> Vec<(&'static str, &'static str, &'static str)> {
+fn missing(path: &OsStr, needs: impl Iterator<Item = Need>) -> Vec<Need> {
     let is_here =
         |program: &str| env::split_paths(path).any(|folder| folder.join(program).is_file());
-    NEEDS
-        .into_iter()
-        .filter(|(program, _, _)| !is_here(program))
-        .collect()
+    needs.filter(|(program, _, _)| !is_here(program)).collect()
 }
 
 #[cfg(test)]
@@ -83,7 +86,7 @@ mod tests {
         for program in ["git", "node"] {
             std::fs::write(folder.path().join(program), "").expect("a file");
         }
-        let missing: Vec<_> = missing(folder.path().as_os_str())
+        let missing: Vec<_> = missing(folder.path().as_os_str(), NEEDS.into_iter())
             .into_iter()
             .map(|(program, _, _)| program)
             .collect();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::hint;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl Manner {
             Self::AsItIs | Self::Busy => tests,
             Self::OneCore => {
                 let mut wrapped = Command::new("taskset");
-                wrapped.args(["-c", "0"]).arg(tests.get_program());
+                wrapped.args(["-c", &a_core()]).arg(tests.get_program());
                 wrapped.args(tests.get_args());
                 if let Some(folder) = tests.get_current_dir() {
                     wrapped.current_dir(folder);
@@ -78,6 +79,18 @@ impl Manner {
     }
 }
 
+/// A core that this process may use, as `taskset` names it: not each may be.
+fn a_core() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let allowed = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let first = allowed.and_then(|list| list.trim().split([',', '-']).next());
+    first
+        .filter(|core| !core.is_empty())
+        .unwrap_or("0")
+        .to_owned()
+}
+
 impl fmt::Display for Manner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -89,16 +102,22 @@ impl fmt::Display for Manner {
     }
 }
 
-/// Makes the runs from this one to the last one, and notes each in `results`.
+/// Makes these runs, and notes each in `results`. Each draws from a seed of its own, unless one is given.
 ///
 /// # Errors
 ///
 /// Returns an error if a test failed in any run, after the last one, or at once if tests cannot be run at all.
-pub(super) fn run(suite: &Suite, from: u32, runs: u32, results: &Path) -> Result<(), Error> {
+pub(super) fn run(
+    suite: &Suite,
+    runs: RangeInclusive<u32>,
+    seed: Option<u64>,
+    results: &Path,
+) -> Result<(), Error> {
+    let last = *runs.end();
     let mut failed = Vec::new();
-    for run in from..=runs {
-        let (manner, seed) = (Manner::of(run), super::draw());
-        eprintln!("\nRun {run} of {runs}, {manner}, seed {seed}");
+    for run in runs {
+        let (manner, seed) = (Manner::of(run), seed.unwrap_or_else(super::draw));
+        eprintln!("\nRun {run} of {last}, {manner}, seed {seed}");
         let busy = (manner == Manner::Busy).then(Busy::start);
         let start = Instant::now();
         let outcome = suite.run(seed, |tests| manner.wrapped(tests))?;
@@ -128,10 +147,11 @@ fn row(run: u32, manner: Manner, seed: u64, part: &str, outcome: &Outcome, minut
         .iter()
         .map(|test| test.name.as_str())
         .collect();
-    let failed = if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
+    let failed = match (names.is_empty(), &outcome.result) {
+        (false, _) => names.join(", "),
+        (true, Ok(())) => "none".to_owned(),
+        // It failed and names no test.
+        (true, Err(error)) => error.to_string().replace('|', "or"),
     };
     format!(
         "| {} | {run} | {manner} | {seed} | {part} | {} | {failed} | {minutes:.1} min |\n",
@@ -245,7 +265,8 @@ mod tests {
             .current_dir("/tmp");
         let wrapped = Manner::OneCore.wrapped(tests);
         let arguments: Vec<_> = wrapped.get_args().collect();
-        assert_eq!(arguments, ["-c", "0", "cargo", "nextest", "run"]);
+        assert_eq!(arguments[..1], ["-c"]);
+        assert_eq!(arguments[2..], ["cargo", "nextest", "run"]);
         assert_eq!(wrapped.get_current_dir(), Some(Path::new("/tmp")));
         assert_eq!(wrapped.get_envs().count(), 1);
     }

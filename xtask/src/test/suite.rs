@@ -7,10 +7,13 @@ use std::process::{Command, Stdio};
 
 use super::outcome::Outcome;
 use crate::error::Error;
-use crate::{command, metadata, workspace};
+use crate::{command, workspace};
 
 /// The variable that names nextest's profile, and the one without it.
 const PROFILE: (&str, &str) = ("NEXTEST_PROFILE", "default");
+
+/// Where nextest keeps what it leaves, from the root: not where cargo builds, where that is elsewhere.
+const STORE: &str = "target/nextest";
 
 /// What property tests draw from. They print their own failures.
 const PROPERTIES: &str = "PROPTEST_RNG_SEED";
@@ -26,24 +29,26 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    pub(super) fn new(
-        programs: Vec<(&'static str, PathBuf)>,
-        runner: Vec<OsString>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(programs: Vec<(&'static str, PathBuf)>, runner: Vec<OsString>) -> Self {
         let mut nextest = workspace::cargo();
         let has_nextest = command::ask(nextest.args(["nextest", "--version"])).is_some();
         let report = if has_nextest {
-            let profile = std::env::var_os(PROFILE.0).unwrap_or_else(|| PROFILE.1.into());
-            let store = metadata::target_folder()?.join("nextest");
-            Some(store.join(profile).join("junit.xml"))
+            let profile = profile_of(&runner).or_else(|| std::env::var_os(PROFILE.0));
+            let profile = profile.unwrap_or_else(|| PROFILE.1.into());
+            Some(
+                workspace::root()
+                    .join(STORE)
+                    .join(profile)
+                    .join("junit.xml"),
+            )
         } else {
             None
         };
-        Ok(Self {
+        Self {
             programs,
             runner,
             report,
-        })
+        }
     }
 
     /// The arguments of the runner as one text; `all` without any.
@@ -95,6 +100,23 @@ impl Suite {
     }
 }
 
+/// The profile that the runner's own arguments name.
+fn profile_of(runner: &[OsString]) -> Option<OsString> {
+    let mut words = runner.iter();
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("--profile" | "-P") => return words.next().cloned(),
+            Some(word) => {
+                if let Some(profile) = word.strip_prefix("--profile=") {
+                    return Some(profile.into());
+                }
+            }
+            None => {}
+        }
+    }
+    None
+}
+
 /// Runs `cargo test`, shows what it prints, and reads it.
 fn noted(tests: &mut Command) -> Result<(Outcome, Result<(), Error>), Error> {
     let line = command::line(tests);
@@ -121,4 +143,18 @@ fn noted(tests: &mut Command) -> Result<(Outcome, Result<(), Error>), Error> {
         })
     };
     Ok((outcome, result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_is_the_one_that_the_runner_is_asked_for() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for text in ["--profile long", "-j 3 -P long", "--profile=long -j 3"] {
+            assert_eq!(profile_of(&words(text)), Some("long".into()), "{text}");
+        }
+        assert_eq!(profile_of(&words("-E test(profile)")), None);
+    }
 }
