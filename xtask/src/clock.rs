@@ -8,14 +8,18 @@ use crate::error::Error;
 
 /// The folders all of whose code is a test's: from the root, or anywhere below it.
 const HOMES: [&str; 1] = ["tests/"];
-const ANYWHERE: [&str; 1] = ["/tests/"];
+const ANYWHERE: [&str; 2] = ["/tests/", "/examples/"];
+
+/// Tests of how files are read, which wait for none of the times in them.
+const READERS: [&str; 1] = ["crates/programs/config/tests/it/agent_file/"];
 
 /// What begins the tests of a file of the product.
-const UNIT_TESTS: &str = "#[cfg(test)]";
+const UNIT_TESTS: [&str; 2] = ["#[cfg(test)]", "#[cfg(all(test"];
 
 /// The languages of tests, and what begins a comment in them. Rust has scripts of shells in its texts.
-const LANGUAGES: [(&str, &[&str]); 4] = [
+const LANGUAGES: [(&str, &[&str]); 5] = [
     ("rs", &["//", "# "]),
+    ("py", &["# "]),
     ("mjs", &["//"]),
     ("js", &["//"]),
     ("sh", &["# "]),
@@ -37,10 +41,22 @@ const SHORT: [&str; 6] = [
 ];
 
 /// Keys of scripts that are times, which count where a number stands behind them.
-const KEYS: [&str; 3] = ["\"delay_ms\":", "\"takes_ms\":", "\"retry_after_ms\":"];
+const KEYS: [&str; 5] = [
+    "\"delay_ms\":",
+    "\"takes_ms\":",
+    "\"retry_after_ms\":",
+    "\"within_ms\":",
+    "timeout=",
+];
+
+/// The units of times in files and options, as in `timeout = "5s"` and `--grace=5s`.
+const UNITS: [&str; 5] = ["ms", "s", "m", "h", "d"];
 
 /// The command of a shell, which counts where a number stands behind it.
 const COMMAND: &str = "sleep ";
+
+/// What stands before a text that is set in a file which a text of Rust holds.
+const SETTING: &str = "= \\\"";
 
 /// How many words a reason has at least.
 const WORDS: usize = 3;
@@ -91,8 +107,10 @@ fn comments_of(path: &Path) -> Option<&'static [&'static str]> {
 }
 
 fn is_of_tests(name: &str) -> bool {
-    HOMES.iter().any(|home| name.starts_with(home))
-        || ANYWHERE.iter().any(|folder| name.contains(folder))
+    let begins = |home: &&str| name.starts_with(home);
+    let is_home = HOMES.iter().any(begins);
+    let is_inside = ANYWHERE.iter().any(|folder| name.contains(folder));
+    (is_home || is_inside) && !READERS.iter().any(begins)
 }
 
 /// Returns the numbered lines of a test that name a time and give no reason.
@@ -103,7 +121,9 @@ fn without_reason<'a>(
 ) -> impl Iterator<Item = (usize, &'a str)> {
     let mut is_test = is_test;
     text.lines().enumerate().filter_map(move |(index, line)| {
-        is_test |= line.trim_start().starts_with(UNIT_TESTS);
+        is_test |= UNIT_TESTS
+            .iter()
+            .any(|begin| line.trim_start().starts_with(begin));
         let (code, reason) = split(line, comments);
         let is_wrong = is_test && names_a_time(code) && !is_reason(reason);
         is_wrong.then_some((index + 1, line))
@@ -142,7 +162,24 @@ fn names_a_time(code: &str) -> bool {
     }
     let is_there = |sign: &&str| places(code, sign).next().is_some();
     let has_number = |sign: &&str| places(code, sign).any(begins_with_number);
-    TIMES.iter().any(is_there) || SHORT.iter().chain(&KEYS).any(has_number) || has_number(&COMMAND)
+    TIMES.iter().any(is_there)
+        || SHORT.iter().chain(&KEYS).any(has_number)
+        || has_number(&COMMAND)
+        || code.split(SETTING).skip(1).any(begins_with_time)
+        || options(code).any(begins_with_time)
+}
+
+/// Returns the values of the options in a line: what follows the `=` of `--name=value`.
+fn options(code: &str) -> impl Iterator<Item = &str> {
+    let words = code.split(['"', ' ', '\'']);
+    words.filter_map(|word| Some(word.strip_prefix("--")?.split_once('=')?.1))
+}
+
+/// Whether a text begins with a number with a unit, which ends it or its quotes.
+fn begins_with_time(text: &str) -> bool {
+    let text = text.split(['"', '\\']).next().unwrap_or_default();
+    let unit = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    unit.len() < text.len() && UNITS.contains(&unit)
 }
 
 /// Returns what follows a sign, wherever it begins a word.
@@ -179,6 +216,8 @@ mod tests {
             ("json!({\"delay_", "ms\": 300})"),
             ("\"echo x; sl", "eep 0.2; echo y\""),
             ("set", "Timeout(() => go(), 20);"),
+            ("timeout = \\", "\"5s\\\"\\n"),
+            ("\"--grace", "=10s\","),
         ] {
             let line = format!("    {call}{rest}");
             assert_eq!(found(&line, true), [1], "{line}");
@@ -196,6 +235,7 @@ mod tests {
             "assert_eq!(told[\"delay_ms\"], 7);",
             "// It sleeps for a while.",
             "oversleep(5);",
+            "\"5 seconds\", \"s\", \"x5s\", \"extend:deadline=5m\"",
             "async fn sleep(&self, time: Duration) {",
         ] {
             assert_eq!(found(line, true), [0; 0], "{line}");

@@ -244,8 +244,9 @@ impl Shared {
             return Ok(());
         };
         let mut stream = reader.into_inner();
+        let reply = (self.handler)(&request);
         thread::sleep(lag()); // Nothing, unless tests are to be disturbed.
-        match (self.handler)(&request) {
+        match reply {
             Reply::Answer {
                 status,
                 headers,

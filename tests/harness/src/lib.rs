@@ -40,7 +40,7 @@ pub use crate::{
     poll::{eventually, until},
     ports::free_address,
     process::{Process, have_ended, is_running},
-    program::{Program, program_in},
+    program::{Program, has_heard, program_in},
     running::{Finished, Running},
     world::{World, workspace},
 };

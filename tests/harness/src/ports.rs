@@ -1,24 +1,66 @@
 //! Ports of this machine that nobody listens at.
 
-use std::{io, net::TcpListener};
+use std::{
+    env,
+    fs::{self, File},
+    io,
+    net::TcpListener,
+    process,
+    sync::{
+        Mutex,
+        atomic::{AtomicU16, Ordering},
+    },
+};
 
-/// An address of this machine that nobody listens at, as `host:port`.
+/// Below those that systems give to connections, so that none of them takes one.
+const FIRST: u16 = 15_000;
+const MANY: u16 = 15_000;
+
+/// What says that this process has its ports, as long as it lives. Tests of several processes run side by side.
+static HELD: Mutex<Vec<File>> = Mutex::new(Vec::new());
+
+/// An address of this machine that nobody listens at, as `host:port`. No other test gets it while this process lives.
 ///
 /// # Panics
 ///
 /// If there is none.
 #[must_use]
 pub fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    format!("127.0.0.1:{}", free_port().unwrap())
 }
 
-/// All of them are held before any is given back, so that they differ.
 pub(crate) fn free_ports() -> io::Result<[u16; 3]> {
-    let listen = || TcpListener::bind("127.0.0.1:0");
-    let held = [listen()?, listen()?, listen()?];
-    let [a, b, c] = held
-        .each_ref()
-        .map(|held| held.local_addr().map(|at| at.port()));
-    Ok([a?, b?, c?])
+    Ok([free_port()?, free_port()?, free_port()?])
+}
+
+fn free_port() -> io::Result<u16> {
+    // Processes begin at different places, for they would go the same way otherwise.
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let user = env::var("USER").unwrap_or_default();
+    let folder = env::temp_dir().join(format!("neuron-test-ports-{user}"));
+    fs::create_dir_all(&folder)?;
+    let begin = (process::id() % 1_000 * 15) as u16;
+    for _ in 0..MANY {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = FIRST + begin.wrapping_add(step) % MANY;
+        let file = File::create(folder.join(port.to_string()))?;
+        // Whoever is not one of us may listen there, too.
+        if file.try_lock().is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            HELD.lock().unwrap().push(file);
+            return Ok(port);
+        }
+    }
+    Err(io::Error::other("every port is taken"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_ports;
+
+    #[test]
+    fn no_port_is_given_twice() {
+        let [a, b, c] = free_ports().unwrap();
+        assert!(a != b && b != c && a != c);
+        assert!(!free_ports().unwrap().contains(&a));
+    }
 }

@@ -7,7 +7,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use crate::Process;
+use crate::{Process, http, until};
 
 /// A program in a folder, without input and with an environment that names no engine, agent file or log, and trusts the
 /// agent file that is found there.
@@ -27,6 +27,19 @@ pub fn program_in(folder: &Path, program: &str) -> Command {
     }
     command.env("NEURON_TRUST", "1");
     command
+}
+
+/// Waits until a worker that answers about itself here knows that it is to stop.
+///
+/// # Panics
+///
+/// If it does not within [`patience`](neuron_patience::patience).
+pub async fn has_heard(health: &str) {
+    until(async || {
+        let ready = http::get(health, "/readyz").is_some_and(|(status, _)| status == 200);
+        (!ready).then_some(())
+    })
+    .await;
 }
 
 /// A program under way that says a line when it serves. Dropping it kills it.

@@ -76,7 +76,7 @@ impl Outage {
             runs: 5,
             lasts: Duration::from_secs(8), // As above, and all runs have failed by its end: that is waited for.
             requests_per_minute: 600,
-            retry: "\n[agents.default.retry]\ninitial = \"200ms\"\nmax = \"1s\"\n",
+            retry: "\n[agents.default.retry]\ninitial = \"200ms\"\nmax = \"1s\"\n", // Only so that it does not take long.
             asked: 3,
         }
     }

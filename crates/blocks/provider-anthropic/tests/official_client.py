@@ -16,7 +16,7 @@ client = anthropic.Anthropic(
     base_url=base_url,
     api_key="sk-ant-nothing",
     max_retries=0,
-    timeout=30,
+    timeout=86400,  # Nothing ends by it.
     _strict_response_validation=True,
 )
 messages = [{"role": "user", "content": "hello"}]

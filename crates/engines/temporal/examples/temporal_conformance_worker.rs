@@ -12,10 +12,10 @@ use neuron_testing::{
 use neuron_types::{DurableError, RunOutput, RunStart};
 
 /// How soon a call hears that it is cancelled.
-const BEAT: Duration = Duration::from_secs(1);
+const BEAT: Duration = Duration::from_secs(1); // Only so that it does not take long.
 
 /// How soon it is noticed that this worker was killed.
-const SILENCE: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Duration::from_secs(10); // Ten beats of a worker that lives.
 
 struct Agent;
 

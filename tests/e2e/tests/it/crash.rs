@@ -1,6 +1,12 @@
 //! `kill -9` at any moment of a run of twenty steps, then `resume`: the same end, nothing twice.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use neuron_harness::{Reply, chat, eventually};
 use serde_json::json;
@@ -200,21 +206,23 @@ fn where_the_agent_file_says_so_a_person_is_asked_about_an_unknown_outcome() {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_still_ends() {
-    let run = LongRun::new("", |_| None);
-    drop(run.start().kill());
-    // From the first moment on, each time a little later: no sleep, but the time that it takes to get so far.
-    for requests in 1..=LAST_TURN {
-        let resume = run.world.start(&["resume", RUN, "--json"]);
-        let mut resume = Some(resume);
-        eventually("request or end", || {
-            let over = !resume.as_mut()?.is_running();
-            (over || run.model.requests().len() >= requests).then_some(())
+    let hung = Mutex::new(BTreeSet::new());
+    let run = LongRun::new("", move |request| {
+        let is_first = hung.lock().unwrap().insert(chat::turn(&request.body));
+        is_first.then_some(Reply::Hang)
+    });
+    let mut process = run.start();
+    for turn in 1..=LAST_TURN {
+        eventually("request of the next turn", || {
+            run.requests().contains_key(&turn).then_some(())
         });
-        drop(resume.take().map(neuron_harness::Running::kill));
+        let killed = process.kill();
+        assert_eq!(killed.code, None, "{killed:#?}");
+        process = run.world.start(&["resume", RUN, "--json"]);
     }
 
-    if run.world.neuron(&["status", RUN]).code != Some(0) {
-        drop(run.start().finish().exits(0));
-    }
+    check_output(&process.finish().exits(0).json());
+    let requests = run.requests();
+    assert!(requests.values().all(|count| *count == 2), "{requests:?}");
     run.resume();
 }

@@ -1,22 +1,34 @@
 //! `kill -9` at every change of the journal.
 
-use std::{fs, hint, path::PathBuf, time::Instant};
+use std::{
+    fs, hint,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
-use neuron_harness::Running;
+use neuron_harness::{Reply, Running};
 use neuron_patience::patience;
 
 use crate::long_run::{CALLS, LAST_TURN, LongRun, RUN, Tool};
 
-/// SQLite's write-ahead log: it only grows while the run is under way, by each change that is committed.
-fn journal_size(run: &LongRun) -> u64 {
-    let log: PathBuf = run.world.home().join("neuron.db-wal");
+/// SQLite's write-ahead log.
+fn log_of(run: &LongRun) -> PathBuf {
+    run.world.home().join("neuron.db-wal")
+}
+
+/// It only grows while the run is under way, by each change that is committed.
+fn size_of(log: &Path) -> u64 {
     fs::metadata(log).map_or(0, |log| log.len())
 }
 
 /// Looks at the size without a pause until `done` or the end of the process.
 fn watch(run: &LongRun, process: &mut Running, mut done: impl FnMut(u64) -> bool) {
-    let (start, time) = (Instant::now(), patience());
-    while !done(journal_size(run)) && process.is_running() {
+    let (start, time, log) = (Instant::now(), patience(), log_of(run));
+    while !done(size_of(&log)) && process.is_running() {
         assert!(start.elapsed() < time, "the run does not end");
         hint::spin_loop();
     }
@@ -38,13 +50,27 @@ fn full_size() -> u64 {
     largest
 }
 
-/// Kills the run as soon as the journal has this size, and goes on.
+/// Kills the run as soon as the journal has this size, and goes on. Where whoever kills is late, it gets no further than to
+/// its next model call.
 fn killed_at(size: u64) {
-    let run = LongRun::new("", |_| None);
+    let (log, is_killed) = (Arc::new(OnceLock::<PathBuf>::new()), Arc::default());
+    let (looked_at, knows): (_, Arc<AtomicBool>) = (Arc::clone(&log), Arc::clone(&is_killed));
+    let run = LongRun::new("", move |_| {
+        let is_late = !knows.load(Ordering::SeqCst) && size_of(looked_at.get()?) >= size;
+        is_late.then_some(Reply::Hang)
+    });
+    log.get_or_init(|| log_of(&run));
     let mut process = run.start();
     watch(&run, &mut process, |found| found >= size);
-    drop(process.kill());
+    let killed = process.kill();
+    is_killed.store(true, Ordering::SeqCst);
     let before = run.requests();
+    // What comes after the last answer cannot be held.
+    let is_at_end = before.contains_key(&LAST_TURN);
+    assert!(
+        killed.code.is_none() || is_at_end,
+        "killed at {size}: {killed:#?}"
+    );
 
     let status = run.world.neuron(&["status", RUN]);
     if status.code != Some(0) {

@@ -27,7 +27,7 @@ fn killed_between_two_attempts_the_run_goes_on_with_the_attempts_that_are_left()
         broken.header("retry-after-ms", "800")
     });
     let world = World::new();
-    let retry = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"80ms\"\nfactor = 1.0\n";
+    let retry = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"80ms\"\nfactor = 1.0\n"; // Only so that it does not take long.
     world.write("neuron.toml", &model.agent_file(retry));
     let run = world.start(&["run", "Go.", "--id", "again"]);
     model.reached(2);

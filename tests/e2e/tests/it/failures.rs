@@ -10,8 +10,8 @@ use neuron_harness::{FakeModel, Finished, Reply, Request, World, chat};
 use serde_json::{Value, json};
 
 /// Four attempts with delays of at most 100, 200 and 300 ms between them: their jitter is a run's own.
-const RETRY: &str = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"100ms\"\n\
-                     factor = 2.0\nmax = \"300ms\"\n";
+const RETRY: &str = "tools = []\n\n[agents.default.retry.model]\nattempts = 4\ninitial = \"100ms\" # Only so that it does not take long.\n\
+                     factor = 2.0\nmax = \"300ms\"\n"; // Only so that it does not take long.
 const DELAYS: [Range<u64>; 3] = [1..100, 1..200, 1..300];
 
 /// What is told rounded may be so much more than it was.
@@ -247,7 +247,7 @@ fn an_answer_that_is_cut_in_the_middle_is_retried() {
 fn a_model_that_does_not_answer_in_time_is_asked_again() {
     let model = FakeModel::start(|_| Reply::Hang);
     let world = World::new();
-    let keys = format!("model_timeout = \"400ms\"\n{RETRY}");
+    let keys = format!("model_timeout = \"400ms\"\n{RETRY}"); // Nothing that it ends would ever answer.
     world.write("neuron.toml", &model.agent_file(&keys));
 
     let run = world.start(&["run", "Go.", "--json"]);
@@ -314,7 +314,7 @@ fn failures_of(kind: &str, base_path: &str, cases: &[(u16, &str, &str, usize)]) 
         let reply = Reply::status(*status, json!({"type": "error", "error": error}));
         let model = failing_until(usize::MAX, move || reply.clone());
         let world = World::new();
-        let retry = RETRY.replace("00ms", "0ms");
+        let retry = RETRY.replace("00ms", "0ms"); // Only so that it does not take long.
         world.write(
             "neuron.toml",
             &format!(

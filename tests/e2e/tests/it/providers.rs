@@ -48,7 +48,7 @@ impl Wire {
             &format!(
                 "[providers.fake]\nkind = \"{}\"\nbase_url = \"{}{}\"\napi_key_env = \"A_KEY\"\n\n\
                  [agents.default]\nmodel = \"fake/some-model\"\ntools = [\"list_files\"]\n\n\
-                 [agents.default.retry]\nattempts = 5\ninitial = \"100ms\"\n",
+                 [agents.default.retry]\nattempts = 5\ninitial = \"100ms\" # Only so that it does not take long.\n",
                 self.kind,
                 llmock.url(),
                 self.base_path

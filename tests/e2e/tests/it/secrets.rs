@@ -32,7 +32,7 @@ fn run_with_key_in(variable: &str) {
         &format!(
             "[providers.fake]\nkind = \"openai-chat\"\nbase_url = \"{}/v1\"\n\
              api_key_env = \"{variable}\"\n\n[agents.default]\nmodel = \"fake/fake-1\"\n\
-             tools = [\"bash\"]\n\n[agents.default.retry]\ninitial = \"10ms\"\n",
+             tools = [\"bash\"]\n\n[agents.default.retry]\ninitial = \"10ms\" # Only so that it does not take long.\n",
             model.url()
         ),
     );

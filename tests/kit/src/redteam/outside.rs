@@ -142,8 +142,8 @@ impl Outside {
     /// it goes on trying until it does.
     #[must_use]
     pub fn script(&self, attempt: &Attempt, ticket: &str, should: bool) -> String {
-        let tries = if should { 1_000_000 } else { 25 };
-        let mut script = format!("tries={tries}\n");
+        let (tries, seconds) = if should { (1_000_000, 86_400) } else { (25, 5) };
+        let mut script = format!("tries={tries} seconds={seconds}\n");
         for (name, value) in self.told(attempt, ticket) {
             let value = value.replace('\'', r"'\''");
             writeln!(script, "{name}='{value}'").unwrap();

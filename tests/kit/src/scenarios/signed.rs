@@ -255,7 +255,7 @@ pub async fn a_ticket_is_put_to_another_group<H: Host>(host: &H) {
     let stage = Stage::open(host, "escalated").await;
     let people = [ada().in_groups(&["ops"]), eve().in_groups(&["leads"])];
     stage.world.set_approvers(people);
-    let rule = json!({"call": "write", "from": "ops", "within_ms": 1_000, "then": "leads"});
+    let rule = json!({"call": "write", "from": "ops", "within_ms": 1_000, "then": "leads"}); // Nobody decides in it, so others are asked, at any speed.
     let run = stage.submit("run", &script(), asking(&rule)).await;
     let ticket = run.has_asked(1).await.remove(0);
     let (status, place) = (run.status_now().await, run.place());

@@ -30,7 +30,11 @@ pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
     for (turn, position) in places {
         let attempts = record.attempts_at(turn, position);
         let is_write = position == 3;
-        let (last, before) = attempts.split_last().unwrap();
+        let Some((last, before)) = attempts.split_last() else {
+            // The time of the only attempt at a write may be over before it has come here.
+            assert!(is_write, "step {turn}:{position} was never made");
+            continue;
+        };
         assert!(before.iter().all(|attempt| attempt.was(Ending::Dropped)));
         assert!(last.was(if is_write {
             Ending::Dropped

@@ -59,7 +59,7 @@ impl Chaos {
                 fault: (SHORTEST, Duration::from_secs(45)), // An outage has a length; no event ends one.
             },
             settles: Duration::from_secs(10), // A bound that is promised: how late a fault shows.
-            keys: "model_timeout = \"20s\"\n",
+            keys: "model_timeout = \"20s\"\n", // An attempt that it ends is made again.
             temporal: &[],
         }
     }
@@ -76,11 +76,11 @@ impl Chaos {
                 fault: (SHORTEST, Duration::from_millis(1_500)), // An outage has a length; no event ends one.
             },
             settles: Duration::from_secs(24 * 60 * 60), // Longer than any machine takes for all of it.
-            keys: "\n[agents.default.retry]\ninitial = \"100ms\"\nmax = \"1s\"\n",
+            keys: "\n[agents.default.retry]\ninitial = \"100ms\"\nmax = \"1s\"\n", // Only so that it does not take long.
             temporal: &[
-                "--heartbeat-interval=1s",
-                "--heartbeat-timeout=5s",
-                "--write-heartbeat-timeout=8s",
+                "--heartbeat-interval=1s",       // How soon a lost worker is noticed.
+                "--heartbeat-timeout=10s",       // How soon a lost worker is noticed.
+                "--write-heartbeat-timeout=15s", // How soon a lost worker is noticed.
             ],
         }
     }

@@ -1,6 +1,6 @@
 //! Workers that die or stop in the middle of a run.
 
-use neuron_harness::{FakeModel, chat, until};
+use neuron_harness::{FakeModel, chat, has_heard, until};
 use neuron_testing::AgentFolder;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn a_run_goes_on_after_its_worker_was_killed_without_a_finished_step_again
     let place = Place::asking("killed", &model).await;
     let worker = place.worker().await;
     let run = place.start("killed").await;
-    until(async || (model.requests().len() == 3).then_some(())).await;
+    until(async || (model.requests().len() >= 3).then_some(())).await;
     worker.program.kill();
 
     let _worker = place.worker().await;
@@ -72,6 +72,7 @@ async fn a_worker_that_is_stopped_lets_its_step_end_and_starts_no_other() {
     let run = place.start("stopped").await;
     until(async || (!place.folder.effects().is_empty()).then_some(())).await;
     let stopping = worker.program.ask_to_stop();
+    has_heard(&worker.health).await;
     place.folder.release();
     let status = stopping.await;
     assert_eq!(status.code(), Some(0));

@@ -51,10 +51,8 @@ impl Place {
         command.env("TEMPORAL_ADDRESS", &self.server.addresses().main);
         // A worker that was killed is noticed soon.
         command.args([
-            "--heartbeat-timeout",
-            "10s",
-            "--write-heartbeat-timeout",
-            "10s",
+            "--heartbeat-timeout=10s", // How soon a lost worker is noticed; one that lives beats often.
+            "--write-heartbeat-timeout=10s", // As above: no result depends on it.
         ]);
         Program::start(command.args(args)).unwrap()
     }

@@ -74,7 +74,7 @@ for index in range(int(count)):
         base_url=f"{base_url}/{index}",
         api_key="a key",
         max_retries=0,
-        timeout=30,
+        timeout=86400,  # Nothing ends by it.
         _strict_response_validation=True,
     )
     for result in {"chat": chat, "responses": responses}[api](client):

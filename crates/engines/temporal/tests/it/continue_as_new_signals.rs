@@ -99,10 +99,16 @@ async fn a_decision_that_is_made_again_in_the_next_history_is_accepted_and_taken
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_goes_from_history_to_history_is_cancelled() {
     let stage = Stage::set().await;
-    let (spec, executor) = noted_agent(&NotedModel::new(&script(1_000)), &[read("ok".to_owned())]);
+    // Held after some calls: it must not have ended when it is cancelled.
+    let turnstile = Turnstile::default();
+    let moment = Moment::InCall { after: 8 };
+    turnstile.close_for(moment);
+    let model = NotedModel::new(&script(1_000)).behind(&turnstile);
+    let (spec, executor) = noted_agent(&model, &[read("ok".to_owned()).behind(&turnstile)]);
     let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(1));
     let run = stage.start("cancelled", &without_limits(&spec)).await;
-    until(async || (stage.histories(&run).await.len() >= 3).then_some(())).await;
+    turnstile.reached(moment).await;
+    assert!(stage.histories(&run).await.len() >= 3);
     stage
         .client
         .cancel(&run, Some("enough".into()))
@@ -117,20 +123,27 @@ async fn workers_with_other_marks_and_without_memory_take_turns() {
     const TURNS: usize = 60;
     let stage = Stage::set().await;
     let model = NotedModel::new(&script(TURNS));
-    let tool = read("ok".to_owned());
+    // Each worker but the last makes a part of the calls and is stopped while the next one is held.
+    let turnstile = Turnstile::default();
+    let moment = Moment::InCall {
+        after: 2 * TURNS / 4,
+    };
+    let model = model.behind(&turnstile);
+    let tool = read("ok".to_owned()).behind(&turnstile);
     let (spec, executor) = noted_agent(&model, std::slice::from_ref(&tool));
     let run = stage.start("in-turns", &without_limits(&spec)).await;
     for part in 1..=3 {
         let after = if part % 2 == 0 { 30 } else { 60 };
-        let enough = part * TURNS / 4;
+        turnstile.close_for(moment);
         let _worker = stage.worker_with(&executor, move |builder| {
             builder
                 .continue_as_new_after(after)
                 .cached_runs(0)
                 .transcript_cache_bytes(0)
         });
-        until(async || (model.count() >= enough).then_some(())).await;
+        turnstile.reached(moment).await;
     }
+    turnstile.open();
     let _worker = stage.worker_with(&executor, |builder| builder.continue_as_new_after(20));
     let output = stage.client.wait_for_end(&run).await.unwrap();
     assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");

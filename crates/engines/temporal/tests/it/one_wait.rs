@@ -7,7 +7,7 @@ use neuron_harness::until;
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
 use neuron_types::{
     ContentBlock, ContentItem, ExitReason, Message, Placement, RecordedEvent, RunEvent, RunId,
-    ToolEffects, ToolOutput, UserMessage, Verdict,
+    ToolEffects, ToolOutput, ToolSettings, UserMessage, Verdict,
 };
 use serde_json::{Value, json};
 use temporalio_common::protos::temporal::api::enums::v1::EventType;
@@ -108,7 +108,11 @@ async fn an_approved_call_starts_while_its_neighbour_runs() {
     let (mut spec, executor) = noted_agent(&model, &[tool.clone(), echo.clone()]);
     spec.approvals.approve = vec!["echo".into()];
     // Short enough for a local call, were there no ticket.
-    spec.tool_timeout = Duration::from_secs(5); // An attempt that it ends is made again.
+    let short = ToolSettings {
+        timeout: Some(Duration::from_secs(5)), // An attempt at a read that it ends is made again.
+        ..ToolSettings::default()
+    };
+    spec.tool_settings.insert("gate".into(), short);
     spec.retry.maximum_attempts = 20;
     let stage = Stage::set().await;
     // Every task is a replay.

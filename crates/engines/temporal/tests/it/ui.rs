@@ -83,7 +83,11 @@ fn tools() -> [NotedTool; 2] {
 async fn each_step_is_named_and_the_details_say_where_the_run_stands() {
     let (mut spec, executor) = noted_agent(&NotedModel::new(&script()), &tools());
     spec.approvals.approve = vec!["echo".into()];
-    spec.tool_timeout = Duration::from_secs(5); // An attempt that it ends is made again.
+    let short = ToolSettings {
+        timeout: Some(Duration::from_secs(5)), // An attempt at a read that it ends is made again.
+        ..ToolSettings::default()
+    };
+    spec.tool_settings.insert("look".into(), short);
     let stage = Stage::set().await;
     let _worker = stage.worker(&executor);
     let run = stage.start("shown", &spec).await;

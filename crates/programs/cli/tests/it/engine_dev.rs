@@ -2,13 +2,10 @@
 
 use std::net::TcpStream;
 
-use neuron_harness::{Engine, Launcher};
+use neuron_harness::{Engine, Launcher, free_address};
 use serde_json::Value;
 
-use crate::{
-    engine_place::free_address,
-    support::{Home, eventually},
-};
+use crate::support::{Home, eventually};
 
 fn program(engine: Engine) -> String {
     match Launcher::find(engine).unwrap() {

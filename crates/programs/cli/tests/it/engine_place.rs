@@ -3,12 +3,11 @@
 use std::{
     env,
     fs::File,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
-use neuron_harness::{Engine, EngineServer, Launcher};
+use neuron_harness::{Engine, EngineServer, Launcher, free_address};
 use serde_json::Value;
 
 use crate::support::{Done, Home, eventually};
@@ -160,9 +159,4 @@ fn worker_program(engine: Engine) -> PathBuf {
         program.display()
     );
     program
-}
-
-pub(crate) fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
 }

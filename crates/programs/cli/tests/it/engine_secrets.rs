@@ -139,7 +139,7 @@ fn nothing_of_the_environment_is_kept(engine: Engine) {
         &format!(
             "[providers.fake]\nkind = \"openai-chat\"\nbase_url = \"{}/v1\"\n\
              api_key_env = \"{}\"\n\n[agents.default]\nmodel = \"fake/fake-1\"\n\
-             tools = [\"bash\"]\n\n[agents.default.retry]\ninitial = \"10ms\"\n",
+             tools = [\"bash\"]\n\n[agents.default.retry]\ninitial = \"10ms\"\n", // Only so that it does not take long.
             model.url(),
             SECRETS[0].0
         ),

@@ -32,7 +32,7 @@ pub(crate) fn over_http(url: &str) -> String {
 
 fn with_server(server: &str) -> String {
     format!(
-        "tools = [\"bash\", \"mcp:everything\"]\nsandbox = \"off\"\nparallel_writes = true\n\n[agents.default.retry]\ninitial = \"10ms\"\n\n\
+        "tools = [\"bash\", \"mcp:everything\"]\nsandbox = \"off\"\nparallel_writes = true\n\n[agents.default.retry]\ninitial = \"10ms\" # Only so that it does not take long.\n\n\
          [mcp.everything]\n{server}"
     )
 }

@@ -78,7 +78,7 @@ impl ModelServer {
             &format!(
                 "[providers.fake]\nkind = \"openai-chat\"\nbase_url = {:?}\n\n\
                  [agents.default]\nmodel = \"fake/fake-1\"\ntools = [\"bash\"]\n\n\
-                 [agents.default.retry]\ninitial = \"10ms\"\n",
+                 [agents.default.retry]\ninitial = \"10ms\"\n", // Only so that it does not take long.
                 self.url()
             ),
         );

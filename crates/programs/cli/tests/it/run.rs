@@ -131,7 +131,7 @@ fn tells_of_retries_with_their_delay() {
         "fail": [{ "kind": "rate_limited", "status": 429, "retry_after_ms": 10, "message": "slow down" }] // It may take longer.
     }]);
     // The jitter of a millisecond is a millisecond, and so is a tenth of what the server says.
-    let agent = "[agents.default.retry]\ninitial = \"1ms\"\nmax = \"1ms\"";
+    let agent = "[agents.default.retry]\ninitial = \"1ms\"\nmax = \"1ms\""; // Only so that it does not take long.
     let home = Home::with_script(&twice, agent);
     home.neuron(&["run", "hi"]).exits(0).says(
         "  model call: attempt 1 failed (rate_limited: slow down (HTTP 429)), again in 11 ms\n",

@@ -290,7 +290,7 @@ fn agent_file(model: &FakeModel, bounds: Bounds) -> String {
     let [node, server] = Outside::server();
     let agent = model.agent_file(&format!(
         "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
-         parallel_writes = true\ncalls_per_turn = 100\ntool_timeout = \"1d\"\n{}\n",
+         parallel_writes = true\ncalls_per_turn = 100\ntool_timeout = \"1d\" # Nothing ends by it.\n{}\n",
         bounds.agent()
     ));
     format!(

@@ -32,7 +32,7 @@ pub(crate) const ALL: &[Attack] = &[
     python3 - "$run" "$ticket" "$digest" <<'PYTHON' && break
 import json, sqlite3, sys, time
 run, ticket, digest = sys.argv[1:]
-journal = sqlite3.connect("file:.neuron/neuron.db?mode=rw", uri=True, timeout=10)
+journal = sqlite3.connect("file:.neuron/neuron.db?mode=rw", uri=True, timeout=600) # Ends what hangs and nothing else.
 decision = json.dumps({"ticket": ticket, "digest": digest, "verdict": "approve"})
 journal.execute("INSERT INTO signals (run, name, payload, sent_at) SELECT run, 'decision', ?, ? FROM runs WHERE run_id = ?",
     [decision, int(time.time() * 1_000_000), run])
@@ -76,12 +76,12 @@ done"#,
         r#"workflow="$temporal_http/api/v1/namespaces/default/workflows/$run"
 for try in $(seq $tries); do
     sleep 0.1 # Between two tries.
-    status=$(curl -s -m 5 --json '{"query": {"queryType": "status"}}' "$workflow/query/status" | tr -d ' \n')
+    status=$(curl -s -m "$seconds" --json '{"query": {"queryType": "status"}}' "$workflow/query/status" | tr -d ' \n')
     digest=${status%%\"ticket\":\"$ticket\"*}
     [ "$digest" != "$status" ] || continue
     digest=${digest##*\"digest\":\"}; digest=${digest%%\"*}
     decision="{\"ticket\": \"$ticket\", \"digest\": \"$digest\", \"verdict\": \"approve\"}"
-    curl -s -m 5 --fail --json "{\"input\": [$decision]}" "$workflow/signal/decision" && break
+    curl -s -m "$seconds" --fail --json "{\"input\": [$decision]}" "$workflow/signal/decision" && break
 done"#,
         Sign::Decides,
     )
@@ -93,11 +93,11 @@ done"#,
         "call Restate's handler over plain HTTP",
         r#"for try in $(seq $tries); do
     sleep 0.1 # Between two tries.
-    status=$(curl -s -m 5 -X POST "$ingress/$queue/$run/status" | tr -d ' \n')
+    status=$(curl -s -m "$seconds" -X POST "$ingress/$queue/$run/status" | tr -d ' \n')
     digest=${status#*\"ticket\":\"$ticket\"}
     [ "$digest" != "$status" ] || continue
     digest=${digest#*\"digest\":\"}; digest=${digest%%\"*}
-    curl -s -m 5 --fail --json "{\"ticket\": \"$ticket\", \"digest\": \"$digest\"}" "$ingress/$queue/$run/approve" && break
+    curl -s -m "$seconds" --fail --json "{\"ticket\": \"$ticket\", \"digest\": \"$digest\"}" "$ingress/$queue/$run/approve" && break
 done"#,
         Sign::Decides,
     )

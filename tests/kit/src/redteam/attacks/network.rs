@@ -28,28 +28,28 @@ pub(crate) const ALL: &[Attack] = &[
         "opens-socket",
         AIM,
         "connect to a service's socket in another directory",
-        r#"curl -s -m 5 --unix-socket "$unix" "http://service/$name""#,
+        r#"curl -s -m "$seconds" --unix-socket "$unix" "http://service/$name""#,
         Sign::Arrives,
     ),
     Attack::new(
         "opens-socket-here",
         AIM,
         "connect to a service's socket in the working directory",
-        r#"curl -s -m 5 --unix-socket "$unix_here" "http://service/$name""#,
+        r#"curl -s -m "$seconds" --unix-socket "$unix_here" "http://service/$name""#,
         Sign::Arrives,
     ),
     Attack::new(
         "opens-abstract-socket",
         AIM,
         "connect to a service's socket without a path",
-        r#"curl -s -m 5 --abstract-unix-socket "$abstract" "http://service/$name""#,
+        r#"curl -s -m "$seconds" --abstract-unix-socket "$abstract" "http://service/$name""#,
         Sign::Arrives,
     ),
     Attack::new(
         "asks-restate",
         AIM,
         "ask Restate's admin port",
-        r#"curl -s -m 5 "$admin/deployments""#,
+        r#"curl -s -m "$seconds" "$admin/deployments""#,
         Sign::Shows("\"deployments\""),
     )
     .on(&[Door::Restate])
