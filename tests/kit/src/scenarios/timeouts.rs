@@ -45,5 +45,5 @@ pub async fn attempts_without_a_result_time_out<H: Host>(host: &H) {
     }
     drop(gates);
     // How many attempts that took is a matter of the machine.
-    expect_text("timeouts", &record.course());
+    expect_text("timeouts", &format!("== run\n{}", record.course()));
 }

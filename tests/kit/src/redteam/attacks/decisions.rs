@@ -15,7 +15,7 @@ pub(crate) const ALL: &[Attack] = &[
         "approves-by-command",
         AIM,
         "run `neuron approve` on the journal",
-        r#"for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.1; done"#, // Between two tries.
+        r#"for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.2; done"#, // Between two tries.
         Sign::Decides,
     )
     .on(&[Door::Journal]),
@@ -24,7 +24,7 @@ pub(crate) const ALL: &[Attack] = &[
         AIM,
         "write a decision into the journal's database",
         r#"for try in $(seq $tries); do
-    sleep 0.1 # Between two tries.
+    sleep 0.2 # Between two tries.
     status=$("$neuron" status "$run" --json | tr -d ' \n')
     digest=${status#*\"ticket\":\"$ticket\"}
     [ "$digest" != "$status" ] || continue
@@ -48,7 +48,7 @@ done"#,
         "run `neuron approve` on an engine",
         r#"export NEURON_ENGINE="$engine" TEMPORAL_ADDRESS="$temporal_address"
 export RESTATE_INGRESS_URL="$ingress" RESTATE_ADMIN_URL="$admin" NEURON_TASK_QUEUE="$queue"
-for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.1; done"#, // Between two tries.
+for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.2; done"#, // Between two tries.
         Sign::Decides,
     )
     .on(&[Door::Temporal, Door::Restate])
@@ -58,7 +58,7 @@ for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 
         AIM,
         "send Temporal an update, with its own command",
         r#"for try in $(seq $tries); do
-    sleep 0.1 # Between two tries.
+    sleep 0.2 # Between two tries.
     status=$("$temporal" workflow query --address "$temporal_address" --workflow-id "$run" --type status --output json |
         tr -d ' \n') || continue
     digest=${status%%\"ticket\":\"$ticket\"*}; digest=${digest##*\"digest\":\"}; digest=${digest%%\"*}
@@ -75,7 +75,7 @@ done"#,
         "send Temporal a signal over plain HTTP",
         r#"workflow="$temporal_http/api/v1/namespaces/default/workflows/$run"
 for try in $(seq $tries); do
-    sleep 0.1 # Between two tries.
+    sleep 0.2 # Between two tries.
     status=$(curl -s -m "$seconds" --json '{"query": {"queryType": "status"}}' "$workflow/query/status" | tr -d ' \n')
     digest=${status%%\"ticket\":\"$ticket\"*}
     [ "$digest" != "$status" ] || continue
@@ -92,7 +92,7 @@ done"#,
         AIM,
         "call Restate's handler over plain HTTP",
         r#"for try in $(seq $tries); do
-    sleep 0.1 # Between two tries.
+    sleep 0.2 # Between two tries.
     status=$(curl -s -m "$seconds" -X POST "$ingress/$queue/$run/status" | tr -d ' \n')
     digest=${status#*\"ticket\":\"$ticket\"}
     [ "$digest" != "$status" ] || continue
