@@ -7,7 +7,7 @@ use std::sync::{
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_harness::until;
-use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
+use neuron_testing::{Moment, NotedModel, NotedTool, Turnstile, decision, noted_agent};
 use neuron_types::{ContentBlock, Message, RunPhase, ToolEffects, UserMessage, Verdict, signal};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_harness::{Engine, Launcher, until};
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
-use neuron_types::{Message, RunId, RunPhase, RunRequest, ToolEffects, Verdict};
+use neuron_types::{Message, RunId, RunPhase, RunRequest, ToolEffects, ToolSettings, Verdict};
 use serde_json::{Value, json};
 use temporalio_client::tonic::Request;
 use temporalio_common::{
