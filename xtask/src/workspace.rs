@@ -11,10 +11,20 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
+/// What the names of the variables begin with that cargo sets for the programs that it runs, and that build scripts look
+/// at: with them, cargo would build again what it has built for whoever calls it by hand.
+const OF_CARGO: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+
 /// Returns a cargo command that runs at the root, with the cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(root());
+    for (name, _) in env::vars_os() {
+        let is_of_cargo = |begin: &&str| name.to_string_lossy().starts_with(begin);
+        if OF_CARGO.iter().any(|begin| is_of_cargo(&begin)) {
+            command.env_remove(name);
+        }
+    }
     command
 }
