@@ -13,7 +13,12 @@ pub(crate) fn root() -> PathBuf {
 
 /// What the names of the variables begin with that cargo sets for the programs that it runs, and that build scripts look
 /// at: with them, cargo would build again what it has built for whoever calls it by hand.
-const OF_CARGO: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+const OF_CARGO: [&str; 4] = [
+    "CARGO_PKG_",
+    "CARGO_MANIFEST_",
+    "CARGO_BIN_",
+    "CARGO_CRATE_",
+];
 
 /// Returns a cargo command that runs at the root, with the cargo that runs this program.
 pub(crate) fn cargo() -> Command {

@@ -1,8 +1,11 @@
 //! What reaches a run while it goes from history to history.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use neuron_engine::{PageRequest, RunClient as _, RunFilter};
@@ -140,6 +143,7 @@ async fn workers_with_other_marks_and_without_memory_take_turns() {
                 .continue_as_new_after(after)
                 .cached_runs(0)
                 .transcript_cache_bytes(0)
+                .grace(Duration::ZERO)
         });
         turnstile.reached(moment).await;
     }
