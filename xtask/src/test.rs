@@ -2,20 +2,18 @@
 
 mod needs;
 mod outcome;
+mod seed;
 mod shake;
 mod suite;
 
-use std::collections::hash_map::RandomState;
-use std::env;
 use std::ffi::OsString;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::error::Error;
 use crate::{command, engines, workspace};
-use suite::Suite;
+use suite::{Suite, WITH_FEATURES};
 
 /// The fetched programs that tests start, and the variables in which they find them.
 const FETCHED: [(&str, &str); 5] = [
@@ -32,12 +30,6 @@ const BUILT: [(&str, &str); 3] = [
     ("neuron-temporal-worker", "NEURON_TEMPORAL_WORKER"),
     ("neuron-restate-worker", "NEURON_RESTATE_WORKER"),
 ];
-
-/// What the command is tested with, beside its default features.
-const WITH_FEATURES: &str = "neuron-cli/full";
-
-/// The variable with the seed of all that tests draw.
-const SEED: &str = "NEURON_TEST_SEED";
 
 /// Where the runs of `--shake` are noted, from the root.
 const RESULTS: &str = "benches/RESULTS.md";
@@ -83,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         // What is not given is 1 by default, and by `Default` 0.
         let from = args.from.max(1);
         let results = workspace::root().join(RESULTS);
-        return shake::run(&suite, from..=runs, asked_seed()?, &results);
+        return shake::run(&suite, from..=runs, seed::asked()?, &results);
     }
 
     let mut errors = Vec::new();
@@ -96,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         doctests.args(["--features", WITH_FEATURES]);
         errors.extend(command::show(&mut doctests).err());
     }
-    let seed = asked_seed()?.unwrap_or_else(draw);
+    let seed = seed::asked()?.unwrap_or_else(seed::draw);
     let outcome = suite.run(seed, |tests| tests)?;
     outcome.tell(seed);
     errors.extend(outcome.error());
@@ -105,21 +97,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     } else {
         Err(Error::Several(errors))
     }
-}
-
-/// Returns the seed that was asked for.
-fn asked_seed() -> Result<Option<u64>, Error> {
-    let Ok(said) = env::var(SEED) else {
-        return Ok(None);
-    };
-    let seed = said.trim().parse();
-    seed.map(Some).map_err(|_| Error::Seed { said })
-}
-
-/// Draws a seed. It is short enough to be typed.
-fn draw() -> u64 {
-    // The keys of hash maps are the only randomness of the standard library.
-    RandomState::new().build_hasher().finish() % 1_000_000_000
 }
 
 fn build() -> Result<Vec<(&'static str, PathBuf)>, Error> {

@@ -27,7 +27,7 @@ pub(crate) fn cargo() -> Command {
     command.current_dir(root());
     for (name, _) in env::vars_os() {
         let is_of_cargo = |begin: &&str| name.to_string_lossy().starts_with(begin);
-        if OF_CARGO.iter().any(|begin| is_of_cargo(&begin)) {
+        if OF_CARGO.iter().any(is_of_cargo) {
             command.env_remove(name);
         }
     }

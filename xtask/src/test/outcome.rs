@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use quick_junit::{Report, TestCaseStatus};
 
+use super::seed::SEED;
 use crate::error::Error;
 
 /// How many of the slowest tests are listed.
@@ -54,8 +55,7 @@ impl Failed {
 
     /// The command that repeats it, with what it drew.
     pub(crate) fn again(&self, seed: u64) -> String {
-        let variable = super::SEED;
-        format!("{variable}={seed} cargo xtask test -- {}", self.selection())
+        format!("{SEED}={seed} cargo xtask test -- {}", self.selection())
     }
 }
 

@@ -14,6 +14,7 @@ use std::time::Instant;
 use chrono::Utc;
 
 use super::outcome::Outcome;
+use super::seed;
 use super::suite::Suite;
 use crate::error::Error;
 
@@ -110,13 +111,13 @@ impl fmt::Display for Manner {
 pub(super) fn run(
     suite: &Suite,
     runs: RangeInclusive<u32>,
-    seed: Option<u64>,
+    asked: Option<u64>,
     results: &Path,
 ) -> Result<(), Error> {
     let last = *runs.end();
     let mut failed = Vec::new();
     for run in runs {
-        let (manner, seed) = (Manner::of(run), seed.unwrap_or_else(super::draw));
+        let (manner, seed) = (Manner::of(run), asked.unwrap_or_else(seed::draw));
         eprintln!("\nRun {run} of {last}, {manner}, seed {seed}");
         let busy = (manner == Manner::Busy).then(Busy::start);
         let start = Instant::now();

@@ -6,8 +6,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::outcome::Outcome;
+use super::seed::SEED;
 use crate::error::Error;
 use crate::{command, workspace};
+
+/// What the command is tested with, beside its default features.
+pub(super) const WITH_FEATURES: &str = "neuron-cli/full";
 
 /// The variable that names nextest's profile, and the one without it.
 const PROFILE: (&str, &str) = ("NEXTEST_PROFILE", "default");
@@ -82,10 +86,10 @@ impl Suite {
                 tests.args(["test", "--tests", "--no-fail-fast"]);
             }
         }
-        tests.args(["--features", super::WITH_FEATURES]);
+        tests.args(["--features", WITH_FEATURES]);
         tests.args(&self.runner);
         tests.envs(self.programs.iter().cloned());
-        tests.env(super::SEED, seed.to_string());
+        tests.env(SEED, seed.to_string());
         tests.env(PROPERTIES, seed.to_string());
         let mut tests = wrap(tests);
         let (mut outcome, result) = match &self.report {
