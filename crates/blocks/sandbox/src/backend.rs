@@ -4,9 +4,17 @@ use std::{
     path::PathBuf,
     process::{Command, Stdio},
     sync::OnceLock,
+    thread,
 };
 
-use crate::{error::SandboxError, filter::Filter, helper, kind::Backend, landlock, programs};
+use crate::{
+    error::SandboxError,
+    filter::{Filter, Shared},
+    helper,
+    kind::Backend,
+    landlock,
+    programs::{self, SYSTEM},
+};
 
 pub(crate) const NO_BWRAP: &str =
     "there is no program bwrap in a directory of the system, nor one on PATH that is safe to start";
@@ -76,22 +84,34 @@ pub(crate) fn prlimit() -> Option<&'static PathBuf> {
 fn try_bubblewrap() -> Result<(), String> {
     let bwrap = bwrap().ok_or(NO_BWRAP)?;
     Filter::program(Filter::Closed).map_err(|error| error.to_string())?;
-    let tried = Command::new(bwrap)
-        .args([
-            "--ro-bind",
-            "/",
-            "/",
-            "--proc",
-            "/proc",
-            "--unshare-pid",
-            "--unshare-ipc",
-        ])
-        .args(["--die-with-parent", "true"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .map_err(|error| error.to_string())?;
+    // As it is used: behind the filter, which lets a program gain no privileges, and without variables.
+    let attempt = move || {
+        Filter::Closed
+            .apply(Shared::Own)
+            .map_err(|error| error.to_string())?;
+        let mut command = Command::new(bwrap);
+        command
+            .args([
+                "--ro-bind",
+                "/",
+                "/",
+                "--proc",
+                "/proc",
+                "--unshare-pid",
+                "--unshare-ipc",
+            ])
+            .args(["--cap-drop", "ALL", "--die-with-parent", "true"])
+            .env_clear()
+            .env("PATH", SYSTEM.join(":"))
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command.output().map_err(|error| error.to_string())
+    };
+    // A filter holds for its thread for good.
+    let tried = thread::spawn(attempt).join();
+    let tried = tried.map_err(|_| "bwrap could not be tried".to_owned())??;
     if tried.status.success() {
         return Ok(());
     }

@@ -2,11 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
-use crate::plan::Plan;
+use crate::{handed::Variables, plan::Plan};
 
 /// What is where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +69,12 @@ pub(crate) fn arguments(plan: &Plan, cwd: &Path, prlimit: Option<&Path>) -> Vec<
         arguments.add(["--"]);
     }
     arguments.0
+}
+
+/// What is handed to `bwrap` so that the command has these variables.
+pub(crate) fn setting(variables: &Variables) -> impl Iterator<Item = &OsStr> {
+    let variables = variables.iter();
+    variables.flat_map(|(name, value)| [OsStr::new("--setenv"), name, value])
 }
 
 /// What is mounted, each after what it is in.

@@ -17,6 +17,7 @@ use crate::{
     bubblewrap, environment,
     error::SandboxError,
     filter::Filter,
+    handed::{self, DESCRIPTOR, Variables},
     helper,
     kind::Backend,
     places::Places,
@@ -210,6 +211,7 @@ impl Confinement {
                 };
                 let mut command = Command::new(bwrap);
                 command
+                    .args(["--args", &DESCRIPTOR.to_string()])
                     .args(bubblewrap::arguments(
                         &plan,
                         &cwd,
@@ -220,7 +222,7 @@ impl Confinement {
             }
             Backend::Landlock => {
                 let mut command = Command::new(helper::program()?);
-                command.args(helper::arguments(&plan, program)?);
+                command.args(helper::arguments(&plan, &cwd, program)?);
                 (command, None, &*temp)
             }
         };
@@ -259,17 +261,23 @@ impl Confinement {
         cwd: &Path,
         is_missing: bool,
     ) -> ConfinedCommand {
-        command.env_clear();
-        command.envs(environment::inherited(&self.0.environment));
+        let mut variables: Variables = environment::inherited(&self.0.environment).collect();
         if let Some(home) = &self.0.home {
-            command.env("HOME", home);
+            variables.insert("HOME".into(), home.into());
         }
+        // What confines goes by no variable, and finds nothing where it starts.
+        let start = match means.backend {
+            Some(_) => Path::new("/"),
+            None => cwd,
+        };
         command
-            .current_dir(cwd)
+            .env_clear()
+            .current_dir(start)
             .stdin(Stdio::null())
             .process_group(0);
         ConfinedCommand {
             command,
+            variables,
             means,
             is_missing,
         }
@@ -318,6 +326,8 @@ fn exists(program: &OsStr, cwd: &Path) -> bool {
 #[derive(Debug)]
 pub struct ConfinedCommand {
     command: Command,
+    /// Those of the command itself.
+    variables: Variables,
     means: Means,
     /// The program is not there.
     is_missing: bool,
@@ -348,7 +358,8 @@ impl ConfinedCommand {
 
     /// Sets a variable, whether it is on the list or not.
     pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
-        self.command.env(name, value);
+        let (name, value) = (name.as_ref().to_owned(), value.as_ref().to_owned());
+        self.variables.insert(name, value);
         self
     }
 
@@ -357,7 +368,9 @@ impl ConfinedCommand {
         &mut self,
         variables: impl IntoIterator<Item = (N, V)>,
     ) -> &mut Self {
-        self.command.envs(variables);
+        for (name, value) in variables {
+            self.env(name, value);
+        }
         self
     }
 
@@ -388,16 +401,45 @@ impl ConfinedCommand {
     pub fn spawn(self) -> io::Result<Process> {
         let Self {
             mut command,
+            variables,
             means,
             is_missing,
         } = self;
         if is_missing {
             return Err(rustix::io::Errno::NOENT.into());
         }
+        check(&variables)?;
+        match means.backend {
+            None => {
+                command.envs(variables);
+            }
+            Some(Backend::Bubblewrap) => {
+                let words = bubblewrap::setting(&variables);
+                handed::hand(&mut command, words)?;
+            }
+            Some(Backend::Landlock) => handed::hand(&mut command, handed::words(&variables))?,
+        }
+        handed::keep_descriptors();
         let child = match means.is_tied {
             false => command.spawn(),
             true => spawner::spawn(means.filter, command),
         };
         Ok(Process::new(child?, means.backend, means.temp))
+    }
+}
+
+/// Checks that variables are such as a process can have.
+fn check(variables: &Variables) -> io::Result<()> {
+    let has = |text: &OsStr, byte| text.as_encoded_bytes().contains(&byte);
+    let mut wrong = variables.iter().filter(|(name, value)| {
+        name.is_empty() || has(name, b'=') || has(name, 0) || has(value, 0)
+    });
+    match wrong.next() {
+        None => Ok(()),
+        Some((name, _)) => {
+            let name = name.display();
+            let message = format!("there is no such variable as {name:?} with its value");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
     }
 }

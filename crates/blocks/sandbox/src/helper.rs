@@ -4,7 +4,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     os::unix::process::ExitStatusExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitStatus, exit},
     sync::{
         OnceLock,
@@ -27,7 +27,7 @@ use crate::{
     descendants::descendants,
     error::SandboxError,
     filter::{Filter, Shared},
-    landlock,
+    handed, landlock,
     plan::Plan,
     tie,
 };
@@ -90,14 +90,22 @@ pub(crate) fn program() -> Result<PathBuf, SandboxError> {
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     plan: Plan,
+    /// Where the command starts.
+    cwd: PathBuf,
     /// The process that it works for.
     parent: i32,
 }
 
-/// The arguments of a helper that runs a program by this plan; those of the program follow.
-pub(crate) fn arguments(plan: &Plan, program: &OsStr) -> Result<[OsString; 3], SandboxError> {
+/// The arguments of a helper that runs a program in this directory by this plan; those of the program follow. Its variables
+/// are [handed](crate::handed::hand) to the helper.
+pub(crate) fn arguments(
+    plan: &Plan,
+    cwd: &Path,
+    program: &OsStr,
+) -> Result<[OsString; 3], SandboxError> {
     let task = Task {
         plan: plan.clone(),
+        cwd: cwd.to_owned(),
         parent: getpid().as_raw_nonzero().get(),
     };
     let task = serde_json::to_string(&task).map_err(|_| SandboxError::NotText)?;
@@ -107,13 +115,19 @@ pub(crate) fn arguments(plan: &Plan, program: &OsStr) -> Result<[OsString; 3], S
 fn serve(mut args: impl Iterator<Item = OsString>) -> i32 {
     let task = args
         .next()
-        .and_then(|text| serde_json::from_str(text.to_str()?).ok());
-    let (Some(task), Some(program)) = (task, args.next()) else {
+        .and_then(|text| serde_json::from_str::<Task>(text.to_str()?).ok());
+    let (Some(task), Some(program), Ok(variables)) = (task, args.next(), handed::variables())
+    else {
         eprintln!("the sandbox's helper got no task");
         return NOT_STARTED;
     };
+    handed::keep_descriptors_alone();
     let mut command = Command::new(program);
-    command.args(args);
+    command
+        .args(args)
+        .env_clear()
+        .envs(variables)
+        .current_dir(&task.cwd);
     match run(&task, command) {
         Ok(code) => code,
         Err(error) => {

@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod filter;
 mod git;
+mod handed;
 mod helper;
 mod hidden;
 mod kind;

@@ -9,7 +9,7 @@ use std::{
 use rustix::process::geteuid;
 
 /// Directories of the system, before any on PATH.
-const SYSTEM: &[&str] = &[
+pub(crate) const SYSTEM: &[&str] = &[
     "/usr/bin",
     "/bin",
     "/usr/local/bin",

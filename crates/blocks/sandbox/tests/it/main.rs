@@ -8,6 +8,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod clean;
 mod environment;
 mod files;
 mod limits;

@@ -38,12 +38,27 @@ fn main() {
 #[tokio::main(flavor = "current_thread")]
 async fn run(sandbox: &str, script: &str) -> std::io::Result<()> {
     let sandbox: Sandbox = serde_json::from_str(sandbox)?;
+    let set = env::var("PROBE_SETS").ok();
+    if let Some(libraries) = env::var_os("PROBE_PLANTS") {
+        for library in std::fs::read_dir(libraries)?.flatten() {
+            std::fs::copy(library.path(), library.file_name())?;
+        }
+    }
     if let Some(path) = env::var_os("PROBE_HIDES") {
         neuron_sandbox::hide(path);
     }
     let confinement = Confinement::builder(sandbox).build();
     let mut command = confinement.command("bash", &env::current_dir()?)?;
     command.args(["-c", script]);
+    if let Some((name, value)) = set.as_deref().and_then(|text| text.split_once('=')) {
+        command.env(name, value);
+    }
+    if let Some(odd) = env::var_os("PROBE_ODD") {
+        command.env("ODD", odd);
+    }
+    if env::var_os("PROBE_STDIN").is_some() {
+        command.stdin(std::process::Stdio::inherit());
+    }
     let status = command.spawn()?.wait().await?;
     // Its temporary directory goes with it.
     drop(confinement);
