@@ -1,6 +1,7 @@
 //! What confines obeys nothing that it inherits, and hands nothing on.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fs,
     os::unix::ffi::OsStringExt as _,
@@ -12,49 +13,77 @@ use neuron_sandbox::{Backend, Sandbox};
 
 use crate::place::{PROBE, Place, eventually, places};
 
-/// The libraries that what confines is linked with: one of them is planted.
-const LIBRARIES: [&str; 3] = ["libcap.so.2", "libselinux.so.1", "libgcc_s.so.1"];
+/// The libraries that are planted, each with a program that is linked with it.
+const LIBRARIES: [(&str, &str); 2] = [("libcap.so.2", "/usr/bin/bwrap"), ("libgcc_s.so.1", PROBE)];
 
-/// Compiles a library that writes a file wherever it is loaded.
-fn library(directory: &Path, marker: &Path) -> PathBuf {
-    let source = directory.join("planted.c");
+/// Compiles a library that writes a file wherever it is loaded, and that the loader takes for what a program is linked
+/// with: it has the same names in the same versions.
+fn library(path: &Path, program: &str, marker: &Path) {
+    let listed = Command::new("nm")
+        .args(["-D", "--undefined-only", program])
+        .output();
+    let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
+    let names = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().last());
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in names {
+        let (name, version) = name.split_once('@').unwrap_or((name, ""));
+        let is_ours = match version {
+            "" => name.starts_with("cap_"),
+            version => version.starts_with("GCC_"),
+        };
+        if is_ours {
+            versions.entry(version).or_default().push(name);
+        }
+    }
+    let all = versions.values().flatten();
+    let stubs: String = all
+        .map(|name| format!("void {name}(void) {{}}\n"))
+        .collect();
     let code = format!(
         "#include <fcntl.h>\n#include <unistd.h>\n\
          __attribute__((constructor)) static void loaded(void) {{\n\
          int file = open(\"{}\", O_WRONLY | O_CREAT, 0600);\n\
-         if (file >= 0) {{ write(file, \"x\", 1); close(file); }}\n}}\n",
+         if (file >= 0) close(file);\n}}\n{stubs}",
         marker.display()
     );
+    let (source, script) = (path.with_extension("c"), path.with_extension("map"));
     fs::write(&source, code).unwrap();
-    let library = directory.join("planted.so");
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-nostdlib", "-o"])
-        .args([&library, &source])
-        .status();
-    assert!(status.unwrap().success());
-    library
+    let nodes = versions
+        .iter()
+        .filter(|(version, _)| !version.is_empty())
+        .map(|(version, names)| format!("{version} {{ global: {}; }};\n", names.join("; ")));
+    let nodes: String = nodes.collect();
+    fs::write(&script, &nodes).unwrap();
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-nostdlib", "-o"]);
+    compile.args([path, &source]);
+    if !nodes.is_empty() {
+        compile.arg(format!("-Wl,--version-script={}", script.display()));
+    }
+    assert!(compile.status().unwrap().success());
 }
 
-/// A place, and a library under all names that could be loaded, which a command is to put into the working directory.
+/// A place, and a directory of libraries, which a command is to put into the working directory.
 fn planted(backend: Backend) -> (Place, PathBuf, PathBuf) {
     let place = Place::new(backend);
     let marker = place.home().join("loaded-outside");
     let made = place.home().join("made");
     fs::create_dir(&made).unwrap();
-    let library = library(&made, &marker);
-    for name in LIBRARIES {
-        fs::copy(&library, made.join(name)).unwrap();
+    for (name, program) in LIBRARIES {
+        library(&made.join(name), program, &marker);
     }
-    (place, library, marker)
+    (place, made, marker)
 }
 
 #[test]
 fn a_library_that_a_command_planted_is_not_loaded_by_what_confines_the_next() {
     for backend in [Backend::Bubblewrap, Backend::Landlock] {
-        let (place, library, marker) = planted(backend);
+        let (place, made, marker) = planted(backend);
         let work = place.work().display().to_string();
         let relative = "/usr/local/cuda/lib64:".to_owned();
-        let there = library.display().to_string();
+        let there = made.join(LIBRARIES[0].0).display().to_string();
         for (name, value) in [
             ("LD_LIBRARY_PATH", work.clone()),
             ("LD_LIBRARY_PATH", relative),
@@ -65,14 +94,12 @@ fn a_library_that_a_command_planted_is_not_loaded_by_what_confines_the_next() {
         ] {
             let mut worker = place.worker(&Sandbox::Workspace, "true");
             // It is planted when the program that has such a variable is under way.
-            worker
-                .env(name, &value)
-                .env("PROBE_PLANTS", library.parent().unwrap());
+            worker.env(name, &value).env("PROBE_PLANTS", &made);
             let output = worker.output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(place.work().join(LIBRARIES[0]).exists(), "{said}");
+            assert!(place.work().join(LIBRARIES[0].0).exists(), "{said}");
             assert!(!marker.exists(), "{backend} {name}={value}: {said}");
-            for name in LIBRARIES {
+            for (name, _) in LIBRARIES {
                 fs::remove_file(place.work().join(name)).unwrap();
             }
         }
