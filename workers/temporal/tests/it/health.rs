@@ -25,8 +25,15 @@ async fn says_what_it_serves_lives_is_ready_and_measures() {
     place.client.wait_for_end(&run).await.unwrap();
     until(async || {
         let (code, body) = get(&address, "/metrics")?;
-        let counted = body.contains("temporal_workflow_completed_total");
-        (code == 200 && counted).then_some(())
+        // Those of the worker, and of its client's requests.
+        let counted = [
+            "temporal_workflow_completed_total",
+            "temporal_worker_task_slots_available",
+            "temporal_num_pollers",
+            "temporal_request_total",
+            "temporal_long_request_total",
+        ];
+        (code == 200 && counted.iter().all(|name| body.contains(name))).then_some(())
     })
     .await;
     let Place { server, .. } = place;
