@@ -60,12 +60,12 @@ async fn serve_agents(
 ) -> Result<(), WorkerError> {
     let version = args.versions.check(|name| std::env::var(name).ok())?;
     let reached = Arc::new(OnceLock::new());
-    let mut runtime = None;
+    let mut telemetry = None;
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
         let (health, options) = TemporalHealth::start(Arc::clone(&reached))?;
         tokio::spawn(serve_health(listener, life.clone(), health));
-        runtime = Some(options);
+        telemetry = Some(options);
     }
     let client = tokio::select! {
         client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
@@ -89,8 +89,8 @@ async fn serve_agents(
     if let Some(grace) = args.settings.grace {
         builder = builder.grace(grace);
     }
-    if let Some(runtime) = runtime {
-        builder = builder.runtime(runtime);
+    if let Some(telemetry) = telemetry {
+        builder = builder.telemetry(telemetry);
     }
     let mut worker = builder
         .workflow::<Agent>()

@@ -23,6 +23,7 @@ mod naming;
 mod newer;
 mod one_wait;
 mod patches;
+mod patience;
 mod placement;
 mod queries;
 mod replays;
