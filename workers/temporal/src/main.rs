@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use clap::Parser as _;
 use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
@@ -35,7 +34,7 @@ impl AgentWorkflow for Agent {
 fn main() -> ExitCode {
     // First: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
-    let args = Args::parse();
+    let args: Args = neuron_worker::parse();
     // Workflows run in this thread: they are not `Send`.
     run(args.settings.log_format, |stop| serve(args, stop))
 }

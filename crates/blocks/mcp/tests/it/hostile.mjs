@@ -157,6 +157,11 @@ if (mode === "stillborn") {
           const tool = { name: `t${page}`, inputSchema: object };
           return send({ id, result: { tools: [tool], nextCursor: String(page + 1) } });
         }
+        if (mode === "large-pages") {
+          const page = Number(params?.cursor ?? 0);
+          const tool = { name: `t${page}`, description: "x".repeat(900_000), inputSchema: object };
+          return send({ id, result: { tools: [tool], nextCursor: String(page + 1) } });
+        }
         if (mode === "same-page") return send({ id, result: { tools: tools(), nextCursor: "again" } });
         return send({ id, result: { tools: tools() } });
       case "tools/call":
