@@ -60,7 +60,7 @@ prop_compose! {
         verdict in verdict(),
         comment in option::of(text()),
         approver in option::of(text()),
-        approval in option::of(approval().prop_map(Box::new)),
+        approval in option::of(approval().boxed().prop_map(Box::new)),
     ) -> RememberedDecision {
         RememberedDecision { tool, reason, calls, verdict, comment, approver, approval }
     }

@@ -20,7 +20,7 @@ prop_compose! {
         retry_after in option::of(millis()),
         retryable in any::<bool>(),
         spent in option::of(spent()),
-        asking in option::of(asking().prop_map(Box::new)),
+        asking in option::of(asking().boxed().prop_map(Box::new)),
     ) -> StepFailure {
         StepFailure { kind, message, status, retry_after, retryable, spent, asking }
     }

@@ -57,7 +57,7 @@ prop_compose! {
         input in json(),
         resumed in option::of(resumed()),
         preview in option::of(text()),
-        approval in option::of(approval().prop_map(Box::new)),
+        approval in option::of(approval().boxed().prop_map(Box::new)),
     ) -> ToolCall {
         ToolCall { id, name, input, resumed, preview, approval }
     }
