@@ -83,6 +83,7 @@ pub use step::options::ActivityOptions;
 pub use step::priority::Priority;
 pub use step::retry::RetryPolicy;
 pub use ticket::always::Always;
+pub use ticket::approval::{Approval, Covered};
 pub use ticket::ask_rule::{AskRule, Asking};
 pub use ticket::call_pattern::CallPattern;
 pub use ticket::caller_rules::{CallerRules, RunPolicy};
