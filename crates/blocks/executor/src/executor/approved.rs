@@ -62,13 +62,13 @@ impl Approvers<'_> {
             return Ok(Some("it was decided for another directory".to_owned()));
         }
         let (run, nonce) = (&self.scope.run_id, self.scope.nonce);
-        let digest = approval.digest(call, run, nonce);
         let judged = JudgedCall::new(&call.name, &call.input, definition, None);
+        let digest = approval.digest(&judged, run, nonce);
         let needed = usize::try_from(asking.needed.max(1)).unwrap_or(usize::MAX);
         let mut names = BTreeSet::new();
         let mut flaw = None;
         for decision in approval.decisions.iter().take(MOST_DECISIONS) {
-            let covered = approval.covers(decision, call, &judged);
+            let covered = approval.covers(decision, &judged);
             let is_about_it = decision.ticket == approval.ticket && decision.digest == digest;
             let (true, Some(covered)) = (is_about_it, covered) else {
                 flaw = Some("a decision is not about this call".to_owned());

@@ -48,22 +48,8 @@ pub(crate) async fn serve(bytes: impl Into<Vec<u8>>, then: Then) -> String {
     format!("http://{address}")
 }
 
-/// Answers the first request with `head`, and then with `piece` again and again until the client hangs up. Returns
-/// the server's base URL.
-pub(crate) async fn serve_without_end(head: &str, piece: String) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let head = head.to_owned();
-    tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        read_request(&mut socket).await;
-        socket.write_all(head.as_bytes()).await.unwrap();
-        while socket.write_all(piece.as_bytes()).await.is_ok() {}
-    });
-    format!("http://{address}")
-}
-
-async fn read_request(socket: &mut TcpStream) {
+/// Reads a request to its end.
+pub(crate) async fn read_request(socket: &mut TcpStream) {
     let mut seen = Vec::new();
     loop {
         let mut buffer = [0; 4096];

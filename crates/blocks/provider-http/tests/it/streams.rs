@@ -3,16 +3,16 @@ use std::{collections::VecDeque, time::Duration};
 use futures::StreamExt as _;
 use neuron_patience::patience;
 use neuron_provider_http::{
-    ApiFailure, ApiKey, Assemble, EventStream, HttpClient, MAX_SUCCESS_BODY, Progress, STREAM_TRUNCATED, SseDecoder,
-    StreamFault, Streamed, WireEvent,
+    ApiFailure, ApiKey, Assemble, EventStream, HttpClient, MAX_SUCCESS_BODY, Progress,
+    STREAM_TRUNCATED, SseDecoder, StreamFault, Streamed, WireEvent,
 };
 use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, TokenUsage,
 };
 use serde_json::{Value, json};
-use tokio::{sync::oneshot, time};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
 
-use crate::raw_server::{Then, Watch, hold, serve, serve_without_end};
+use crate::raw_server::{Then, Watch, hold, read_request, serve};
 
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -342,4 +342,19 @@ async fn a_dropped_stream_hangs_up() {
         .await
         .expect("the connection stays open")
         .unwrap();
+}
+
+/// Answers the first request with `head`, and then with `piece` again and again until the client hangs up. Returns
+/// the server's base URL.
+async fn serve_without_end(head: &str, piece: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let head = head.to_owned();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        read_request(&mut socket).await;
+        socket.write_all(head.as_bytes()).await.unwrap();
+        while socket.write_all(piece.as_bytes()).await.is_ok() {}
+    });
+    format!("http://{address}")
 }

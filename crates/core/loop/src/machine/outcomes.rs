@@ -36,7 +36,9 @@ impl AgentMachine {
         });
         if known.verdict == Verdict::Approve {
             if let Some(slot) = self.state.calls.get_mut(index) {
-                let approval = known.approval.map(|approval| approval.beside(&slot.call));
+                let approval = known
+                    .approval
+                    .map(|approval| approval.beside(&slot.call.input));
                 slot.call.approval = approval.map(Box::new);
             }
             self.make_ready(index);
@@ -165,7 +167,7 @@ impl AgentMachine {
                 slot.call.input = args;
             }
             slot.call.preview = seen;
-            slot.call.approval = Some(Box::new(approval.beside(&slot.call)));
+            slot.call.approval = Some(Box::new(approval.beside(&slot.call.input)));
         }
         self.make_ready(index);
     }

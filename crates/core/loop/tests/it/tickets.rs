@@ -6,9 +6,9 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
     ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, AskRule, Asking, ContentItem, Decision,
-    ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending, PermissionDecision,
-    RESERVED_CALLS, RunEvent, StepFailure, StepId, Ticket, TicketKind, ToolDefinition, ToolOutput,
-    VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
+    ExitReason, FailureKind, FormRequest, JudgedCall, OnUnknownOutcome, Pending,
+    PermissionDecision, RESERVED_CALLS, RunEvent, StepFailure, StepId, Ticket, TicketKind,
+    ToolDefinition, ToolOutput, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
 };
 use serde_json::{Value, json};
 
@@ -595,7 +595,8 @@ fn a_call_that_its_executor_asks_about_waits_for_a_person_and_is_made_with_their
     let run = machine.state().run.clone();
     let nonce = machine.state().lineage.nonce;
     if let Some(run) = run {
-        assert_eq!(approval.digest(&calls[0], &run, nonce), ticket.digest);
+        let judged = JudgedCall::of_texts(&calls[0].name, &calls[0].input);
+        assert_eq!(approval.digest(&judged, &run, nonce), ticket.digest);
     }
     make(&mut machine, vec![Ok(ToolOutput::text("pushed"))], 5);
     assert_eq!(result(&machine), ("pushed".to_owned(), false));

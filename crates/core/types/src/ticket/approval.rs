@@ -5,8 +5,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    Always, CallPattern, Decision, JudgedCall, RunId, Ticket, TicketKind, ToolCall, Verdict,
-    VerifyRequest, canonical_json,
+    Always, CallPattern, Decision, JudgedCall, RunId, Ticket, TicketKind, Verdict, VerifyRequest,
+    canonical_json,
     ticket::digest::{Asked, sha256},
 };
 
@@ -78,31 +78,31 @@ impl Approval {
         }
     }
 
-    /// Returns it without what the call says itself.
+    /// Returns it without what a call with these arguments says itself.
     #[must_use]
-    pub fn beside(mut self, call: &ToolCall) -> Self {
-        let is_same = |args: &Value| canonical_json(args) == canonical_json(&call.input);
+    pub fn beside(mut self, input: &Value) -> Self {
+        let is_same = |args: &Value| canonical_json(args) == canonical_json(input);
         self.args.take_if(|args| is_same(args));
         self
     }
 
-    /// Returns the arguments that the ticket showed.
+    /// Returns the arguments that the ticket showed, where the call has these.
     #[must_use]
-    pub fn shown<'a>(&'a self, call: &'a ToolCall) -> &'a Value {
-        self.args.as_ref().unwrap_or(&call.input)
+    pub fn shown<'a>(&'a self, input: &'a Value) -> &'a Value {
+        self.args.as_ref().unwrap_or(input)
     }
 
-    /// Returns the digest of the ticket, made anew from what is known here of the run and the call.
+    /// Returns the digest of the ticket, made anew from what is known here of the run and its call.
     #[must_use]
-    pub fn digest(&self, call: &ToolCall, run: &RunId, nonce: Option<Uuid>) -> String {
+    pub fn digest(&self, call: &JudgedCall<'_>, run: &RunId, nonce: Option<Uuid>) -> String {
         Asked {
             run: Some(run),
             nonce,
             directory: self.directory.as_deref(),
             ticket: &self.ticket,
             kind: TicketKind::Call,
-            tool: Some(&call.name),
-            args: Some(self.shown(call)),
+            tool: Some(call.tool()),
+            args: Some(self.shown(call.input())),
             text_sha256: self.text_sha256.clone(),
             diff_sha256: self.diff_sha256.clone(),
             fingerprint: self.fingerprint.as_deref(),
@@ -137,26 +137,22 @@ impl Approval {
         }
     }
 
-    /// Says how one of its decisions approves a call; `None` if it does not. `judged` is the call as rules look at it.
+    /// Says how one of its decisions approves a call; `None` if it does not.
     #[must_use]
-    pub fn covers(
-        &self,
-        decision: &Decision,
-        call: &ToolCall,
-        judged: &JudgedCall<'_>,
-    ) -> Option<Covered> {
+    pub fn covers(&self, decision: &Decision, call: &JudgedCall<'_>) -> Option<Covered> {
         if decision.verdict != Verdict::Approve {
             return None;
         }
-        let approved = decision.args.as_ref().unwrap_or_else(|| self.shown(call));
-        if canonical_json(approved) == canonical_json(&call.input) {
+        let approved = decision.args.as_ref();
+        let approved = approved.unwrap_or_else(|| self.shown(call.input()));
+        if canonical_json(approved) == canonical_json(call.input()) {
             return Some(Covered::Itself);
         }
         let is_covered = match decision.always? {
             Always::Call => false,
             Always::Prefix => {
                 let prefix = self.prefix.as_deref().and_then(CallPattern::parse);
-                prefix.is_some_and(|prefix| prefix.allows(judged))
+                prefix.is_some_and(|prefix| prefix.allows(call))
             }
             Always::Tool => true,
         };

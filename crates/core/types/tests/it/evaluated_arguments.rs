@@ -84,7 +84,7 @@ const EXECUTING_SCRIPTS: [&str; 29] = [
     "x='$(touch pwned)'; echo \"${x@P}\"",
     "PS4='$(touch pwned)'; set -x; ls",
     "export BASH_ENV='$(touch pwned)'; bash -c :",
-    "sleep 0 & wait -n -p 'x[$(touch pwned)]'",
+    "sleep 0 & wait -n -p 'x[$(touch pwned)]'", // The shell waits for nothing.
     "source /dev/stdin <<< 'touch pwned'",
     ". /dev/stdin <<< 'touch pwned'",
     "read -r x <<< 'y[$(touch pwned)]'; [[ x -gt 0 ]]",

@@ -177,7 +177,7 @@ mod tests {
         tokio::spawn(async move {
             let (mut socket, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
-            socket.read(&mut request).await.unwrap();
+            let _begun = socket.read(&mut request).await.unwrap();
             let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n\"");
             socket.write_all(head.as_bytes()).await.unwrap();
             while socket.write_all(&[b'x'; 64 * 1024]).await.is_ok() {}

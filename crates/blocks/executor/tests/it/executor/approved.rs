@@ -104,7 +104,7 @@ fn by(name: &str, ticket: &Ticket) -> Decision {
 /// The call with these arguments, and what people decided about a ticket.
 fn approved(args: Value, ticket: &Ticket, decisions: Vec<Decision>) -> ToolCall {
     let call = call("echo", args);
-    let approval = Approval::of(ticket, decisions, "sha256:1", None).beside(&call);
+    let approval = Approval::of(ticket, decisions, "sha256:1", None).beside(&call.input);
     ToolCall {
         approval: Some(Box::new(approval)),
         ..call

@@ -43,7 +43,7 @@ fn approved(args: serde_json::Value) -> ToolCall {
     let approval = Approval::of(&ticket, vec![Decision::approve(&ticket)], "", None);
     let call = call("echo", args);
     ToolCall {
-        approval: Some(Box::new(approval.beside(&call))),
+        approval: Some(Box::new(approval.beside(&call.input))),
         ..call
     }
 }
