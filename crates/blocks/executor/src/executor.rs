@@ -303,7 +303,7 @@ impl Executor {
             None => PermissionDecision::Allow,
         };
         if let PermissionDecision::Deny(reason) = &judged {
-            return Ok(denied(reason));
+            return Ok(ToolOutput::error(denied(reason)));
         }
         self.check_tool(&call.name)?;
         if tools.get(&call.name).is_none() {

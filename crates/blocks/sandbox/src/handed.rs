@@ -14,14 +14,13 @@ use std::{
     },
 };
 
-use close_fds::{set_fds_cloexec, set_fds_cloexec_threadsafe};
+use close_fds::set_fds_cloexec_threadsafe;
 use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::fs::{MemfdFlags, memfd_create};
 use tokio::process::Command;
 
-/// The descriptor of the file. There are no others above standard error.
+/// The descriptor of the file: the first that is neither input nor output.
 pub(crate) const DESCRIPTOR: i32 = 3;
-const FIRST: i32 = 3;
 
 /// Variables by their names.
 pub(crate) type Variables = BTreeMap<OsString, OsString>;
@@ -77,10 +76,5 @@ pub(crate) fn variables() -> io::Result<Variables> {
 
 /// Keeps what this process inherited, or has opened for its children to inherit, from the commands that it starts.
 pub(crate) fn keep_descriptors() {
-    set_fds_cloexec_threadsafe(FIRST, &[]);
-}
-
-/// As [`keep_descriptors`], in a process that has no other threads.
-pub(crate) fn keep_descriptors_alone() {
-    set_fds_cloexec(FIRST, &[]);
+    set_fds_cloexec_threadsafe(DESCRIPTOR, &[]);
 }

@@ -121,7 +121,7 @@ fn serve(mut args: impl Iterator<Item = OsString>) -> i32 {
         eprintln!("the sandbox's helper got no task");
         return NOT_STARTED;
     };
-    handed::keep_descriptors_alone();
+    handed::keep_descriptors();
     let mut command = Command::new(program);
     command
         .args(args)
