@@ -101,8 +101,14 @@ pub(crate) struct Watched {
 impl Watched {
     /// Watches a run from now on.
     pub(crate) fn of(execution: Arc<Execution>) -> Self {
+        let live = execution.fan.watch();
+        Self::with(live, execution)
+    }
+
+    /// Watches a run of which `live` is what its fan gave from some time on.
+    pub(crate) fn with(live: UnboundedReceiver<RunItem>, execution: Arc<Execution>) -> Self {
         Self {
-            live: execution.fan.watch(),
+            live,
             queue: Queue::new(execution.fan.way().clone()),
             execution,
         }

@@ -309,6 +309,8 @@ fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started 
         .with_sink(Arc::clone(&fan) as _)
         .with_patches(patches_of(agent));
     let input = input_of(agent, request);
+    // Before it executes, which it may do at once, on another thread: nothing keeps what nobody watched.
+    let live = fan.watch();
     let alive = Arc::clone(agent);
     let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {
         let output = match alive.serving {
@@ -319,7 +321,7 @@ fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started 
         drop(alive);
         output
     });
-    Started::here(run_id, Watched::of(execution))
+    Started::here(run_id, Watched::with(live, execution))
 }
 
 async fn to_its_end(

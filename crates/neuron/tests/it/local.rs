@@ -57,6 +57,22 @@ async fn a_run_in_memory_answers() {
     assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_in_memory_gives_its_reader_every_event_from_the_first_on() {
+    let agent = asking();
+    let local = Local::memory();
+    // It executes on another thread, which is faster than its reader in some of these.
+    for count in 0..300 {
+        let id = format!("q{count}");
+        let mut run = agent.on(&local).start(&id, "How many?").await.unwrap();
+        let first = run.next().await.unwrap().unwrap();
+        assert!(
+            matches!(&first, RunItem::Event(event) if event.seq == 1),
+            "{first:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn nobody_to_ask_is_an_error_at_once() {
     let failure = asking().run("How many?").await.unwrap_err();
