@@ -2,8 +2,10 @@
 
 mod backend;
 mod bubblewrap;
+mod command;
 mod confinement;
 mod descendants;
+mod descriptors;
 mod environment;
 mod error;
 mod filter;
@@ -13,6 +15,7 @@ mod hidden;
 mod kind;
 mod landlock;
 mod links;
+mod order;
 mod places;
 mod plan;
 mod process;
@@ -20,10 +23,12 @@ mod programs;
 mod protect;
 mod sandbox;
 mod spawner;
+mod start;
 mod tie;
 
 pub use self::{
-    confinement::{ConfinedCommand, Confinement, ConfinementBuilder},
+    command::ConfinedCommand,
+    confinement::{Confinement, ConfinementBuilder},
     environment::is_inherited,
     error::SandboxError,
     helper::{dispatch, use_helper},

@@ -8,12 +8,14 @@
     reason = "test code fails by panicking"
 )]
 
+mod descriptors;
 mod environment;
 mod files;
 mod limits;
 mod links;
 mod outside;
 mod place;
+mod planted;
 mod processes;
 mod programs;
 mod protected;
