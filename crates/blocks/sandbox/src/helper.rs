@@ -73,7 +73,7 @@ pub fn dispatch() {
 }
 
 /// Names a program that calls [`dispatch`], to be the helper of this one. For programs whose `main` is not theirs, such
-/// as tests. The first name holds.
+/// as tests. The first name holds. One that commands may write confines none.
 pub fn use_helper(program: impl Into<PathBuf>) {
     let program = program.into();
     // It is started elsewhere.

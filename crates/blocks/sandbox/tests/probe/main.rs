@@ -24,6 +24,9 @@ fn main() {
     if env::var_os("PROBE_IS_NO_HELPER").is_none() {
         neuron_sandbox::dispatch();
     }
+    if let Some(helper) = env::var_os("PROBE_HELPER") {
+        neuron_sandbox::use_helper(helper);
+    }
     let args: Vec<String> = env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match *args.as_slice() {
