@@ -97,7 +97,7 @@ fn try_bubblewrap() -> Result<(), String> {
         environment: Environment::inherited(&[]),
         cwd: "/tmp".into(),
     };
-    let tried = means.start(words, |mut command| {
+    let tried = means.start(&words, |mut command| {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

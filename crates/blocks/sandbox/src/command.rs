@@ -125,7 +125,7 @@ impl ConfinedCommand {
             Means::Landlock { .. } => Some(Backend::Landlock),
         };
         let (stdin, stdout, stderr) = (self.stdin, self.stdout, self.stderr);
-        let child = self.means.start(self.words, move |mut command| {
+        let child = self.means.start(&self.words, move |mut command| {
             let _runtime = runtime.enter();
             command.stdin(stdin).stdout(stdout).stderr(stderr);
             Command::from(command).spawn()

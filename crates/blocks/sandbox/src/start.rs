@@ -57,11 +57,11 @@ impl Means {
     /// Those of `starts`; a variable has a name or a value that none can have.
     pub(crate) fn start<T: Send + 'static>(
         self,
-        words: Words,
+        words: &Words,
         starts: impl FnOnce(Command) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         words.environment.check()?;
-        let mut command = self.command(&words)?;
+        let mut command = self.command(words)?;
         command.process_group(0);
         if !self.closes() {
             descriptors::hand_down_only(&[]);
