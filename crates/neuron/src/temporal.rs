@@ -310,7 +310,9 @@ impl WorkerBuilder {
 
     async fn worker(self) -> Result<AgentWorker, WorkerFailure> {
         let client = match &self.address {
-            Some((address, namespace)) => AgentClient::connect_to(address, namespace).await?,
+            Some((address, namespace)) => {
+                AgentClient::connect_worker_to(address, namespace, REPORTS).await?
+            }
             None => AgentClient::connect_worker(REPORTS).await?,
         };
         let (agents, executors) = Parts::served(&self.agents);

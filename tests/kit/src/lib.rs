@@ -29,5 +29,5 @@ pub use stages::{
     Record, Run, Stage, agent, check_delays, decision, expect, run_all, run_client,
     run_client_transcripts, run_matching, waits,
 };
-pub use workers::{AgentFolder, worker_variables};
+pub use workers::{AgentFolder, InFlight, worker_variables};
 pub use worlds::{Attempt, Ending, Gate, Person, ScriptedModel, World, executor_at};

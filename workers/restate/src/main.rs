@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError};
 use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
@@ -15,7 +14,7 @@ use crate::{args::Args, health::RestateHealth};
 fn main() -> ExitCode {
     // First: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
-    let args = Args::parse();
+    let args: Args = neuron_worker::parse();
     run(args.settings.log_format, |stop| serve(args, stop))
 }
 

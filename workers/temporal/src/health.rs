@@ -15,7 +15,6 @@ use temporalio_common::telemetry::{
     PrometheusExporterOptions, TelemetryOptions, metrics::CoreMeter,
     start_prometheus_metric_exporter,
 };
-use temporalio_sdk::runtime::RuntimeOptions;
 
 /// Timeout of a readiness probe.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -34,16 +33,16 @@ pub(crate) struct TemporalHealth {
 struct NoMetrics(#[source] Box<dyn Error + Send + Sync>);
 
 impl TemporalHealth {
-    /// Collects metrics from now on, and is ready when there is a client. The options are for the SDK's runtime.
+    /// Collects metrics from now on, and is ready when there is a client. The options have the worker measured.
     pub(crate) fn start(
         client: Arc<OnceLock<AgentClient>>,
-    ) -> Result<(Self, RuntimeOptions), WorkerError> {
+    ) -> Result<(Self, TelemetryOptions), WorkerError> {
         Self::collect(client).map_err(|source| WorkerError::engine(NoMetrics(source)))
     }
 
     fn collect(
         client: Arc<OnceLock<AgentClient>>,
-    ) -> Result<(Self, RuntimeOptions), Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Self, TelemetryOptions), Box<dyn Error + Send + Sync>> {
         let options = PrometheusExporterOptions::builder()
             .socket_addr(SocketAddr::from(([127, 0, 0, 1], 0)))
             .counters_total_suffix(true)
@@ -53,16 +52,13 @@ impl TemporalHealth {
         let exporter = start_prometheus_metric_exporter(options)?;
         let meter: Arc<dyn CoreMeter> = exporter.meter;
         let telemetry = TelemetryOptions::builder().metrics(meter).build();
-        let runtime = RuntimeOptions::builder()
-            .telemetry_options(telemetry)
-            .build()?;
         let http = neuron_tls::client_builder()?.no_proxy().timeout(PATIENCE);
         let health = Self {
             client,
             metrics: exporter.bound_addr,
             http: http.build()?,
         };
-        Ok((health, runtime))
+        Ok((health, telemetry))
     }
 }
 

@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use clap::Parser as _;
 use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
@@ -35,7 +34,7 @@ impl AgentWorkflow for Agent {
 fn main() -> ExitCode {
     // First: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
-    let args = Args::parse();
+    let args: Args = neuron_worker::parse();
     // Workflows run in this thread: they are not `Send`.
     run(args.settings.log_format, |stop| serve(args, stop))
 }
@@ -60,12 +59,12 @@ async fn serve_agents(
 ) -> Result<(), WorkerError> {
     let version = args.versions.check(|name| std::env::var(name).ok())?;
     let reached = Arc::new(OnceLock::new());
-    let mut runtime = None;
+    let mut telemetry = None;
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
         let (health, options) = TemporalHealth::start(Arc::clone(&reached))?;
         tokio::spawn(serve_health(listener, life.clone(), health));
-        runtime = Some(options);
+        telemetry = Some(options);
     }
     let client = tokio::select! {
         client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
@@ -89,8 +88,8 @@ async fn serve_agents(
     if let Some(grace) = args.settings.grace {
         builder = builder.grace(grace);
     }
-    if let Some(runtime) = runtime {
-        builder = builder.runtime(runtime);
+    if let Some(telemetry) = telemetry {
+        builder = builder.telemetry(telemetry);
     }
     let mut worker = builder
         .workflow::<Agent>()

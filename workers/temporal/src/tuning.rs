@@ -45,7 +45,7 @@ pub(crate) struct Tuning {
     #[arg(long, value_name = "DURATION", value_parser = positive, default_value = "5s")]
     heartbeat_interval: Duration,
     /// How long a read or a model call may be silent until its worker counts as lost, where its agent says nothing
-    #[arg(long, value_name = "DURATION", value_parser = positive, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = positive, default_value = "90s")]
     heartbeat_timeout: Duration,
     /// The same of a write, whose outcome is unknown then
     #[arg(long, value_name = "DURATION", value_parser = positive, default_value = "90s")]

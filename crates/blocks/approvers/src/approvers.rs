@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use neuron_types::is_invisible;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -230,13 +231,4 @@ fn check_name(what: &'static str, name: &str) -> Result<(), ApproversError> {
         let name = name.chars().take(MAX_NAME).collect();
         Err(ApproversError::Name { what, name })
     }
-}
-
-/// Whether a name with it could look like another: what controls a terminal, has no width, or turns the direction of text.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        )
 }

@@ -10,17 +10,18 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, DEFINITION_CALL, DynProvider, FailureKind, HookEvent, OUTCOME_CALL, PREVIEW_CALL,
-    Place, RunEvent, RunId, StepFailure, StepId, ToolCall, ToolContext, ToolEffects, ToolOutput,
-    VERIFY_CALL, VerifyDecision, VerifyOutcome,
+    AgentSpec, Asking, DEFINITION_CALL, DynProvider, FailureKind, HookEvent, OUTCOME_CALL,
+    PREVIEW_CALL, PermissionDecision, Place, RunEvent, RunId, StepFailure, StepId, ToolCall,
+    ToolContext, ToolEffects, ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
 
 use self::{
+    approved::Approvers,
     attempt::{Attempt, Cut, no_result},
     deferred::Deferred,
-    grants::Grants,
+    grants::{Grants, denied},
     hooks::{Hooks, ToolVerdict},
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
@@ -28,6 +29,7 @@ use self::{
 use crate::{EventSink, Prices, RateLimiter, StepScope};
 
 mod answer_form;
+mod approved;
 mod attempt;
 mod builder;
 mod deferred;
@@ -66,6 +68,7 @@ pub use builder::ExecutorBuilder;
 /// | is lost before it answers | fails as `network`; a write as `outcome_unknown` |
 /// | is [deferred](neuron_types::ToolDefinition::deferred) and answers | its output is [pending](ToolOutput::pending), with the hash of the token that it was handed |
 /// | is cancelled | fails as `cancelled` |
+/// | is one that the [agent's](Executor::granting) rules ask about, and brings along no [decision](neuron_types::Approval) that counts | fails as `not_approved`: it is not called |
 /// | is not [granted](Executor::granting) to the agent any more, or is denied | an output with `is_error`: it is not called |
 /// | is granted and not here | fails as `no_worker`: it is not called |
 ///
@@ -138,10 +141,22 @@ impl Executor {
     /// denies come to results that say so. So does a call of a tool that may change something here, and that the run
     /// takes for one that does not. No attempt takes longer than the agent lets it.
     ///
+    /// What the agent's rules ask about is called only if the call brings along the decisions of those who are to be asked:
+    /// the run's own rules may be older, or those of somebody who is not to decide here. Else it fails as `not_approved`,
+    /// and the run asks.
+    ///
     /// The workers of both engines do this with the agents that they have.
     #[must_use]
     pub fn granting(mut self, agent: &AgentSpec) -> Self {
         self.grants = Some(Arc::new(Grants::of(agent)));
+        self
+    }
+
+    /// As [`granting`](Self::granting), in runs that the agent's owner starts: they may [allow](neuron_types::Overrides::allow)
+    /// calls whatever the agent lets callers set.
+    #[must_use]
+    pub fn granting_owner(mut self, agent: &AgentSpec) -> Self {
+        self.grants = Some(Arc::new(Grants::of(agent).of_owner()));
         self
     }
 
@@ -272,14 +287,19 @@ impl Executor {
         if let Some(refusal) = refusal {
             return Ok(refusal);
         }
-        if let Some(grants) = grants
-            && let Some(denial) = grants.denial(call, None, &self.inner.cwd).await
-        {
-            return Ok(denial);
+        let judged = match grants {
+            Some(grants) => grants.judge(call, &scope.allow, &self.inner.cwd).await,
+            None => PermissionDecision::Allow,
+        };
+        if let PermissionDecision::Deny(reason) = &judged {
+            return Ok(denied(reason));
         }
         self.check_tool(&call.name)?;
         if tools.get(&call.name).is_none() {
             return Ok(ToolOutput::unknown_tool(&call.name, tools.names()));
+        }
+        if let PermissionDecision::Ask(asking) = judged {
+            self.check_approved(scope, call, asking).await?;
         }
         if !call.input.is_object() {
             return Ok(not_an_object(&call.input));
@@ -299,9 +319,11 @@ impl Executor {
             ..call.clone()
         });
         if let (Some(grants), Some(changed)) = (grants, &changed)
-            && let Some(denial) = grants.denial(call, Some(changed), &self.inner.cwd).await
+            && let Some(refusal) = grants
+                .refused_change(call, changed, &scope.allow, &self.inner.cwd)
+                .await
         {
-            return Ok(denial);
+            return Ok(refusal);
         }
         let call = changed.as_ref().unwrap_or(call);
 
@@ -352,6 +374,24 @@ impl Executor {
         };
         self.notify_after(&attempt, &event).await?;
         Ok(output)
+    }
+
+    /// Checks that people approved a call that the worker's own rules ask about, whoever asks for the step.
+    async fn check_approved(
+        &self,
+        scope: &StepScope,
+        call: &ToolCall,
+        asking: Asking,
+    ) -> Result<(), StepFailure> {
+        let approvers = Approvers {
+            verifier: self.inner.verifier.as_deref(),
+            place: self.place.as_deref(),
+            scope,
+            cwd: &self.inner.cwd,
+        };
+        let grants = self.grants.as_ref();
+        let definition = grants.and_then(|grants| grants.definition_of(&call.name));
+        approvers.check(call, definition, asking).await
     }
 
     /// Says what a call would do. No hook sees it: the call is not made.

@@ -73,6 +73,7 @@ pub fn next_delay(
             FailureKind::Cancelled
                 | FailureKind::OutcomeUnknown
                 | FailureKind::NoWorker
+                | FailureKind::NotApproved
                 | FailureKind::WorkerLost
         )
         && !policy.non_retryable.contains(&failure.kind)

@@ -25,6 +25,8 @@ pub struct StepScope {
     pub nonce: Option<Uuid>,
     /// For whom the run runs.
     pub tenant: Option<String>,
+    /// Patterns of calls that whoever started the run allowed.
+    pub allow: Vec<String>,
     /// Whose requests go first where those for one key wait for their turn.
     pub priority: Priority,
     /// The attempt, counted from 1.
@@ -54,6 +56,7 @@ impl StepScope {
             agent: options.agent.clone(),
             nonce: options.nonce,
             tenant: options.tenant.clone(),
+            allow: options.allow.clone(),
             priority: options.priority,
             attempt,
             timeout: options.start_to_close_timeout,

@@ -7,6 +7,7 @@ mod error;
 mod hex;
 mod hook;
 mod json;
+mod letters;
 mod message;
 mod request;
 mod rule;
@@ -39,6 +40,7 @@ pub use hex::hex;
 pub use hook::{Hook, HookAction, HookEvent};
 pub use json::canonical::canonical_json;
 pub use json::version::{STATE_VERSION, StateVersion};
+pub use letters::{is_control, is_invisible, shown_json};
 pub use message::cache::{CacheControl, CacheTtl};
 pub use message::content::{
     ContentBlock, ContentItem, DocumentSource, ImageSource, Message, Role, ToolResultBlock,
@@ -81,6 +83,7 @@ pub use step::options::ActivityOptions;
 pub use step::priority::Priority;
 pub use step::retry::RetryPolicy;
 pub use ticket::always::Always;
+pub use ticket::approval::{Approval, Covered};
 pub use ticket::ask_rule::{AskRule, Asking};
 pub use ticket::call_pattern::CallPattern;
 pub use ticket::caller_rules::{CallerRules, RunPolicy};

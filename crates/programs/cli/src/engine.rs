@@ -162,8 +162,7 @@ fn say_incomplete(client: &dyn RunClient, why: Option<String>) {
 /// The task queue on Temporal and the prefix of the services on Restate.
 #[cfg(any(feature = "temporal", feature = "restate"))]
 fn task_queue() -> String {
-    std::env::var(TASK_QUEUE_VARIABLE)
-        .ok()
-        .filter(|name| !name.trim().is_empty())
+    neuron_worker::variable(TASK_QUEUE_VARIABLE)
+        .and_then(|name| name.into_string().ok())
         .unwrap_or_else(|| TASK_QUEUE.to_owned())
 }

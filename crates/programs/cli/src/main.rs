@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use neuron_worker::{LogFormat, start_log};
 
 mod advice;
@@ -29,7 +28,7 @@ const VERBOSE: &str = "warn,neuron=debug";
 fn main() -> ExitCode {
     // First: this program may have been started again as a sandbox's helper.
     neuron_worker::dispatch();
-    let cli = Cli::parse();
+    let cli: Cli = neuron_worker::parse();
     let verbose = cli.global.verbose;
     start_log(verbose.then_some(VERBOSE), LogFormat::Text);
     let exit = run(cli).unwrap_or_else(|error| {

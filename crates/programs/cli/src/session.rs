@@ -11,6 +11,7 @@ use neuron_config::{AGENT_FILE, AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
 use neuron_local::{Journal, SessionError, SessionManager, SqliteSessionStorage, prepare_home};
 use neuron_types::{RunId, RunStatus};
+use neuron_worker::variable;
 
 use crate::{
     CliError,
@@ -245,7 +246,7 @@ impl Session {
             command.push_str(" --here");
         }
         let named = self.global.config.as_ref();
-        let from_environment = env::var_os("NEURON_CONFIG").map(PathBuf::from);
+        let from_environment = variable("NEURON_CONFIG").map(PathBuf::from);
         if let Some(path) = named.filter(|path| Some(*path) != from_environment.as_ref()) {
             let path = path.to_string_lossy();
             command.push_str(&format!(" --config {}", shown::shell_word(&path)));
@@ -256,11 +257,8 @@ impl Session {
     /// What to type for a command about a run of the same engine.
     pub(crate) fn typed(&self, words: &str) -> String {
         let engine = self.global.engine;
-        let named_anyway = env::var("NEURON_ENGINE").unwrap_or_default();
-        let named_anyway = match named_anyway.as_str() {
-            "" => EngineName::Local.as_str(),
-            name => name,
-        };
+        let named_anyway = variable("NEURON_ENGINE");
+        let named_anyway = named_anyway.unwrap_or_else(|| EngineName::Local.as_str().into());
         if engine.as_str() == named_anyway {
             format!("neuron {words}")
         } else {
@@ -287,7 +285,5 @@ fn from_here(path: &Path) -> PathBuf {
 
 /// Where local runs are kept, as the environment says.
 pub(crate) fn home() -> PathBuf {
-    env::var_os("NEURON_HOME")
-        .filter(|home| !home.is_empty())
-        .map_or_else(|| PathBuf::from(HOME), PathBuf::from)
+    variable("NEURON_HOME").map_or_else(|| PathBuf::from(HOME), PathBuf::from)
 }

@@ -58,7 +58,7 @@ pub use environment::{Environment, ProcessEnvironment};
 pub use error::AgentFileError;
 pub use open::{OpenAgents, options::OpenOptions};
 pub use text::problem::Problem;
-pub use wants::{WantedKey, WantedProgram, Wants};
+pub use wants::{WantedAddress, WantedKey, WantedProgram, Wants};
 
 /// The name of the agent file in a directory.
 pub const AGENT_FILE: &str = "neuron.toml";

@@ -7,7 +7,7 @@ mod trust;
 
 pub use agent_file::{
     AGENT_FILE, AgentFile, AgentFileError, DEFAULT_AGENT, Environment, OpenAgents, OpenOptions,
-    Problem, ProcessEnvironment, WantedKey, WantedProgram, Wants,
+    Problem, ProcessEnvironment, WantedAddress, WantedKey, WantedProgram, Wants,
 };
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use script::{ScriptError, ScriptModel};

@@ -2,6 +2,7 @@
 
 mod agents;
 mod duration;
+mod environment;
 mod error;
 mod health;
 mod interruption;
@@ -13,6 +14,7 @@ mod waiting;
 
 pub use agents::ServedAgents;
 pub use duration::duration;
+pub use environment::{parse, variable};
 pub use error::WorkerError;
 pub use health::{Health, serve_health};
 pub use interruption::Interruption;

@@ -1,7 +1,11 @@
 //! The log, on standard error.
 
-use std::{env, io};
+use std::{
+    env,
+    io::{self, Write},
+};
 
+use neuron_types::shown_json;
 use tracing_subscriber::EnvFilter;
 
 use crate::LogFormat;
@@ -20,6 +24,21 @@ pub fn start_log(default: Option<&str>, format: LogFormat) {
         .with_ansi(false);
     match format {
         LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
+        LogFormat::Json => log.json().with_writer(|| ShownJson).init(),
+    }
+}
+
+/// Writes lines of JSON to standard error without what a terminal would obey. Each comes in one piece.
+struct ShownJson;
+
+impl Write for ShownJson {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let shown = shown_json(String::from_utf8_lossy(line).into_owned());
+        io::stderr().lock().write_all(shown.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }

@@ -26,6 +26,7 @@ pub fn scope() -> StepScope {
         agent: None,
         nonce: None,
         tenant: None,
+        allow: Vec::new(),
         priority: Priority::Interactive,
         attempt: 1,
         timeout: Duration::from_secs(60), // Only compared, or of a clock that is stopped.

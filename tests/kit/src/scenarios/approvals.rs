@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_types::{AgentSpec, AskRule, Decision, ExitReason, OnExpiry, Ticket, Verdict};
+use neuron_types::{AgentSpec, AskRule, Decision, ExitReason, OnExpiry, RunEvent, Ticket, Verdict};
 use serde_json::{Value, json};
 
 use crate::{Ending, Host, Stage, agent, decision, expect};
@@ -222,4 +222,80 @@ pub async fn tickets_lapse<H: Host>(host: &H) {
         );
     }
     expect("lapsing", &records);
+}
+
+/// An approver may decide about one call and not about another: with the other's arguments the decision is rejected, and
+/// says who decides about those.
+pub async fn edits_that_others_decide_about_are_rejected<H: Host>(host: &H) {
+    let stage = Stage::open(host, "edits_for_others").await;
+    let script = json!({"turns": [{"tool_calls": writes(&["list"])}, {"text": "Done."}]});
+    let deploys = AskRule {
+        from: Some("ops".to_owned()),
+        needed: 2,
+        ..AskRule::new("write(text=deploy*)")
+    };
+    let mut agent = agent();
+    agent.approvals.approve = vec![deploys, "write".into()];
+    let run = stage.submit("run", &script, agent).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let edited = |text: &str| Decision {
+        args: Some(json!({ "text": text })),
+        ..decision(&ticket, Verdict::Approve)
+    };
+    run.decide_in_the_end(&edited("deploy prod")).await;
+    run.shows("who decides", |events| {
+        events.iter().any(|recorded| match &recorded.event {
+            RunEvent::ApprovalRefused { reason, .. } => {
+                reason.starts_with("2 of ops decide about these arguments: ")
+            }
+            _ => false,
+        })
+    })
+    .await;
+    assert_eq!(run.waits_for(1).await.len(), 1);
+    run.decide(&edited("list all")).await;
+    let record = run.ends().await;
+    let written: Vec<&Value> = record
+        .attempts_at(1, 1)
+        .iter()
+        .map(|made| &made.input)
+        .collect();
+    assert_eq!(written, [&json!({"text": "list all"})]);
+}
+
+/// The worker asks about calls that the run's own definition does not ask about: the call is not made, and waits for a
+/// person. Their decision goes with it.
+pub async fn a_call_that_the_worker_asks_about_waits_for_a_person<H: Host>(host: &H) {
+    let stage = Stage::open_idle(host, "worker_asks").await;
+    let named = |agent: AgentSpec| AgentSpec {
+        name: "clerk".to_owned(),
+        ..agent
+    };
+    let mut free = named(agent());
+    "run".clone_into(&mut free.head_mut().model);
+    let mut asking = free.clone();
+    asking.approvals.approve = vec!["write".into()];
+    stage.world.define(free);
+    stage.execute().await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "look", "input": {"text": "first"}}]},
+        {"tool_calls": writes(&["one"])},
+        {"text": "Done."},
+    ]});
+    let mut look = stage.world.hold("run", 1, 1);
+    let run = stage.submit_to("run", &script, "clerk").await;
+    look.reached().await;
+    stage.kill().await;
+    stage.world.define(asking);
+    look.release();
+    stage.execute().await;
+
+    let ticket = run.waits_for(1).await.remove(0);
+    assert_eq!(ticket.args, Some(json!({"text": "one"})));
+    assert_eq!(ticket.reason, "the agent asks before it calls write");
+    assert!(stage.world.attempts_at("run", 2, 1).is_empty());
+    run.decide(&decision(&ticket, Verdict::Approve)).await;
+    let record = run.ends().await;
+    assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+    assert_eq!(record.attempts_at(2, 1).len(), 1);
 }

@@ -40,6 +40,7 @@ macro_rules! __scenarios {
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
                 edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
+                edits_that_others_decide_about_are_rejected
                 tickets_lapse
                 a_remembered_decision_answers_the_same_question
                 a_question_is_answered
@@ -99,6 +100,7 @@ macro_rules! __scenarios {
                 cancelled_after_a_kill_with_calls_in_flight
                 rolled_over_in_the_middle_of_a_turn
                 a_run_adopts_the_current_definition
+                a_call_that_the_worker_asks_about_waits_for_a_person
             ]
             [
                 the_engine_is_killed_in_a_step
@@ -160,6 +162,7 @@ macro_rules! __scenarios {
                 cancelled_after_a_kill_with_calls_in_flight
                 a_run_is_started_by_name
                 a_run_adopts_the_current_definition
+                a_call_that_the_worker_asks_about_waits_for_a_person
             ]
         }
     };

@@ -1,6 +1,7 @@
 //! What a test gives the process of a worker: agents in a folder, and variables.
 
 mod agent_folder;
+mod in_flight;
 pub mod worker_variables;
 
-pub use self::agent_folder::AgentFolder;
+pub use self::{agent_folder::AgentFolder, in_flight::InFlight};

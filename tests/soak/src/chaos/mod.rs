@@ -47,7 +47,7 @@ pub struct Chaos {
 }
 
 impl Chaos {
-    /// Faults of up to 45 seconds each: a worker of Restate keeps what it has for a minute.
+    /// Faults of up to 45 seconds each: less than what workers wait out.
     #[must_use]
     pub const fn full(lasts: Duration, seed: u64) -> Self {
         Self {

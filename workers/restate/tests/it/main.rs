@@ -13,6 +13,7 @@ mod changed_file;
 mod death;
 mod health;
 mod identity;
+mod links;
 mod mcp;
 mod place;
 mod refusals;

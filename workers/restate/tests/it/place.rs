@@ -31,8 +31,13 @@ impl Place {
 
     /// One whose agent `default` asks this model.
     pub(crate) async fn asking(prefix: &'static str, model: &FakeModel) -> Self {
+        Self::serving(prefix, AgentFolder::asking(model)).await
+    }
+
+    /// One that serves this folder.
+    pub(crate) async fn serving(prefix: &'static str, folder: AgentFolder) -> Self {
         let server = EngineServer::shared(Engine::Restate).await.unwrap();
-        Self::of(server, prefix, AgentFolder::asking(model))
+        Self::of(server, prefix, folder)
     }
 
     /// The first, with more lines for the agent.

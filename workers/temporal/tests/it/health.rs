@@ -25,8 +25,14 @@ async fn says_what_it_serves_lives_is_ready_and_measures() {
     place.client.wait_for_end(&run).await.unwrap();
     until(async || {
         let (code, body) = get(&address, "/metrics")?;
-        let counted = body.contains("temporal_workflow_completed_total");
-        (code == 200 && counted).then_some(())
+        let counted = [
+            "temporal_workflow_completed_total",
+            "temporal_worker_task_slots_available",
+            "temporal_num_pollers",
+            "temporal_activity_execution_latency_seconds_bucket",
+            "temporal_workflow_task_execution_latency_seconds_bucket",
+        ];
+        (code == 200 && counted.iter().all(|name| body.contains(name))).then_some(())
     })
     .await;
     let Place { server, .. } = place;

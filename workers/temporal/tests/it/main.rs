@@ -11,6 +11,7 @@ mod callers;
 mod changed_file;
 mod death;
 mod health;
+mod links;
 mod mcp;
 mod place;
 mod refusals;

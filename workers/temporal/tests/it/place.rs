@@ -31,7 +31,8 @@ impl Place {
         Self::of(AgentFolder::new(turns, lines)).await
     }
 
-    async fn of(folder: AgentFolder) -> Self {
+    /// One that serves this folder.
+    pub(crate) async fn of(folder: AgentFolder) -> Self {
         let server = EngineServer::find(Engine::Temporal).await.unwrap();
         let address = server.addresses().main.clone();
         let connect = async || AgentClient::connect_to(&address, "default").await.ok();
@@ -55,6 +56,12 @@ impl Place {
             "--write-heartbeat-timeout=10s", // As above: no result depends on it.
         ]);
         Program::start(command.args(args)).unwrap()
+    }
+
+    /// A worker that reaches the server at this address and is as it is by default.
+    pub(crate) fn worker_at(&self, address: &str) -> Program {
+        let mut command = command(self.folder.path());
+        Program::start(command.env("TEMPORAL_ADDRESS", address)).unwrap()
     }
 
     pub(crate) async fn start(&self, run_id: &str) -> RunId {

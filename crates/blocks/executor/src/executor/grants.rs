@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, ArgumentKind, PermissionDecision, ToolCall, ToolDefinition,
-    ToolEffects, ToolOutput,
+    AgentSpec, ApprovalRules, ArgumentKind, Asking, CallerSetting, PermissionDecision, ToolCall,
+    ToolDefinition, ToolEffects, ToolOutput,
 };
 
 use super::place::{Judged, Place};
@@ -17,6 +17,7 @@ pub(crate) struct Grants {
     definition: Box<AgentSpec>,
     tools: BTreeMap<String, Granted>,
     rules: ApprovalRules,
+    callers_may_allow: bool,
     model_timeout: Duration,
     /// Those of the agents that take turns in the runs of a workflow.
     team: BTreeMap<String, Arc<Self>>,
@@ -50,6 +51,7 @@ impl Grants {
             definition: Box::new(agent.clone()),
             tools: tools.collect(),
             rules: agent.approvals.clone(),
+            callers_may_allow: agent.callers_may_set.contains(&CallerSetting::Allow),
             model_timeout: agent.model_timeout,
             team: team
                 .map(|member| (member.name.clone(), Arc::new(Self::of(member))))
@@ -99,49 +101,101 @@ impl Grants {
         None
     }
 
-    /// What a call is answered with that the agent's rules do not let through as it is; `None` if they do.
+    /// Takes what whoever starts a run of the agent [allows](neuron_types::CallerRules::allow), whatever the agent
+    /// [lets callers set](AgentSpec::callers_may_set).
+    pub(crate) fn of_owner(mut self) -> Self {
+        self.callers_may_allow = true;
+        self
+    }
+
+    /// What the agent's rules say of a call, where whoever started the run allowed these calls.
     ///
-    /// `changed` is the call as hooks made it, if they did. Denied is what is denied by its text, by its paths from the
-    /// working directory, or by where those really lead. What the rules ask about is let through where they ask for the same
-    /// reason about the call as the run judged it: then a person decided about it.
-    pub(crate) async fn denial(
+    /// Denied is what is denied by its text, by its paths from the working directory, or by where those really lead. Asked
+    /// about is what is asked about in one of these ways: of those who decide, it is the ones whom the last of them names,
+    /// and as many as any of them wants.
+    pub(crate) async fn judge(
         &self,
         call: &ToolCall,
-        changed: Option<&ToolCall>,
+        allow: &[String],
+        cwd: &Path,
+    ) -> PermissionDecision {
+        let Some(granted) = self.tools.get(&call.name) else {
+            return PermissionDecision::Allow;
+        };
+        let mut asked: Option<Asking> = None;
+        for judged in ways(call, &granted.definition, cwd).await {
+            match self.judge_in(&judged, allow) {
+                PermissionDecision::Allow => {}
+                denied @ PermissionDecision::Deny(_) => return denied,
+                PermissionDecision::Ask(asking) => {
+                    let before = asked.map_or(1, |asking| asking.needed);
+                    let needed = asking.needed.max(before);
+                    asked = Some(Asking { needed, ..asking });
+                }
+            }
+        }
+        asked.map_or(PermissionDecision::Allow, PermissionDecision::Ask)
+    }
+
+    /// What a call is answered with that hooks have changed so that the agent's rules do not let it through; `None` if they
+    /// do.
+    ///
+    /// What the rules ask about is let through where they ask for the same reason about the call as it was: then a person
+    /// decided about it.
+    pub(crate) async fn refused_change(
+        &self,
+        call: &ToolCall,
+        changed: &ToolCall,
+        allow: &[String],
         cwd: &Path,
     ) -> Option<ToolOutput> {
         let definition = &self.tools.get(&call.name)?.definition;
-        let made = changed.unwrap_or(call);
-        // The run knew no directory.
-        let known = self.judge(&Judged::by_text(call, definition));
-        let mut ways = vec![Judged::by_text(made, definition)];
-        if definition
-            .arguments
-            .values()
-            .any(|kind| *kind == ArgumentKind::Path)
-        {
-            let place = Place::of(cwd).await;
-            ways.push(Judged::in_place(made, definition, &place));
-            ways.extend(Judged::real(made, definition, &place).await);
-        }
-        for judged in ways {
-            match self.judge(&judged) {
+        let known = self.judge_in(&Judged::by_text(call, definition), allow);
+        for judged in ways(changed, definition, cwd).await {
+            match self.judge_in(&judged, allow) {
                 PermissionDecision::Allow => {}
                 PermissionDecision::Deny(reason) => {
-                    return Some(ToolOutput::error(format!("denied: {reason}")));
+                    return Some(denied(&reason));
                 }
                 ask @ PermissionDecision::Ask(_) if ask == known => {}
-                PermissionDecision::Ask(asking) => {
-                    return Some(ToolOutput::error(
-                        judged.nobody_was_asked(&asking.reason, changed.is_some()),
-                    ));
+                PermissionDecision::Ask(Asking { reason, .. }) => {
+                    return Some(ToolOutput::error(format!(
+                        "not called: {reason}, and nobody was asked about what a hook made of it"
+                    )));
                 }
             }
         }
         None
     }
 
-    fn judge(&self, judged: &Judged<'_>) -> PermissionDecision {
-        self.rules.judge(&judged.call())
+    /// What is known of a tool's arguments.
+    pub(crate) fn definition_of(&self, tool: &str) -> Option<&ToolDefinition> {
+        self.tools.get(tool).map(|granted| &granted.definition)
     }
+
+    fn judge_in(&self, judged: &Judged<'_>, allow: &[String]) -> PermissionDecision {
+        let allow = if self.callers_may_allow { allow } else { &[] };
+        self.rules.judge_allowed(&judged.call(), allow)
+    }
+}
+
+/// What a call is answered with that the rules deny.
+pub(crate) fn denied(reason: &str) -> ToolOutput {
+    ToolOutput::error(format!("denied: {reason}"))
+}
+
+/// A call by its text, by its paths from the working directory, and by where those really lead.
+async fn ways<'a>(
+    call: &'a ToolCall,
+    definition: &'a ToolDefinition,
+    cwd: &Path,
+) -> Vec<Judged<'a>> {
+    let mut ways = vec![Judged::by_text(call, definition)];
+    let mut kinds = definition.arguments.values();
+    if kinds.any(|kind| *kind == ArgumentKind::Path) {
+        let place = Place::of(cwd).await;
+        ways.push(Judged::in_place(call, definition, &place));
+        ways.extend(Judged::real(call, definition, &place).await);
+    }
+    ways
 }

@@ -1,7 +1,8 @@
 //! What became of a call whose outcome is unknown, asked of its tool.
 
 use neuron_types::{
-    HookEvent, OutcomeRequest, StepFailure, ToolCall, ToolContext, ToolError, ToolOutput,
+    HookEvent, OutcomeRequest, PermissionDecision, StepFailure, ToolCall, ToolContext, ToolError,
+    ToolOutput,
 };
 use tracing::warn;
 
@@ -39,7 +40,8 @@ impl Executor {
         let grants = self.grants.as_deref();
         if let Some(grants) = grants {
             let cwd = &self.inner.cwd;
-            if !grants.has(&asked.name) || grants.denial(&asked, None, cwd).await.is_some() {
+            let judged = grants.judge(&asked, &[], cwd).await;
+            if !grants.has(&asked.name) || matches!(judged, PermissionDecision::Deny(_)) {
                 return Ok(ToolOutput::text(UNKNOWN));
             }
         }

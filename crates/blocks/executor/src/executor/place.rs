@@ -118,17 +118,4 @@ impl<'a> Judged<'a> {
         let (definition, directory) = (Some(self.definition), self.directory.as_deref());
         JudgedCall::new(self.name, &self.input, definition, directory)
     }
-
-    /// What the model reads where the rules ask about a call that nobody was asked about.
-    pub(crate) fn nobody_was_asked(&self, reason: &str, is_changed: bool) -> String {
-        if is_changed {
-            return format!(
-                "not called: {reason}, and nobody was asked about what a hook made of it"
-            );
-        }
-        format!(
-            "not called: {reason}, and nobody was asked about this spelling of it: name paths from the working \
-             directory, and without links"
-        )
-    }
 }

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    ContentItem, Preview, PreviewRequest, ToolCall, ToolContext, ToolError, ToolOutput,
+    ContentItem, PermissionDecision, Preview, PreviewRequest, ToolCall, ToolContext, ToolError,
+    ToolOutput,
 };
 use serde_json::Value;
 
-use super::grants::Grants;
+use super::grants::{Grants, denied};
 
 /// How many bytes of a diff or a text people are shown.
 const MOST_BYTES: usize = 64 * 1024;
@@ -45,8 +46,9 @@ async fn preview_of(
         if !grants.has(&call.name) {
             return None;
         }
-        if let Some(denial) = grants.denial(&call, None, &context.cwd).await {
-            return Some(would_fail(&text_of(&denial)));
+        let judged = grants.judge(&call, &[], &context.cwd).await;
+        if let PermissionDecision::Deny(reason) = judged {
+            return Some(would_fail(&text_of(&denied(&reason))));
         }
     }
     let tool = tools.get(&call.name)?;

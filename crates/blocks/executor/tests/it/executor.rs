@@ -1,3 +1,4 @@
+mod approved;
 mod definitions;
 mod fallbacks;
 mod grants;

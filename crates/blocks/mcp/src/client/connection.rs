@@ -105,7 +105,7 @@ impl Connection {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.peer.is_transport_closed() || self.fault.protocol().is_some()
     }
 
     /// Closes the connection. A server that was started for it has ended when this returns.

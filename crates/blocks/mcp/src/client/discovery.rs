@@ -15,6 +15,8 @@ use crate::{
 const MAX_PAGES: usize = 100;
 /// How many tools of one server are read.
 const MAX_TOOLS: usize = 1000;
+/// How many bytes they may have together, as JSON.
+const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
 
 /// What [`McpClient::discover`] found.
 #[derive(Debug, Clone, Default)]
@@ -74,13 +76,19 @@ impl McpClient {
     ///
     /// # Errors
     ///
-    /// As [`McpClient::ping`], and [`McpError::Protocol`] for a list that has more than 1,000 tools or more
-    /// than 100 pages.
+    /// As [`McpClient::ping`], and [`McpError::Protocol`] for a list that has more than 1,000 tools, more than 100
+    /// pages or more than 16 MiB.
     pub async fn discover(&self, prefix: Option<&str>) -> Result<Discovered, McpError> {
         let mut tools = Vec::new();
+        let mut size = 0_usize;
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let page = self.tools_page(cursor.as_deref()).await?;
+            size = size.saturating_add(size_of_items(&page.items));
+            if size > MAX_LIST_BYTES {
+                let reason = format!("its list of tools has more than {MAX_LIST_BYTES} bytes");
+                return Err(self.nonsense(&reason));
+            }
             tools.extend(page.items);
             if tools.len() > MAX_TOOLS {
                 return Err(self.nonsense(&format!("it lists more than {MAX_TOOLS} tools")));
@@ -116,4 +124,8 @@ impl McpClient {
             left_out: sorted.left_out,
         }
     }
+}
+
+fn size_of_items(items: &[rmcp::model::Tool]) -> usize {
+    serde_json::to_vec(items).map_or(usize::MAX, |json| json.len())
 }

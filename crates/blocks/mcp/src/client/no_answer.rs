@@ -36,6 +36,12 @@ impl NoAnswer {
         fault: &Fault,
     ) -> Self {
         let server = server.to_owned();
+        let is_answered = matches!(error, ServiceError::McpError(_));
+        if let Some(reason) = fault.protocol()
+            && !is_answered
+        {
+            return Self::Broken(McpError::Protocol { server, reason });
+        }
         match error {
             ServiceError::McpError(error) if error.code == ErrorCode::PARSE_ERROR => {
                 let reason = shown(&error.message, MAX_REASON_CHARS);
@@ -57,13 +63,10 @@ impl NoAnswer {
                 code: error.code.0,
                 message: shown(&error.message, MAX_REASON_CHARS),
             }),
-            ServiceError::TransportClosed => match fault.protocol() {
-                Some(reason) => Self::Broken(McpError::Protocol { server, reason }),
-                None => {
-                    let reason = fault.explain("the connection ended").await;
-                    Self::Broken(McpError::Lost { server, reason })
-                }
-            },
+            ServiceError::TransportClosed => {
+                let reason = fault.explain("the connection ended").await;
+                Self::Broken(McpError::Lost { server, reason })
+            }
             ServiceError::TransportSend(error) => {
                 let reason = without(&causes(error.error.as_ref()), url);
                 match error.error.downcast_ref() {

@@ -182,7 +182,8 @@ async fn open_transport(
                 .redirect(reqwest::redirect::Policy::none())
                 .build()
                 .map_err(|error| Beginning::Start(io::Error::other(error)))?;
-            let transport = StreamableHttpClientTransport::with_client(HttpClient(client), config);
+            let client = HttpClient::new(client, fault.clone());
+            let transport = StreamableHttpClientTransport::with_client(client, config);
             Ok(begin_protocol(side, transport, older).await?)
         }
     }

@@ -1,8 +1,14 @@
 //! HTTP as the client's transport uses it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use futures::stream::BoxStream;
+use futures::{StreamExt as _, stream::BoxStream};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     model::{
@@ -12,9 +18,13 @@ use rmcp::{
         SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
     },
 };
+use serde::{Deserialize, de::IgnoredAny};
 use sse_stream::Sse;
 
-use crate::wire::fault::shown;
+use crate::{
+    transport::MAX_UNASKED,
+    wire::fault::{Fault, shown},
+};
 
 /// How much of a server's error is told.
 const MAX_REASON_CHARS: usize = 500;
@@ -23,8 +33,75 @@ type Failure = StreamableHttpError<reqwest::Error>;
 
 /// The SDK's client, and an answer for whoever waits where a server's refusal does not say whom it answers:
 /// servers on the official TypeScript SDK refuse so what belongs to a session that they do not know.
+///
+/// All streams of a connection together bring at most [`MAX_UNASKED`] messages in a row that answer nothing.
 #[derive(Clone)]
-pub(crate) struct HttpClient(pub(crate) reqwest::Client);
+pub(crate) struct HttpClient {
+    client: reqwest::Client,
+    unasked: Arc<AtomicUsize>,
+    fault: Fault,
+}
+
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+impl HttpClient {
+    pub(crate) fn new(client: reqwest::Client, fault: Fault) -> Self {
+        Self {
+            client,
+            unasked: Arc::default(),
+            fault,
+        }
+    }
+
+    /// A server that broke the protocol is asked nothing more, also not to go on where it broke off.
+    fn usable(&self) -> Result<&reqwest::Client, Failure> {
+        match self.fault.protocol() {
+            Some(reason) => Err(StreamableHttpError::UnexpectedServerResponse(reason.into())),
+            None => Ok(&self.client),
+        }
+    }
+
+    /// The events of a stream, up to one too many that answers nothing.
+    fn counted(&self, events: Events) -> Events {
+        let counting = self.clone();
+        let counted = events.map(move |event| match event {
+            Ok(event) if !counting.takes(&event) => Err(SseError::Body("too many messages".into())),
+            event => event,
+        });
+        let mut is_over = false;
+        let until_over = counted.take_while(move |event| {
+            let was_over = std::mem::replace(&mut is_over, event.is_err());
+            std::future::ready(!was_over)
+        });
+        until_over.boxed()
+    }
+
+    fn takes(&self, event: &Sse) -> bool {
+        #[derive(Deserialize)]
+        struct Head {
+            id: Option<IgnoredAny>,
+            method: Option<IgnoredAny>,
+        }
+        let head = event.data.as_deref().map(serde_json::from_str::<Head>);
+        let is_answer = matches!(
+            head,
+            Some(Ok(Head {
+                id: Some(_),
+                method: None
+            }))
+        );
+        if is_answer {
+            self.unasked.store(0, Ordering::Relaxed);
+            return true;
+        }
+        let takes = self.unasked.fetch_add(1, Ordering::Relaxed) < MAX_UNASKED;
+        if !takes {
+            let reason = format!("it sent {MAX_UNASKED} messages without answering anything");
+            self.fault.broke_protocol(reason);
+        }
+        takes
+    }
+}
 
 impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
@@ -39,10 +116,16 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let in_session = session_id.is_some();
         let question = newer_question(&message);
-        let sent = self
-            .0
-            .post_message(uri, message, session_id, auth_header, custom_headers);
-        answered(addressed(sent.await, in_session), question)
+        let sent =
+            self.usable()?
+                .post_message(uri, message, session_id, auth_header, custom_headers);
+        let answer = answered(addressed(sent.await, in_session), question)?;
+        Ok(match answer {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.counted(events), session)
+            }
+            answer => answer,
+        })
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -56,7 +139,7 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let in_session = session_id.is_some();
         let question = newer_question(&message);
-        let sent = self.0.post_message_with_max_sse_event_size(
+        let sent = self.usable()?.post_message_with_max_sse_event_size(
             uri,
             message,
             session_id,
@@ -64,7 +147,13 @@ impl StreamableHttpClient for HttpClient {
             custom_headers,
             max_sse_event_size,
         );
-        answered(addressed(sent.await, in_session), question)
+        let answer = answered(addressed(sent.await, in_session), question)?;
+        Ok(match answer {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.counted(events), session)
+            }
+            answer => answer,
+        })
     }
 
     async fn delete_session(
@@ -74,7 +163,7 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        self.0
+        self.client
             .delete_session(uri, session_id, auth_header, custom_headers)
             .await
     }
@@ -87,9 +176,11 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.0
+        let events = self
+            .usable()?
             .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
-            .await
+            .await?;
+        Ok(self.counted(events))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -101,7 +192,8 @@ impl StreamableHttpClient for HttpClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.0
+        let events = self
+            .usable()?
             .get_stream_with_max_sse_event_size(
                 uri,
                 session_id,
@@ -110,7 +202,8 @@ impl StreamableHttpClient for HttpClient {
                 custom_headers,
                 max_sse_event_size,
             )
-            .await
+            .await?;
+        Ok(self.counted(events))
     }
 }
 

@@ -3,3 +3,6 @@
 pub(crate) mod http;
 pub(crate) mod process;
 pub(crate) mod stdio;
+
+/// How many messages may come in a row that answer nothing.
+pub(crate) const MAX_UNASKED: usize = 100_000;

@@ -19,14 +19,13 @@ use tokio_util::sync::DropGuard;
 use tracing::debug;
 
 use crate::{
+    transport::MAX_UNASKED,
     transport::process::{Pipes, ServerProcess},
     wire::fault::{Fault, shown},
 };
 
 /// How many bytes that are no message a server may print between two messages: greetings, not floods.
 const MAX_NOISE_BYTES: usize = 1024 * 1024;
-/// How many messages may come in a row that answer nothing.
-const MAX_UNASKED: usize = 100_000;
 /// How much of a line on standard error is kept.
 const MAX_ERROR_LINE_BYTES: usize = 4096;
 

@@ -1,13 +1,20 @@
 // An MCP server that misbehaves as its first argument says, and does nothing else.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { readFile, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFile, readFileSync, writeFileSync } from "node:fs";
 
 const mode = process.argv[2];
 let pings = 0;
 const object = { type: "object" };
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
+
+// Notes in the second argument that it has begun, and answers once there is what the third one names.
+const held = (id) => {
+  appendFileSync(process.argv[3], "begun\n");
+  const look = () => (existsSync(process.argv[4]) ? send({ id, result: text("fine") }) : setTimeout(look, 20)); // Between two looks.
+  look();
+};
 
 const forever = (chunk) => {
   const more = () => {
@@ -150,10 +157,16 @@ if (mode === "stillborn") {
           const tool = { name: `t${page}`, inputSchema: object };
           return send({ id, result: { tools: [tool], nextCursor: String(page + 1) } });
         }
+        if (mode === "large-pages") {
+          const page = Number(params?.cursor ?? 0);
+          const tool = { name: `t${page}`, description: "x".repeat(900_000), inputSchema: object };
+          return send({ id, result: { tools: [tool], nextCursor: String(page + 1) } });
+        }
         if (mode === "same-page") return send({ id, result: { tools: tools(), nextCursor: "again" } });
         return send({ id, result: { tools: tools() } });
       case "tools/call":
         if (params.name === "evil") return evil(id);
+        if (mode === "held") return held(id);
         if (mode === "pingless" || mode === "blocks") return send({ id, result: text(`${process.pid} ${pings}`) });
         return send({ id, result: text("fine") });
       default:

@@ -145,6 +145,7 @@ async fn lists_without_end_are_an_error() {
         ("many", "more than 1000 tools"),
         ("endless-pages", "more than 100 pages"),
         ("same-page", "leads to itself"),
+        ("large-pages", "more than 16777216 bytes"),
     ] {
         let client = McpClient::connect(hostile(mode), ()).await.unwrap();
         says(&client.discover(None).await.unwrap_err(), what);

@@ -13,6 +13,7 @@ mod everything;
 mod everything_http;
 mod filesystem;
 mod hostile;
+mod hostile_http;
 mod inspector;
 mod programs;
 mod recorder;

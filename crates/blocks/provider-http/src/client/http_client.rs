@@ -168,7 +168,7 @@ impl HttpClient {
         Ok(Reply::new(status, headers, body))
     }
 
-    fn too_large(&self, status: u16) -> ProviderError {
+    pub(crate) fn too_large(&self, status: u16) -> ProviderError {
         let message = format!(
             "{} sent an answer of more than {} MiB: ask for less at once",
             self.origin(),

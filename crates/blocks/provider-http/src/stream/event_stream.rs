@@ -9,8 +9,8 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    ApiFailure, EventDecoder, EventTooLarge, HttpClient, NdjsonDecoder, Reply, SseDecoder,
-    WireEvent,
+    ApiFailure, EventDecoder, EventTooLarge, HttpClient, MAX_SUCCESS_BODY, NdjsonDecoder, Reply,
+    SseDecoder, WireEvent,
 };
 
 /// The [`ProviderError::code`] of an answer that ended before its wire's end marker.
@@ -28,7 +28,7 @@ pub enum Streamed<D> {
 impl HttpClient {
     /// Posts `body` as JSON and takes the answer as server-sent events.
     ///
-    /// Nothing bounds how long the whole answer may take; each silence is bounded by
+    /// All of an answer is at most [`MAX_SUCCESS_BODY`]. Nothing bounds how long it may take; each silence is bounded by
     /// [`HttpClientBuilder::idle_timeout`](crate::HttpClientBuilder::idle_timeout), also the one before the
     /// answer starts. An answer with an error status or of the type `application/json` is read as a whole.
     ///
@@ -117,7 +117,7 @@ pub struct EventStream<D> {
     response: Response,
     decoder: D,
     chunk: Bytes,
-    received: u64,
+    received: usize,
     over: bool,
 }
 
@@ -127,8 +127,8 @@ impl<D: EventDecoder> EventStream<D> {
     ///
     /// # Errors
     ///
-    /// Retryable: silence for longer than the idle timeout, a broken connection, an event above
-    /// [`MAX_EVENT`](crate::MAX_EVENT).
+    /// Retryable: silence for longer than the idle timeout, a broken connection. Final: an event above
+    /// [`MAX_EVENT`](crate::MAX_EVENT), an answer above [`MAX_SUCCESS_BODY`].
     pub async fn advance(&mut self) -> Result<bool, ProviderError> {
         self.advance_within(self.http.idle_timeout()).await
     }
@@ -148,7 +148,10 @@ impl<D: EventDecoder> EventStream<D> {
             let next = tokio::time::timeout(idle, self.response.chunk());
             match next.await {
                 Ok(Ok(Some(chunk))) => {
-                    self.received = self.received.saturating_add(chunk.len() as u64);
+                    self.received = self.received.saturating_add(chunk.len());
+                    if self.received > MAX_SUCCESS_BODY {
+                        return Err(self.http.too_large(self.status()));
+                    }
                     self.chunk = chunk;
                 }
                 Ok(Ok(None)) => {

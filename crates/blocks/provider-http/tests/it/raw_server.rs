@@ -48,7 +48,8 @@ pub(crate) async fn serve(bytes: impl Into<Vec<u8>>, then: Then) -> String {
     format!("http://{address}")
 }
 
-async fn read_request(socket: &mut TcpStream) {
+/// Reads a request to its end.
+pub(crate) async fn read_request(socket: &mut TcpStream) {
     let mut seen = Vec::new();
     loop {
         let mut buffer = [0; 4096];

@@ -3,16 +3,16 @@ use std::{collections::VecDeque, time::Duration};
 use futures::StreamExt as _;
 use neuron_patience::patience;
 use neuron_provider_http::{
-    ApiFailure, ApiKey, Assemble, EventStream, HttpClient, Progress, STREAM_TRUNCATED, SseDecoder,
-    StreamFault, Streamed, WireEvent,
+    ApiFailure, ApiKey, Assemble, EventStream, HttpClient, MAX_SUCCESS_BODY, Progress,
+    STREAM_TRUNCATED, SseDecoder, StreamFault, Streamed, WireEvent,
 };
 use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, TokenUsage,
 };
 use serde_json::{Value, json};
-use tokio::{sync::oneshot, time};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
 
-use crate::raw_server::{Then, Watch, hold, serve};
+use crate::raw_server::{Then, Watch, hold, read_request, serve};
 
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -110,6 +110,28 @@ async fn an_answer_comes_in_pieces_and_then_whole() {
 
     assert_eq!(texts, ["Hel", "lo"]);
     assert_eq!(end.unwrap(), "Hello");
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_a_final_failure_at_the_bound_of_whole_answers() {
+    let piece = "x".repeat(1024 * 1024);
+    for piece in [format!("data: \"{piece}\"\n\n"), format!(": {piece}\n")] {
+        let url = serve_without_end(HEAD, piece).await;
+
+        let (texts, end) = time::timeout(patience(), answer(&url, LONG))
+            .await
+            .expect("it ends");
+
+        let received: usize = texts.iter().map(String::len).sum();
+        assert!(received <= MAX_SUCCESS_BODY, "{received}");
+        let error = end.unwrap_err();
+        assert!(!error.is_retryable(), "{error:?}");
+        assert_eq!(error.kind(), FailureKind::Unavailable);
+        assert!(
+            error.to_string().contains("an answer of more than 64 MiB"),
+            "{error}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -320,4 +342,19 @@ async fn a_dropped_stream_hangs_up() {
         .await
         .expect("the connection stays open")
         .unwrap();
+}
+
+/// Answers the first request with `head`, and then with `piece` again and again until the client hangs up. Returns
+/// the server's base URL.
+async fn serve_without_end(head: &str, piece: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let head = head.to_owned();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        read_request(&mut socket).await;
+        socket.write_all(head.as_bytes()).await.unwrap();
+        while socket.write_all(piece.as_bytes()).await.is_ok() {}
+    });
+    format!("http://{address}")
 }

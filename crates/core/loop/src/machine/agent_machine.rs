@@ -191,6 +191,7 @@ impl AgentMachine {
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
             tenant: self.state.tags.tenant.clone(),
+            allow: self.state.agent.caller_rules.allow.clone(),
             ..self
                 .state
                 .agent

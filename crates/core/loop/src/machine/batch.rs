@@ -143,6 +143,12 @@ impl AgentMachine {
         now: DateTime<Utc>,
     ) {
         let result = match result {
+            Err(failure)
+                if failure.kind == FailureKind::NotApproved && self.state.ending.is_none() =>
+            {
+                self.not_approved(index, failure, now);
+                None
+            }
             Ok(ToolOutput {
                 pending: Some(pending),
                 ..

@@ -197,7 +197,7 @@ impl AgentMachine {
         check_who(open, &decision, verification)?;
         if decision.verdict == Verdict::Approve && open.ticket.needed > 1 {
             let given = given(open, &decision, verification, now)?;
-            open.ticket.give(given.clone());
+            open.give(given.clone(), decision.clone());
             let remaining = open.ticket.remaining();
             if remaining > 0 {
                 self.emit(RunEvent::ApprovalGiven {

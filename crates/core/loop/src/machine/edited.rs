@@ -1,14 +1,16 @@
 //! Arguments that a person puts in the place of the model's.
 
-use neuron_types::{Decision, PermissionDecision, PermissionPolicy as _, ToolDefinition};
+use neuron_types::{
+    Asking, Decision, PermissionDecision, PermissionPolicy as _, Ticket, ToolDefinition,
+};
 
 use crate::AgentMachine;
 
 impl AgentMachine {
     /// Why the call cannot be made with the arguments of a decision; `None` if it can be, or there are none.
     ///
-    /// They have to fit the tool's schema, and the rules must not deny them. Nobody else is asked about them: they are what
-    /// the person decided.
+    /// They have to fit the tool's schema, and the rules must not deny them. Where the rules put them to others than the
+    /// ticket is put to, or to more people, whoever decides about the ticket does not decide about them.
     pub(crate) fn refused_edit(&self, decision: &Decision) -> Option<String> {
         let args = decision.args.as_ref()?;
         let mut tickets = self.state.tickets.iter();
@@ -22,7 +24,26 @@ impl AgentMachine {
         };
         misfit.or_else(|| match agent.policy().check(tool, args) {
             PermissionDecision::Deny(reason) => Some(reason),
-            PermissionDecision::Allow | PermissionDecision::Ask(_) => None,
+            PermissionDecision::Ask(asking) => for_others(&open.ticket, &asking),
+            PermissionDecision::Allow => None,
         })
     }
+}
+
+/// Who decides about the arguments, if those that a ticket is put to do not.
+fn for_others(ticket: &Ticket, asking: &Asking) -> Option<String> {
+    let from = asking.from.as_deref();
+    // It may have been put to those already who are asked next.
+    let is_put_to = |who: Option<&str>| who.is_some() && who == ticket.from.as_deref();
+    let is_for_them = from.is_none() || is_put_to(from) || is_put_to(asking.then.as_deref());
+    let (needed, asked) = (asking.needed.max(1), ticket.needed.max(1));
+    if is_for_them && needed <= asked {
+        return None;
+    }
+    let who = match (from, needed) {
+        (None, needed) => format!("{needed} people decide"),
+        (Some(from), 1) => format!("{from} decides"),
+        (Some(from), needed) => format!("{needed} of {from} decide"),
+    };
+    Some(format!("{who} about these arguments: {}", asking.reason))
 }

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Asking, Choice, Decision, FailureKind, OpenTicket, Pending, RememberedDecision, Resumed,
-    RunError, RunEvent, TicketKind, ToolOutput, Verdict, Verification,
+    Approval, Asking, Choice, Decision, FailureKind, OpenTicket, Pending, RememberedDecision,
+    Resumed, RunError, RunEvent, StepFailure, TicketKind, ToolOutput, Verdict, Verification,
 };
 use serde_json::Value;
 
@@ -35,10 +35,32 @@ impl AgentMachine {
             approver: known.approver.clone(),
         });
         if known.verdict == Verdict::Approve {
+            if let Some(slot) = self.state.calls.get_mut(index) {
+                let approval = known
+                    .approval
+                    .map(|approval| approval.beside(&slot.call.input));
+                slot.call.approval = approval.map(Box::new);
+            }
             self.make_ready(index);
         } else {
             let (who, why) = (known.approver.as_deref(), known.comment.as_deref());
             self.refuse_call(index, &denial("not called", "denied", who, why));
+        }
+    }
+
+    /// A call was not made, since whoever makes it asks about it, and no decision that it brought along counts for them. It
+    /// is asked about as they say: not of what people decided before, if that is what does not count.
+    pub(crate) fn not_approved(&mut self, index: usize, failure: StepFailure, now: DateTime<Utc>) {
+        let asking = match failure.asking {
+            Some(asking) => *asking,
+            None => Asking::new(failure.message),
+        };
+        let slot = self.state.calls.get_mut(index);
+        let was_approved = slot.and_then(|slot| slot.call.approval.take()).is_some();
+        if was_approved {
+            self.ask_about_call(index, asking, now);
+        } else {
+            self.ask(index, asking, now);
         }
     }
 
@@ -99,7 +121,12 @@ impl AgentMachine {
 
     fn remember(&mut self, open: &OpenTicket, decision: &Decision, verification: &Verification) {
         if let Some(remembered) = RememberedDecision::of(decision, &open.ticket, verification) {
-            self.state.agent.approvals.remember(remembered);
+            let is_approved = decision.verdict == Verdict::Approve;
+            let approval = is_approved.then(|| self.approval(open, decision));
+            self.state.agent.approvals.remember(RememberedDecision {
+                approval: approval.map(Box::new),
+                ..remembered
+            });
         }
     }
 
@@ -111,7 +138,7 @@ impl AgentMachine {
         verification: &Verification,
     ) {
         match decision.verdict {
-            Verdict::Approve => self.approve(index, open, decision.args),
+            Verdict::Approve => self.approve(index, open, decision),
             Verdict::Deny => {
                 let who = verification.approver.as_deref();
                 self.deny(index, open, who, decision.comment.as_deref());
@@ -131,16 +158,28 @@ impl AgentMachine {
         }
     }
 
-    fn approve(&mut self, index: usize, open: &OpenTicket, args: Option<Value>) {
-        let seen = self.seen(open, args.as_ref());
+    fn approve(&mut self, index: usize, open: &OpenTicket, decision: Decision) {
+        let seen = self.seen(open, decision.args.as_ref());
+        let approval = self.approval(open, &decision);
         if let Some(slot) = self.state.calls.get_mut(index) {
-            if let Some(args) = args {
+            if let Some(args) = decision.args {
                 slot.edited = slot.edited || open.ticket.args.as_ref() != Some(&args);
                 slot.call.input = args;
             }
             slot.call.preview = seen;
+            slot.call.approval = Some(Box::new(approval.beside(&slot.call.input)));
         }
         self.make_ready(index);
+    }
+
+    /// What a call brings along that this decision has approved, together with those before it.
+    fn approval(&self, open: &OpenTicket, decision: &Decision) -> Approval {
+        let mut decisions = open.approvals.clone();
+        if decisions.last() != Some(decision) {
+            decisions.push(decision.clone());
+        }
+        let directory = self.state.directory.as_deref();
+        Approval::of(&open.ticket, decisions, &self.state.definition, directory)
     }
 
     fn deny(&mut self, index: usize, open: &OpenTicket, who: Option<&str>, why: Option<&str>) {

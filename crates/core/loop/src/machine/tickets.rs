@@ -155,6 +155,7 @@ impl AgentMachine {
         };
         let expires_at = after(now, open.lifetime);
         open.ticket.escalate(&to, expires_at);
+        open.approvals.clear();
         open.taken_up = 0;
         self.emit(RunEvent::ApprovalEscalated {
             ticket: ticket.to_owned(),

@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, ProviderError, Spent, ToolError, json::millis};
+use crate::{Asking, FailureKind, ProviderError, Spent, ToolError, json::millis};
 
 /// One failed attempt of a step, as it is journaled. Holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -31,6 +31,9 @@ pub struct StepFailure {
     /// attempts that failed before. `None` where nothing was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Box<Spent>>,
+    /// How a person is asked about the call, where it is [not approved](FailureKind::NotApproved).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asking: Option<Box<Asking>>,
 }
 
 impl StepFailure {
@@ -44,6 +47,19 @@ impl StepFailure {
             retry_after: None,
             retryable: kind.is_retryable(),
             spent: None,
+            asking: None,
+        }
+    }
+
+    /// Returns that a call was not made, since a person has to be asked about it so.
+    #[must_use]
+    pub fn not_approved(asking: Asking) -> Self {
+        Self {
+            asking: Some(Box::new(asking)),
+            ..Self::new(
+                FailureKind::NotApproved,
+                "not called: nobody was asked about it whose decision counts",
+            )
         }
     }
 
@@ -64,6 +80,7 @@ impl From<ProviderError> for StepFailure {
             retry_after: error.retry_after(),
             retryable: error.is_retryable(),
             spent: None,
+            asking: None,
         }
     }
 }

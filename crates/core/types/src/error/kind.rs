@@ -51,6 +51,9 @@ pub enum FailureKind {
     /// The worker lacks what the step needs: its agent, a provider, a tool. Nothing was done. It is no attempt: a door
     /// with several workers leaves the step to another.
     NoWorker,
+    /// The rules of whoever makes the call ask about it, and it brings along no decision that counts. It was not made, and
+    /// that is no attempt: a person is asked.
+    NotApproved,
     /// The worker was lost during the step, and so were those that made it again, many in a row: the step may be what ends
     /// them.
     WorkerLost,
@@ -122,6 +125,7 @@ impl FailureKind {
             Self::OutcomeUnknown => "outcome_unknown",
             Self::InvalidAnswer => "invalid_answer",
             Self::NoWorker => "no_worker",
+            Self::NotApproved => "not_approved",
             Self::WorkerLost => "worker_lost",
             Self::Internal => "internal",
         }

@@ -21,6 +21,10 @@ pub struct ActivityOptions {
     /// For whom the run runs: whoever makes the step may have other keys for every tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
+    /// Patterns of calls that whoever started the run [allowed](crate::CallerRules::allow): they count where the worker's
+    /// agent lets callers say so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
     /// Whose requests go first where those for one key wait for their turn.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub priority: Priority,

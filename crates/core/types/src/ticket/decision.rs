@@ -66,7 +66,7 @@ impl Verdict {
 }
 
 /// A person's answer to a [`Ticket`], or another system's. Consumed once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// The ticket that it answers.
     pub ticket: String,

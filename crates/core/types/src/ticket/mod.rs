@@ -1,6 +1,7 @@
 //! Which calls are put to a person, and what the person decides.
 
 pub(crate) mod always;
+pub(crate) mod approval;
 pub(crate) mod ask_rule;
 pub(crate) mod call_pattern;
 pub(crate) mod caller_rules;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decision, Pending, Ticket, TicketKind, Verdict, json::millis};
+use crate::{Decision, Given, Pending, Ticket, TicketKind, Verdict, json::millis};
 
 /// A ticket that is open, and what has come of it so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,12 +31,25 @@ pub struct OpenTicket {
     /// The position of the call in flight that verifies the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verifying: Option<u32>,
+    /// The approvals that it has taken, where it needs more than one, as they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Decision>,
     /// How many decisions were taken up to be verified, or were too many for that.
     #[serde(default, skip_serializing_if = "is_none")]
     pub taken_up: u32,
 }
 
 impl OpenTicket {
+    /// Takes an approval in that is one of several. Approvals of other arguments count no more.
+    pub fn give(&mut self, given: Given, decision: Decision) {
+        let shown = self.ticket.args_or_null();
+        let of = |decision: &Decision| decision.args.as_ref().unwrap_or(shown).clone();
+        let approved = of(&decision);
+        self.approvals.retain(|old| of(old) == approved);
+        self.approvals.push(decision);
+        self.ticket.give(given);
+    }
+
     /// Returns the tool whose arguments the decision puts others in the place of; `None` if it is no such decision.
     #[must_use]
     pub fn edited_tool(&self, decision: &Decision) -> Option<&str> {

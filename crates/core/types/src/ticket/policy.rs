@@ -103,6 +103,15 @@ impl ApprovalRules {
         }
     }
 
+    /// As [`judge`](Self::judge), where whoever started the run [allowed](crate::CallerRules::allow) calls of these patterns.
+    #[must_use]
+    pub fn judge_allowed(&self, call: &JudgedCall<'_>, allow: &[String]) -> PermissionDecision {
+        match self.weigh(call) {
+            Weighed::Asked(_) if allows(allow, call) => PermissionDecision::Allow,
+            _ => self.judge(call),
+        }
+    }
+
     pub(crate) fn weigh(&self, call: &JudgedCall<'_>) -> Weighed {
         let tool = call.tool();
         let deny = || self.deny.iter().map(String::as_str);

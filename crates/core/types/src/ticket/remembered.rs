@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Always, Asking, CallPattern, Certainty, Decision, JudgedCall, Ticket, Verdict, Verification,
-    canonical_json,
+    Always, Approval, Asking, CallPattern, Certainty, Decision, JudgedCall, Ticket, Verdict,
+    Verification, canonical_json,
 };
 
 /// A [`Decision`] that holds for the rest of a run.
@@ -26,6 +26,9 @@ pub struct RememberedDecision {
     /// Who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approver: Option<String>,
+    /// What a call brings along that is approved by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<Approval>>,
 }
 
 /// Which calls a [`RememberedDecision`] answers.
@@ -88,6 +91,7 @@ impl RememberedDecision {
             verdict: decision.verdict,
             comment: decision.comment.clone(),
             approver: verification.approver.clone(),
+            approval: None,
         })
     }
 

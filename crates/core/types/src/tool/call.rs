@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ContentItem, Resumed};
+use crate::{Approval, ContentItem, Resumed};
 
 /// One call that the model asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct ToolCall {
     /// The [fingerprint](crate::Preview::fingerprint) that a person saw who approved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// What people decided about it, if they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<Approval>>,
 }
 
 impl ToolCall {
@@ -32,6 +35,7 @@ impl ToolCall {
             input,
             resumed: None,
             preview: None,
+            approval: None,
         }
     }
 

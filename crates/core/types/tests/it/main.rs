@@ -12,6 +12,7 @@ mod approval_rules;
 mod canonical;
 mod cli_contract;
 mod durable_context;
+mod evaluated_arguments;
 mod fingerprint;
 mod overrides;
 mod provider;

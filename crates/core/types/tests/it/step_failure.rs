@@ -90,6 +90,7 @@ fn a_provider_error_keeps_its_status_its_delay_and_its_causes() {
             retry_after: Some(3 * SECOND),
             retryable: true,
             spent: None,
+            asking: None,
         }
     );
 }

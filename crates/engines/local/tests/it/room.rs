@@ -297,6 +297,7 @@ pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
         agent: None,
         nonce: None,
         tenant: None,
+        allow: Vec::new(),
         priority: Priority::default(),
         effects: match name {
             "read" => ToolEffects::ReadOnly,

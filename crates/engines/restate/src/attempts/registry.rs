@@ -1,32 +1,34 @@
 //! The attempts under way in this worker, kept apart from the invocations that wait for them.
 //!
 //! An invocation is told of an attempt's end by a journaled wait, and may lose its connection meanwhile, or be
-//! tried again. The attempt goes on, and whoever goes on with the segment in this worker joins it. Where nobody
-//! comes, it is given up after a while.
+//! tried again. The attempt goes on, and whoever goes on with the segment in this worker joins it. It goes on for as long
+//! as the server is away. Where nobody comes, it is given up after a while, and so is what it came to.
 
 use std::{
-    collections::{BTreeMap, VecDeque, btree_map::Entry},
+    collections::BTreeMap,
+    convert::Infallible,
     fmt,
-    future::Future,
-    mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    future::{Future, pending},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{
     runtime::Handle,
-    sync::{Notify, futures::Notified},
-    task::AbortHandle,
+    sync::futures::Notified,
+    time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
+use tracing::warn;
 use uuid::Uuid;
 
-use crate::attempts::{attempted::Attempted, drain::Active};
-
-/// An attempt of a segment: the number of what was started, and of the attempt.
-pub(crate) type Key = (u64, u32);
+use crate::attempts::{
+    attempted::Attempted,
+    drain::Active,
+    presence::Presence,
+    tasks::{Key, Left, Task, Tasks, Total},
+};
 
 /// How an attempt is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,106 +43,146 @@ pub(crate) struct Manner {
 #[derive(Default)]
 pub(crate) struct Registry {
     bounds: Bounds,
-    segments: Mutex<Segments>,
+    presence: Arc<Presence>,
+    segments: Mutex<BTreeMap<Uuid, Arc<Tasks>>>,
+    kept: Total,
 }
 
 /// How much is kept.
 struct Bounds {
-    /// How long attempts are kept that nobody waits for. A server that was started again comes back within it.
-    grace: Duration,
-    /// How many segments may have attempts that nobody waits for. The oldest are given up first.
-    abandoned: usize,
+    /// How long the server is there without anybody joining until attempts under way are given up. A server that was started
+    /// again comes back within it.
+    unjoined: Duration,
+    /// How long results are kept that nobody waits for.
+    results: Duration,
+    /// How many bytes of them are kept in all. The oldest are given up first.
+    kept: usize,
     /// How many bytes of results are handed out at once: far less than the 32 MiB that Restate takes in one
     /// message.
-    bytes: usize,
+    message: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            grace: Duration::from_secs(60),
-            abandoned: 1_000,
-            bytes: 4 * 1024 * 1024,
+            unjoined: Duration::from_secs(90),
+            results: Duration::from_secs(15 * 60),
+            kept: 256 * 1024 * 1024,
+            message: 4 * 1024 * 1024,
         }
     }
-}
-
-#[derive(Default)]
-struct Segments {
-    tasks: BTreeMap<Uuid, Arc<Tasks>>,
-    /// Segments that nobody has joined, the oldest first, and how often each had been parted from.
-    abandoned: VecDeque<(Uuid, u64)>,
 }
 
 impl Registry {
+    /// Whether the server is there.
+    pub(crate) fn presence(&self) -> &Arc<Presence> {
+        &self.presence
+    }
+
     /// Joins the attempts of this segment, until the result is dropped.
     pub(crate) fn join(self: &Arc<Self>, segment: Uuid) -> Joined {
         let mut segments = self.segments();
-        let tasks = Arc::clone(segments.tasks.entry(segment).or_default());
-        tasks.state().joined += 1;
-        segments.abandoned.retain(|(other, _)| *other != segment);
+        let tasks = segments.entry(segment);
+        let tasks = tasks.or_insert_with(|| Arc::new(Tasks::counting(&self.kept)));
+        tasks.join();
         Joined {
             registry: Arc::clone(self),
             segment,
-            tasks,
+            tasks: Arc::clone(tasks),
         }
     }
 
-    fn part(self: &Arc<Self>, segment: Uuid, tasks: &Tasks) {
+    fn part(self: &Arc<Self>, segment: Uuid, tasks: &Arc<Tasks>) {
         let mut segments = self.segments();
-        let parted = {
-            let mut state = tasks.state();
-            state.joined = state.joined.saturating_sub(1);
-            if state.joined > 0 {
-                return;
+        match (tasks.leave(), Handle::try_current()) {
+            (Left::Others, _) => return,
+            (Left::Nobody(parted), Ok(runtime)) => {
+                let watch = Arc::clone(self).watch(segment, Arc::clone(tasks), parted);
+                tasks.watched_by(runtime.spawn(watch).abort_handle());
             }
-            if state.tasks.is_empty() {
-                segments.tasks.remove(&segment);
-                return;
-            }
-            state.parted += 1;
-            // A worker that is to stop does not wait for what nobody waits for.
-            for task in state.tasks.values_mut() {
-                task.active = None;
-            }
-            state.parted
-        };
-        segments.abandoned.push_back((segment, parted));
-        if segments.abandoned.len() > self.bounds.abandoned {
-            segments.give_up_oldest();
-        }
-        let (registry, grace) = (Arc::clone(self), self.bounds.grace);
-        match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(async move {
-                tokio::time::sleep(grace).await;
-                registry.segments().give_up((segment, parted));
-            })),
             // Nothing goes on without a runtime.
-            Err(_) => segments.give_up((segment, parted)),
+            (Left::Nothing, _) | (Left::Nobody(_), Err(_)) => {
+                segments.remove(&segment);
+                tasks.give_up();
+            }
+        }
+        drop(segments);
+        self.fit();
+    }
+
+    /// Gives up what nobody comes for, until somebody does.
+    async fn watch(self: Arc<Self>, segment: Uuid, tasks: Arc<Tasks>, parted: u64) {
+        let executing = async {
+            self.presence.there_for(self.bounds.unjoined).await;
+            self.change(segment, &tasks, |tasks| {
+                match tasks.give_up_executing(parted) {
+                    0 => {}
+                    count => warn!(%segment, count, "attempts are given up: no run came for them"),
+                }
+            });
+            pending::<Infallible>().await
+        };
+        let results = async {
+            while let Some(next) = self.give_up_results(segment, &tasks, parted) {
+                sleep_until(next).await;
+            }
+        };
+        tokio::select! {
+            never = executing => match never {},
+            () = results => {}
         }
     }
 
-    fn segments(&self) -> MutexGuard<'_, Segments> {
+    /// Gives up the results of a segment that are too old. Returns when to look again.
+    fn give_up_results(&self, segment: Uuid, tasks: &Arc<Tasks>, parted: u64) -> Option<Instant> {
+        self.change(segment, tasks, |tasks| {
+            let (count, next) = tasks.give_up_results(parted, self.bounds.results);
+            if count > 0 {
+                warn!(%segment, count, "results are given up: no run came for them in time");
+            }
+            next
+        })
+    }
+
+    /// Gives up the oldest results that nobody waits for, until the others fit.
+    fn fit(&self) {
+        if self.kept.load(Ordering::SeqCst) <= self.bounds.kept {
+            return;
+        }
+        let segments = self.segments();
+        let kept = segments.iter().flat_map(|(segment, tasks)| {
+            let kept = tasks.kept().into_iter();
+            kept.map(|(since, key)| (since, *segment, key, Arc::clone(tasks)))
+        });
+        let mut kept: Vec<_> = kept.collect();
+        drop(segments);
+        kept.sort_by_key(|(since, segment, key, _)| (*since, *segment, *key));
+        for (_, segment, key, tasks) in kept {
+            if self.kept.load(Ordering::SeqCst) <= self.bounds.kept {
+                return;
+            }
+            self.change(segment, &tasks, |tasks| {
+                if tasks.give_up_result(key) {
+                    warn!(%segment, "a result is given up: results that no run came for take too much memory");
+                }
+            });
+        }
+    }
+
+    /// Changes the attempts of a segment, which is forgotten where nothing is left of it.
+    fn change<T>(&self, segment: Uuid, tasks: &Arc<Tasks>, change: impl FnOnce(&Tasks) -> T) -> T {
+        let mut segments = self.segments();
+        let changed = change(tasks);
+        // Where it was forgotten before, there may be others of the segment.
+        let same = |known: &&Arc<Tasks>| Arc::ptr_eq(known, tasks);
+        if tasks.is_over() && segments.get(&segment).filter(same).is_some() {
+            segments.remove(&segment);
+        }
+        changed
+    }
+
+    fn segments(&self) -> MutexGuard<'_, BTreeMap<Uuid, Arc<Tasks>>> {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Segments {
-    fn give_up_oldest(&mut self) {
-        if let Some(oldest) = self.abandoned.front().copied() {
-            self.give_up(oldest);
-        }
-    }
-
-    /// Ends the attempts of a segment that nobody has joined since.
-    fn give_up(&mut self, abandoned: (Uuid, u64)) {
-        let before = self.abandoned.len();
-        self.abandoned.retain(|other| *other != abandoned);
-        if self.abandoned.len() < before
-            && let Some(tasks) = self.tasks.remove(&abandoned.0)
-        {
-            tasks.give_up();
-        }
     }
 }
 
@@ -179,19 +221,15 @@ impl Joined {
     {
         let token = CancellationToken::new();
         let (tasks, attempt) = (Arc::clone(&self.tasks), attempt(token.clone()));
-        let task = Task {
-            token,
-            abort: None,
-            may_be_dropped: manner.may_be_dropped,
-            result: None,
-            active: Some(active),
-        };
+        let task = Task::new(token, manner.may_be_dropped, active);
         if !self.tasks.enter(key, task) {
             return;
         }
+        let registry = Arc::clone(&self.registry);
         let mut attempt: BoxFuture<'static, ()> = Box::pin(async move {
             let outcome = attempt.await;
             tasks.ended(key, outcome.into());
+            registry.fit();
         });
         if manner.is_alone && attempt.as_mut().now_or_never().is_some() {
             return;
@@ -201,31 +239,17 @@ impl Joined {
 
     /// Whether the attempt is under way or has ended here. Whoever asks waits for it.
     pub(crate) fn has(&self, key: Key, active: impl FnOnce() -> Option<Active>) -> bool {
-        let mut state = self.tasks.state();
-        let Some(task) = state.tasks.get_mut(&key) else {
-            return false;
-        };
-        if task.active.is_none() {
-            task.active = active();
-        }
-        true
+        self.tasks.has(key, active)
     }
 
     /// Asks an attempt to end early.
     pub(crate) fn cancel(&self, key: Key) {
-        if let Some(task) = self.tasks.state().tasks.get(&key) {
-            task.token.cancel();
-        }
+        self.tasks.cancel(key);
     }
 
     /// Removes an attempt, and ends it where it may be dropped.
     pub(crate) fn remove(&self, key: Key) {
-        let mut state = self.tasks.state();
-        state.ended.retain(|ended| *ended != key);
-        if let Some(task) = state.tasks.remove(&key) {
-            drop(state);
-            task.give_up();
-        }
+        self.tasks.remove(key);
     }
 
     /// Ends all attempts: nobody will come for them.
@@ -236,127 +260,21 @@ impl Joined {
     /// Returns what these attempts came to that have ended, in the order of their ends: as many as fit one message.
     /// They stay until they are [removed](Self::remove).
     pub(crate) fn results(&self, wanted: impl Fn(Key) -> bool) -> Vec<(Key, Attempted)> {
-        let state = self.tasks.state();
-        let ended = state.ended.iter().copied().filter(|key| wanted(*key));
-        let outcome = |key| state.tasks.get(&key)?.result.as_ref();
-        let ended: Vec<(Key, &Attempted)> =
-            ended.filter_map(|key| Some((key, outcome(key)?))).collect();
-        let fitting = match ended.as_slice() {
-            // One has to fit, however large it is.
-            [_] => 1,
-            several => {
-                let mut room = self.registry.bounds.bytes;
-                let fits = |(_, attempted): &&(Key, &Attempted)| match room
-                    .checked_sub(attempted.outcome.bytes())
-                {
-                    Some(left) => {
-                        room = left;
-                        true
-                    }
-                    None => false,
-                };
-                several.iter().take_while(fits).count().max(1)
-            }
-        };
-        let fitting = ended.into_iter().take(fitting);
-        fitting
-            .map(|(key, attempted)| (key, attempted.clone()))
-            .collect()
+        self.tasks.results(wanted, self.registry.bounds.message)
     }
 
     /// Is done when an attempt ends. Listens from the first poll on.
     pub(crate) fn news(&self) -> Notified<'_> {
-        self.tasks.news.notified()
-    }
-}
-
-/// The attempts of one segment.
-#[derive(Default)]
-struct Tasks {
-    state: Mutex<State>,
-    news: Notify,
-}
-
-#[derive(Default)]
-struct State {
-    tasks: BTreeMap<Key, Task>,
-    /// Those with results, in the order of their ends.
-    ended: Vec<Key>,
-    joined: usize,
-    parted: u64,
-}
-
-impl Tasks {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes up an attempt that begins. `false` if it is there.
-    fn enter(&self, key: Key, task: Task) -> bool {
-        match self.state().tasks.entry(key) {
-            Entry::Vacant(place) => {
-                place.insert(task);
-                true
-            }
-            Entry::Occupied(_) => false,
-        }
-    }
-
-    /// Has an attempt go on beside whoever waits for it.
-    fn spawn(&self, key: Key, attempt: BoxFuture<'static, ()>) {
-        let mut state = self.state();
-        let spawned = tokio::spawn(attempt.in_current_span());
-        // Where it was given up meanwhile, its token says so.
-        if let Some(task) = state.tasks.get_mut(&key) {
-            task.abort = Some(spawned.abort_handle());
-        }
-    }
-
-    fn ended(&self, key: Key, attempted: Attempted) {
-        let mut state = self.state();
-        if let Some(task) = state.tasks.get_mut(&key) {
-            task.result = Some(attempted);
-            state.ended.push(key);
-        }
-        drop(state);
-        self.news.notify_waiters();
-    }
-
-    fn give_up(&self) {
-        let tasks = {
-            let mut state = self.state();
-            state.ended.clear();
-            mem::take(&mut state.tasks)
-        };
-        tasks.into_values().for_each(Task::give_up);
-    }
-}
-
-/// One attempt.
-struct Task {
-    token: CancellationToken,
-    abort: Option<AbortHandle>,
-    may_be_dropped: bool,
-    result: Option<Attempted>,
-    active: Option<Active>,
-}
-
-impl Task {
-    /// Nobody waits for it: it ends now, or early.
-    fn give_up(self) {
-        self.token.cancel();
-        if let Some(abort) = self.abort.filter(|_| self.may_be_dropped) {
-            abort.abort();
-        }
+        self.tasks.news()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use neuron_types::{ContentItem, ToolOutput};
-    use tokio::sync::oneshot;
+    use tokio::{sync::oneshot, time::sleep};
 
     use super::*;
     use crate::{attempts::drain::Drain, wire::attempt_outcome::AttemptOutcome};
@@ -366,7 +284,8 @@ mod tests {
         may_be_dropped: true,
         is_alone: true,
     };
-    const GRACE: Duration = Duration::from_secs(60); // Of a clock that is paused.
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60); // Of a clock that is paused.
+    const MOMENT: Duration = Duration::from_secs(1); // Of a clock that is paused.
 
     /// Something that is dropped with an attempt.
     struct Dropped(Arc<AtomicUsize>);
@@ -450,58 +369,143 @@ mod tests {
         assert_eq!(texts(&second), ["two", "one"]);
         let (_again, dropped) = begin(&second, 1, false);
         assert_eq!(dropped.load(Ordering::SeqCst), 1, "it is not made again");
-        tokio::time::sleep(2 * GRACE).await; // Of a clock that is paused.
+        sleep(DAY).await; // Of a clock that is paused.
         assert_eq!(texts(&second), ["two", "one"]);
         second.remove((2, 1));
         assert_eq!(texts(&second), ["one"]);
         second.remove((1, 1));
         drop(second);
-        assert!(registry.segments().tasks.is_empty());
+        assert!(registry.segments().is_empty());
+    }
+
+    fn counts<const N: usize>(counts: [&Arc<AtomicUsize>; N]) -> [usize; N] {
+        counts.map(|count| count.load(Ordering::SeqCst))
+    }
+
+    fn unjoined() -> Duration {
+        Bounds::default().unjoined
+    }
+
+    fn results() -> Duration {
+        Bounds::default().results
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_joins_is_given_up_after_a_while() {
+    async fn what_goes_on_and_nobody_joins_is_given_up_after_a_while() {
         let registry = Arc::new(Registry::default());
         let joined = registry.join(SEGMENT);
         let (_read, read) = begin(&joined, 1, false);
         let (_write, write) = begin(&joined, 2, true);
         let joined_too = registry.join(SEGMENT);
         drop(joined);
-        tokio::time::sleep(2 * GRACE).await; // Of a clock that is paused.
-        assert_eq!(
-            (read.load(Ordering::SeqCst), write.load(Ordering::SeqCst)),
-            (0, 0)
-        );
+        sleep(DAY).await; // Of a clock that is paused.
+        assert_eq!(counts([&read, &write]), [0, 0]);
         drop(joined_too);
-        tokio::time::sleep(GRACE / 2).await; // Of a clock that is paused.
+        sleep(unjoined() - MOMENT).await; // Of a clock that is paused.
         // Whoever came meanwhile begins the time anew.
         drop(registry.join(SEGMENT));
-        tokio::time::sleep(GRACE * 3 / 4).await; // Of a clock that is paused.
-        assert_eq!(read.load(Ordering::SeqCst), 0);
-        tokio::time::sleep(GRACE).await; // Of a clock that is paused.
-        assert_eq!(
-            (read.load(Ordering::SeqCst), write.load(Ordering::SeqCst)),
-            (1, 1)
-        );
-        assert!(registry.segments().tasks.is_empty());
-        assert!(registry.segments().abandoned.is_empty());
+        sleep(unjoined() - MOMENT).await; // Of a clock that is paused.
+        assert_eq!(counts([&read, &write]), [0, 0]);
+        sleep(2 * MOMENT).await; // Of a clock that is paused.
+        assert_eq!(counts([&read, &write]), [1, 1]);
+        assert!(registry.segments().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_too_many_that_nobody_joins_the_oldest_are_given_up() {
-        let registry = bounded(|bounds| bounds.abandoned = 2);
-        let begun: Vec<_> = (0..4)
-            .map(|n| begin(&registry.join(Uuid::from_u128(n)), 1, false))
-            .collect();
+    async fn what_goes_on_goes_on_for_as_long_as_the_server_is_away() {
+        let registry = Arc::new(Registry::default());
+        registry.presence().count();
+        let server = registry.presence().connected();
+        let joined = registry.join(SEGMENT);
+        let (_read, read) = begin(&joined, 1, false);
+        let (write_ends, write) = begin(&joined, 2, true);
+        drop((joined, server));
+        sleep(DAY).await; // Of a clock that is paused.
+        assert_eq!(counts([&read, &write]), [0, 0]);
+        // What it comes to is kept from then on.
+        write_ends.send("written").unwrap();
+        sleep(results() - MOMENT).await; // Of a clock that is paused.
+        let joined = registry.join(SEGMENT);
+        assert!(joined.has((1, 1), || Some(active())));
+        assert_eq!(texts(&joined), ["written"]);
+        drop(joined);
+
+        let server = registry.presence().connected();
+        sleep(unjoined() - MOMENT).await; // Of a clock that is paused.
+        drop(server);
+        sleep(2 * MOMENT).await; // Of a clock that is paused.
+        assert_eq!(counts([&read]), [0], "it was not there for long enough");
+        let _server = registry.presence().connected();
+        sleep(unjoined() + MOMENT).await; // Of a clock that is paused.
+        assert_eq!(counts([&read]), [1]);
+        // The write's result is not given up with it.
+        assert_eq!(texts(&registry.join(SEGMENT)), ["written"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_result_that_nobody_comes_for_is_kept_for_a_while() {
+        let registry = Arc::new(Registry::default());
+        registry.presence().count();
+        let joined = registry.join(SEGMENT);
+        let (first, _) = begin(&joined, 1, true);
+        let (second, _) = begin(&joined, 2, true);
+        first.send("first").unwrap();
         settled().await;
-        let dropped = begun.iter().map(|(_, count)| count.load(Ordering::SeqCst));
-        assert_eq!(dropped.collect::<Vec<_>>(), [1, 1, 0, 0]);
-        assert_eq!(registry.segments().tasks.len(), 2);
+        drop(joined);
+        sleep(results() - MOMENT).await; // Of a clock that is paused.
+        second.send("second").unwrap();
+        sleep(2 * MOMENT).await; // Of a clock that is paused.
+        assert_eq!(registry.segments()[&SEGMENT].kept().len(), 1);
+        sleep(results() - 3 * MOMENT).await; // Of a clock that is paused.
+        let joined = registry.join(SEGMENT);
+        assert!(!joined.has((1, 1), || Some(active())));
+        assert_eq!(texts(&joined), ["second"]);
+        // The time begins anew.
+        drop(joined);
+        sleep(results() - MOMENT).await; // Of a clock that is paused.
+        assert_eq!(texts(&registry.join(SEGMENT)), ["second"]);
+        sleep(results() + MOMENT).await; // Of a clock that is paused.
+        assert!(registry.segments().is_empty());
+        assert_eq!(registry.kept.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_too_many_results_that_nobody_comes_for_the_oldest_are_given_up() {
+        let registry = bounded(|bounds| bounds.kept = 4_000);
+        registry.presence().count();
+        let segment = |n: u128| registry.join(Uuid::from_u128(n));
+        let large: &'static str = "x".repeat(1_000).leak();
+        // The second ends before the first, and somebody waits for the last.
+        let (first, _) = begin(&segment(1), 1, true);
+        let (under_way, goes_on) = begin(&segment(2), 1, true);
+        let (second, _) = begin(&segment(2), 2, true);
+        second.send(large).unwrap();
+        sleep(MOMENT).await; // Of a clock that is paused.
+        first.send(large).unwrap();
+        sleep(MOMENT).await; // Of a clock that is paused.
+        let awaited = segment(4);
+        for n in 0..9 {
+            begin(&awaited, n, true).0.send(large).unwrap();
+        }
+        let (third, _) = begin(&segment(3), 1, true);
+        third.send(large).unwrap();
+        sleep(MOMENT).await; // Of a clock that is paused.
+        assert_eq!(texts(&segment(1)), [large]);
+        assert_eq!(texts(&segment(3)), [large]);
+        assert_eq!(texts(&awaited).len(), 9);
+        let joined = segment(2);
+        assert!(!joined.has((2, 1), || Some(active())));
+        assert!(joined.has((1, 1), || Some(active())));
+        assert_eq!(counts([&goes_on]), [0]);
+        drop(under_way);
+        // Nobody waits for these any more, and not even one more fits.
+        drop(awaited);
+        assert!(registry.kept.load(Ordering::SeqCst) <= 4_000);
     }
 
     #[tokio::test(start_paused = true)]
     async fn results_are_handed_out_as_many_as_fit_a_message() {
-        let registry = bounded(|bounds| bounds.bytes = 1_000);
+        let registry = bounded(|bounds| bounds.message = 1_000);
         let joined = registry.join(SEGMENT);
         for (number, bytes) in [(1, 2_000), (2, 400), (3, 400), (4, 400)] {
             let outcome = outcome(&"x".repeat(bytes));

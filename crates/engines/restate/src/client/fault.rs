@@ -26,6 +26,9 @@ pub(super) enum HttpFault {
         /// It is an error of the run's own service, and none of the server.
         is_of_run: bool,
     },
+    /// The answer has no end, or is none of Restate's.
+    #[error("the answer from {url} has more than {most} bytes")]
+    TooLarge { url: String, most: usize },
     /// The answer is not what it should be.
     #[error("the answer from {url} cannot be read")]
     Unreadable {

@@ -11,6 +11,11 @@ use serde_json::Value;
 
 use super::{fault::HttpFault, token::Token};
 
+/// The largest answer that is read, in bytes: larger than any page of a list, and than what Restate keeps of a run.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// The most of an error that is read.
+const MAX_ERROR: usize = 64 * 1024;
+
 /// One of a server's two ports. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct HttpEndpoint {
@@ -90,10 +95,27 @@ impl Reply {
 
     /// The value in a good answer; what a bad one says.
     pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, HttpFault> {
-        let Self { url, response } = self;
+        let Self { url, mut response } = self;
         let status = response.status();
-        let body = response.bytes().await;
-        let body = body.map_err(|source| failed(&url, source))?;
+        let most = match status.is_success() {
+            true => MAX_ANSWER,
+            false => MAX_ERROR,
+        };
+        let mut body = Vec::new();
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|source| failed(&url, source))?
+        {
+            let room = most.saturating_sub(body.len());
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+            if chunk.len() > room && status.is_success() {
+                return Err(HttpFault::TooLarge { url, most });
+            }
+            if chunk.len() > room {
+                break;
+            }
+        }
         if !status.is_success() {
             return Err(fault_in(&body, status));
         }
@@ -136,5 +158,56 @@ fn fault_in(body: &[u8], status: StatusCode) -> HttpFault {
             said.message
         },
         is_of_run: said.source == "invocation",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    /// The address of a server that answers without end.
+    async fn endless(status: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4096];
+            let _begun = socket.read(&mut request).await.unwrap();
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n\"");
+            socket.write_all(head.as_bytes()).await.unwrap();
+            while socket.write_all(&[b'x'; 64 * 1024]).await.is_ok() {}
+        });
+        format!("http://{address}")
+    }
+
+    async fn read(status: &'static str) -> HttpFault {
+        let url = endless(status).await;
+        let http = neuron_tls::client_builder().unwrap().build().unwrap();
+        let question = Question {
+            method: Method::GET,
+            path: "/",
+            body: None,
+            idempotency_key: None,
+            limit: None,
+        };
+        let asked = HttpEndpoint::new(http, url, None).ask(question).await;
+        asked.unwrap().read::<Value>().await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_end_is_an_error_at_its_bound() {
+        let fault = read("200 OK").await;
+        assert!(matches!(fault, HttpFault::TooLarge { .. }), "{fault:?}");
+        let fault = read("500 Oops").await;
+        let status = match fault {
+            HttpFault::Answered { status, .. } => status,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(status, 500);
     }
 }

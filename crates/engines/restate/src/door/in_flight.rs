@@ -11,7 +11,7 @@ use neuron_engine::given_up;
 use neuron_executor::{RetryNotice, look_again};
 use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, Spent, StepId};
 
-use crate::attempts::{attempted::Attempted, drain::Active, registry::Key, work::Work};
+use crate::attempts::{attempted::Attempted, drain::Active, tasks::Key, work::Work};
 
 /// How many of the attempts in flight are named in Restate's journal.
 const NAMED: usize = 3;

@@ -12,7 +12,8 @@ use crate::{
     attempts::{
         attempted::Attempted,
         drain::Active,
-        registry::{Joined, Key, Manner},
+        registry::{Joined, Manner},
+        tasks::Key,
         work::Work,
     },
     door::{

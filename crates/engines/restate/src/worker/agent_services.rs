@@ -18,7 +18,7 @@ use crate::{
         segments::{Workflow, Workflows},
     },
     wire::{service_names::ServiceNames, settings_error::SettingsError},
-    worker::serving::{self, Listening},
+    worker::serving::{self, Attempts, Listening},
 };
 
 /// The services that run agents, to be served by a worker.
@@ -221,7 +221,8 @@ impl AgentServices {
     }
 
     /// Builds the endpoint, for a server of one's own. At which address it may be served, says
-    /// [`check_address`](Self::check_address).
+    /// [`check_address`](Self::check_address). Connections of such a server are not seen here, so steps under way that no
+    /// invocation has come back for in 90 s end, also where Restate is away meanwhile.
     ///
     /// # Errors
     ///
@@ -259,12 +260,25 @@ impl AgentServices {
     ) -> Result<(), SettingsError> {
         let address = listener.local_addr();
         self.check_address(address.map_err(SettingsError::Listener)?)?;
-        let (drain, grace) = (Arc::clone(&self.worker.drain), self.grace);
+        let (attempts, grace) = (
+            Attempts {
+                drain: Arc::clone(&self.worker.drain),
+                presence: Arc::clone(self.worker.registry.presence()),
+            },
+            self.grace,
+        );
         let listening = Listening {
             listener,
             tls: self.tls.clone(),
         };
-        serving::serve(self.endpoint()?, listening, &drain, grace, pin!(shutdown)).await;
+        serving::serve(
+            self.endpoint()?,
+            listening,
+            &attempts,
+            grace,
+            pin!(shutdown),
+        )
+        .await;
         Ok(())
     }
 }

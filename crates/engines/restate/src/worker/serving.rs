@@ -1,10 +1,17 @@
 //! Taking the server's requests.
 
-use std::{pin::Pin, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use futures::future::BoxFuture;
-use hyper::server::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::{
+    server::conn::http2,
+    service::{Service as _, service_fn},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use restate_sdk::{endpoint::Endpoint, hyper::HyperEndpoint};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -14,10 +21,15 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
-use crate::attempts::drain::Drain;
+use crate::attempts::{drain::Drain, presence::Presence};
 
 /// How long a connection may take to be secured.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How often the other side of a connection is asked whether it is there, and how long it has to answer: a connection on
+/// which nothing comes through would count as one of the server's for ever.
+const ASKED: Duration = Duration::from_secs(30);
+const ANSWERED: Duration = Duration::from_secs(30);
 
 /// How long it takes until a listener that failed is tried again, for example because the process has too
 /// many files open.
@@ -28,11 +40,18 @@ const BREATH: Duration = Duration::from_millis(100);
 pub(crate) fn serve<'a>(
     endpoint: Endpoint,
     listening: Listening,
-    drain: &'a Drain,
+    attempts: &'a Attempts,
     grace: Duration,
     shutdown: Shutdown<'a>,
 ) -> BoxFuture<'a, ()> {
-    Box::pin(serve_until(endpoint, listening, drain, grace, shutdown))
+    Box::pin(serve_until(endpoint, listening, attempts, grace, shutdown))
+}
+
+/// What the attempts have to do with the serving.
+pub(crate) struct Attempts {
+    pub(crate) drain: Arc<Drain>,
+    /// Is told of the server's connections.
+    pub(crate) presence: Arc<Presence>,
 }
 
 /// Where requests come in.
@@ -42,13 +61,23 @@ pub(crate) struct Listening {
     pub(crate) tls: Option<TlsAcceptor>,
 }
 
-/// Takes the requests of one connection until it ends.
+/// Takes the requests of one connection until it ends. It is the server's from its first request on: whoever only
+/// connects may be anybody.
 async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     endpoint: HyperEndpoint,
+    presence: Arc<Presence>,
 ) {
-    let connection =
-        http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), endpoint);
+    let connected = OnceLock::new();
+    let service = service_fn(move |request| {
+        connected.get_or_init(|| presence.connected());
+        endpoint.call(request)
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(ASKED)
+        .keep_alive_timeout(ANSWERED)
+        .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = connection.await {
         debug!(%error, "a connection broke");
     }
@@ -60,10 +89,12 @@ pub(crate) type Shutdown<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send + 'a)
 async fn serve_until(
     endpoint: Endpoint,
     listening: Listening,
-    drain: &Drain,
+    attempts: &Attempts,
     grace: Duration,
     mut shutdown: Shutdown<'_>,
 ) {
+    let Attempts { drain, presence } = attempts;
+    presence.count();
     let endpoint = HyperEndpoint::new(endpoint);
     let Listening { listener, tls } = listening;
     let mut connections = JoinSet::new();
@@ -82,12 +113,13 @@ async fn serve_until(
                     debug!(%error, "a connection stays slow");
                 }
                 let (tls, endpoint) = (tls.clone(), endpoint.clone());
+                let presence = Arc::clone(presence);
                 connections.spawn(async move {
                     let Some(tls) = tls else {
-                        return serve_connection(stream, endpoint).await;
+                        return serve_connection(stream, endpoint, presence).await;
                     };
                     match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => serve_connection(stream, endpoint).await,
+                        Ok(Ok(stream)) => serve_connection(stream, endpoint, presence).await,
                         Ok(Err(error)) => debug!(%error, "a connection is not secured"),
                         Err(_) => debug!("a connection is not secured in time"),
                     }

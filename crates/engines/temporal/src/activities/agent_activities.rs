@@ -8,7 +8,7 @@ use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 
 use crate::{
-    activities::attempt::Attempts,
+    activities::{attempt::Attempts, blocking::beside_others},
     conversation::{
         history::{transcript, transcript_since},
         known_results::{NAMED, length},
@@ -147,7 +147,7 @@ impl AgentActivities {
         });
         self.attempts
             .make(&ctx, executor, &step.terms, async |executor, scope| {
-                let output = executor.call_tool(&scope, &step.call).await?;
+                let output = beside_others(executor.call_tool(&scope, &step.call)).await?;
                 let output = payload_limits::fit(output, ctx.info().is_local);
                 if length(&output.content) >= step.named_from.unwrap_or(NAMED) {
                     let name = step_name(step.terms.step);

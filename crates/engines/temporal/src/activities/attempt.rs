@@ -82,6 +82,7 @@ impl Attempts {
                     agent: terms.step_agent.clone(),
                     nonce: terms.nonce,
                     tenant: terms.tenant.clone(),
+                    allow: terms.allow.clone(),
                     priority: terms.priority,
                     attempt: info.attempt.saturating_add(terms.made),
                     timeout: terms.timeout(),

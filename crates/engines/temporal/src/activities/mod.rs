@@ -2,3 +2,4 @@
 
 pub(crate) mod agent_activities;
 pub(crate) mod attempt;
+mod blocking;

@@ -19,6 +19,7 @@ use temporalio_common::{
 use super::{
     api_key_file::{self, ApiKeyFile},
     fault::{self, failed},
+    patient::patient,
 };
 use crate::wire::{
     agent_run::AgentRun,
@@ -59,16 +60,36 @@ impl AgentClient {
     }
 
     /// As [`connect`](Self::connect), for a worker: what it reports of its steps is tried again for this long while the
-    /// server is away. An outage that is shorter leaves no step unknown whose heartbeat timeout is longer.
+    /// server is away, or nothing comes through to it. A step is reported when the server is back, if that is within this
+    /// time and within the step's heartbeat timeout less 11 s: its last heartbeat may be 5 s old when the server goes, and a
+    /// report that failed is made again after up to 6 s.
     ///
     /// # Errors
     ///
     /// As [`connect`](Self::connect).
     pub async fn connect_worker(patience: Duration) -> Result<Self, RunClientError> {
-        let mut settings = Settings::from_environment()?;
-        let retries = &mut settings.connection.retry_options;
-        retries.max_elapsed_time = Some(patience);
-        retries.max_retries = usize::MAX;
+        Self::connect_patiently(Settings::from_environment()?, patience).await
+    }
+
+    /// As [`connect_to`](Self::connect_to), for a worker, whose reports are tried again as with
+    /// [`connect_worker`](Self::connect_worker).
+    ///
+    /// # Errors
+    ///
+    /// As [`connect_to`](Self::connect_to).
+    pub async fn connect_worker_to(
+        address: &str,
+        namespace: &str,
+        patience: Duration,
+    ) -> Result<Self, RunClientError> {
+        Self::connect_patiently(Settings::of(address, namespace)?, patience).await
+    }
+
+    async fn connect_patiently(
+        mut settings: Settings,
+        patience: Duration,
+    ) -> Result<Self, RunClientError> {
+        patient(&mut settings.connection, patience);
         Self::connect_with(settings).await
     }
 
@@ -78,15 +99,7 @@ impl AgentClient {
     ///
     /// [`RunClientError::Settings`] or [`RunClientError::Unreachable`].
     pub async fn connect_to(address: &str, namespace: &str) -> Result<Self, RunClientError> {
-        let url: Url = format!("http://{address}")
-            .parse()
-            .map_err(fault::settings)?;
-        Self::connect_with(Settings {
-            connection: ConnectionOptions::new(url).build(),
-            client: ClientOptions::new(namespace).build(),
-            key_file: None,
-        })
-        .await
+        Self::connect_with(Settings::of(address, namespace)?).await
     }
 
     /// Boxed, so that the SDK's client is compiled here once, and not in every program that connects one.
@@ -305,6 +318,18 @@ struct Settings {
 }
 
 impl Settings {
+    /// Those of a server at an address, without TLS and without a key.
+    fn of(address: &str, namespace: &str) -> Result<Self, RunClientError> {
+        let url: Url = format!("http://{address}")
+            .parse()
+            .map_err(fault::settings)?;
+        Ok(Self {
+            connection: ConnectionOptions::new(url).build(),
+            client: ClientOptions::new(namespace).build(),
+            key_file: None,
+        })
+    }
+
     /// Those that the environment and `temporal.toml` give.
     fn from_environment() -> Result<Self, RunClientError> {
         // The SDK's own error cannot be sent to another thread.

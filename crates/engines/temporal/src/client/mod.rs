@@ -10,6 +10,7 @@ mod listing;
 mod memo;
 mod missing_worker;
 mod newest;
+mod patient;
 mod queries;
 mod run_client;
 mod silence;

@@ -48,6 +48,9 @@ pub(crate) struct Terms {
     /// For whom the run runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tenant: Option<String>,
+    /// What whoever started the run allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) allow: Vec<String>,
     /// Whose requests go first.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
@@ -86,6 +89,7 @@ impl Terms {
             step_agent: options.agent.clone(),
             nonce: options.nonce,
             tenant: options.tenant.clone(),
+            allow: options.allow.clone(),
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),

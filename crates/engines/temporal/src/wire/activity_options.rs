@@ -245,6 +245,7 @@ mod tests {
             agent: None,
             nonce: None,
             tenant: None,
+            allow: Vec::new(),
             priority: neuron_types::Priority::Interactive,
             effects,
             start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.

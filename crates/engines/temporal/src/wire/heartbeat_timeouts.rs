@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use neuron_types::ToolEffects;
 
-/// A write that was cut off from the server for this long has an unknown outcome, so it is longer than most outages.
+/// A step that was cut off from the server for this long counts as lost, so it is longer than most outages. The outcome of
+/// a write is unknown then.
 const WRITES: Duration = Duration::from_secs(90);
 
-/// A read or a model call is made again.
-const OTHERS: Duration = Duration::from_secs(30);
+/// A read or a model call is made again then, and a model call is paid twice.
+const OTHERS: Duration = Duration::from_secs(90);
 
 /// How long a step may be silent until its worker counts as lost, where its agent says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

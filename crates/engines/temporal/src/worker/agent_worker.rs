@@ -12,10 +12,9 @@ use futures::future::LocalBoxFuture;
 use neuron_engine::{RunClient as _, SegmentSize};
 use neuron_executor::{Agents, EventSink, Executors, NoSink};
 use temporalio_client::Client;
-use temporalio_common::worker::WorkerDeploymentOptions;
-use temporalio_sdk::{
-    Runtime, Worker, WorkerOptions, WorkflowRegistrationError, runtime::RuntimeOptions,
-};
+use temporalio_common::{telemetry::TelemetryOptions, worker::WorkerDeploymentOptions};
+use temporalio_sdk::{Worker, WorkerOptions, WorkflowRegistrationError};
+use temporalio_sdk_core::CoreRuntime;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -29,6 +28,7 @@ use crate::{
     },
     wire::names::DEFAULT_TASK_QUEUE,
     worker::{
+        patient,
         slots::Slots,
         worker_error::{WorkerError, failed},
     },
@@ -55,7 +55,7 @@ pub struct AgentWorker {
     registered: Arc<Registered>,
     stopping: CancellationToken,
     // The worker reports to it for as long as it lives.
-    _runtime: Runtime,
+    _runtime: CoreRuntime,
 }
 
 type Register = fn(
@@ -96,7 +96,7 @@ pub struct AgentWorkerBuilder {
     pub(super) segments: Segments,
     pub(super) search_attributes: SearchAttributes,
     accepts_definitions: bool,
-    runtime: RuntimeOptions,
+    telemetry: TelemetryOptions,
 }
 
 impl AgentWorker {
@@ -123,7 +123,7 @@ impl AgentWorker {
             segments: Segments::default(),
             search_attributes: SearchAttributes::default(),
             accepts_definitions: false,
-            runtime: RuntimeOptions::default(),
+            telemetry: TelemetryOptions::default(),
         }
     }
 
@@ -266,9 +266,9 @@ impl AgentWorkerBuilder {
         self
     }
 
-    /// Sets the SDK's runtime options: metrics, logs.
-    pub fn runtime(mut self, options: RuntimeOptions) -> Self {
-        self.runtime = options;
+    /// Sets where the SDK's metrics and logs go. Default is nowhere.
+    pub fn telemetry(mut self, options: TelemetryOptions) -> Self {
+        self.telemetry = options;
         self
     }
 
@@ -278,8 +278,6 @@ impl AgentWorkerBuilder {
     ///
     /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
-        let runtime =
-            Runtime::from_current_tokio(self.runtime).map_err(failed("cannot be started"))?;
         let segments = Arc::new(self.segments);
         let registered = Arc::new(Registered::new(self.search_attributes));
         self.options.tuner = self.slots.into();
@@ -304,8 +302,7 @@ impl AgentWorkerBuilder {
                 heartbeat_interval: self.heartbeat_interval,
             },
         });
-        let worker = Worker::new(&runtime, self.client.clone(), self.options)
-            .map_err(failed("cannot be started"))?;
+        let (runtime, worker) = patient::worker(self.telemetry, &self.client, self.options)?;
         Ok(AgentWorker {
             worker,
             client: self.client,

@@ -75,8 +75,8 @@ impl AgentWorkerBuilder {
     }
 
     /// Sets how long writes, and all other steps, may be silent until their worker counts as lost, where their agent
-    /// says nothing. A write whose worker is lost has an unknown outcome; another step is made again. Default is 90 s and
-    /// 30 s.
+    /// says nothing. A write whose worker is lost has an unknown outcome; another step is made again. Default is 90 s for
+    /// both.
     ///
     /// It is that of the worker that schedules a step.
     pub fn heartbeat_timeouts(mut self, writes: Duration, others: Duration) -> Self {

@@ -68,6 +68,11 @@ impl Stage {
         }
     }
 
+    /// Where the server listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Starts a worker on a thread of its own.
     pub(crate) fn worker(&self, executor: &Executor) -> TestWorker {
         self.worker_with(executor, |builder| builder)
@@ -246,7 +251,7 @@ impl Stage {
     }
 }
 
-async fn connect(address: &str) -> AgentClient {
+pub(crate) async fn connect(address: &str) -> AgentClient {
     until(async || AgentClient::connect_to(address, "default").await.ok()).await
 }
 

@@ -28,7 +28,7 @@ impl Program {
     ///
     /// [`CliError::NoProgram`].
     pub(super) fn find(self) -> Result<PathBuf, CliError> {
-        if let Some(path) = env::var_os(self.variable).filter(|path| !path.is_empty()) {
+        if let Some(path) = neuron_worker::variable(self.variable) {
             return Ok(path.into());
         }
         self.on_path()

@@ -40,6 +40,8 @@ pub(crate) struct Asker {
     sent: BTreeMap<String, (Ticket, bool)>,
     /// Nothing goes on but questions.
     waits: bool,
+    /// Where calls are made: a decision is for it too.
+    directory: Option<String>,
 }
 
 impl Asker {
@@ -65,6 +67,7 @@ impl Asker {
             put_off: BTreeSet::new(),
             sent: BTreeMap::new(),
             waits: status.state.waits_for_person(),
+            directory: status.directory.clone(),
         }
     }
 
@@ -89,13 +92,20 @@ impl Asker {
     }
 
     async fn put(&mut self, ticket: Ticket) -> Result<(), CliError> {
+        // It is not known of a run that has just begun.
+        if self.directory.is_none() {
+            let status = self.run.status().await;
+            self.directory = status.ok().and_then(|status| status.directory);
+        }
+        let directory = self.directory.clone();
         let (reader, mut question) = LineReader::new().await.map_err(CliError::Terminal)?;
         self.progress.pause();
         let mut cursor = Cursor { behind: true };
         let asked = ticket.clone();
         let run_id = self.run.id().clone();
-        let mut asking =
-            tokio::task::spawn_blocking(move || question::ask(&reader, &run_id, &asked));
+        let mut asking = tokio::task::spawn_blocking(move || {
+            question::ask(&reader, &run_id, &asked, directory.as_deref())
+        });
         let answer = loop {
             tokio::select! {
                 answer = &mut asking => break answer,

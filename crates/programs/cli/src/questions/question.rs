@@ -24,6 +24,15 @@ const HELP: &str = "answer y, a, n, e or l; a also answers later calls, and asks
                     a or n is your comment";
 const HELP_ONCE: &str = "answer y, n, e or l; what you write after y or n is your comment";
 
+/// How many lines are taken in at one glance.
+const FEW: usize = 12;
+/// How long a line may be that is no more than a few on any screen, in characters.
+const LONG: usize = 400;
+/// How many lines stand around the subject of a question.
+const AROUND: usize = 10;
+/// How much of a line is said again, in characters.
+const SHORT: usize = 100;
+
 /// What a person says to a ticket.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
@@ -53,7 +62,12 @@ pub(crate) enum Answer {
 /// # Errors
 ///
 /// The terminal's.
-pub(crate) fn ask(reader: &LineReader, run_id: &RunId, ticket: &Ticket) -> io::Result<Answer> {
+pub(crate) fn ask(
+    reader: &LineReader,
+    run_id: &RunId,
+    ticket: &Ticket,
+    directory: Option<&str>,
+) -> io::Result<Answer> {
     let id = shown::line(&ticket.ticket);
     let subject = shown::line(ticket.subject());
     note(&match ticket.kind {
@@ -74,10 +88,17 @@ pub(crate) fn ask(reader: &LineReader, run_id: &RunId, ticket: &Ticket) -> io::R
             Some(_) => "  what it would do:",
         });
     }
-    for line in shown_ticket::subject(ticket) {
+    let lines = shown_ticket::subject(ticket);
+    for line in &lines {
         note(&format!("    {line}"));
     }
+    if let Some(directory) = directory.filter(|_| ticket.tool.is_some()) {
+        note(&format!("  directory: {}", shown::line(directory)));
+    }
     note(&shown_ticket::details(ticket));
+    if let Some(summary) = summary(&lines, keyboard::rows()) {
+        note(&summary);
+    }
     reader.forget_typed();
     match ticket.kind {
         TicketKind::Call => ask_about_call(reader, ticket),
@@ -85,6 +106,22 @@ pub(crate) fn ask(reader: &LineReader, run_id: &RunId, ticket: &Ticket) -> io::R
         TicketKind::External => Ok(Answer::Later),
         _ => ask_for_text(reader, ticket),
     }
+}
+
+/// What is said beside the question where its subject may not be on the screen any more: how many lines there are, and the
+/// first that says something.
+fn summary(lines: &[String], rows: usize) -> Option<String> {
+    // What stands around the subject takes lines too, and a long line several.
+    let fits = lines.len() <= FEW && lines.iter().all(|line| line.chars().count() <= LONG);
+    if fits && lines.len() + AROUND <= rows {
+        return None;
+    }
+    let count = lines.len();
+    let first = lines.first().map(String::as_str).unwrap_or_default();
+    let first = shown::short_line(first, SHORT);
+    Some(format!(
+        "  above: {count} lines, not all of them on the screen perhaps; the first is: {first}"
+    ))
 }
 
 fn ask_for_text(reader: &LineReader, ticket: &Ticket) -> io::Result<Answer> {
@@ -252,4 +289,25 @@ fn stderr_handle() -> io::Result<std::process::Stdio> {
 /// Arguments as a person reads them.
 pub(crate) fn pretty(args: &Value) -> String {
     serde_json::to_string_pretty(args).unwrap_or_else(|_| args.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_long_is_said_again_in_short() {
+        let lines = |count: usize| (0..count).map(|number| format!("> line {number}"));
+        let few: Vec<String> = lines(5).collect();
+        assert_eq!(summary(&few, 24), None);
+        assert!(summary(&few, 10).is_some(), "on a low screen");
+        let many: Vec<String> = ["$ curl x | sh".to_owned()]
+            .into_iter()
+            .chain(lines(300))
+            .collect();
+        let said = summary(&many, 1000).unwrap();
+        assert!(said.contains("301 lines"), "{said}");
+        assert!(said.ends_with("$ curl x | sh"), "{said}");
+        assert!(summary(&["x".repeat(5000)], 24).is_some());
+    }
 }

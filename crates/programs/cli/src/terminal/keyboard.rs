@@ -10,10 +10,16 @@ use std::{
     process::Stdio,
 };
 
-use rustix::{process::getpgrp, termios::tcgetpgrp};
+use rustix::{
+    process::getpgrp,
+    termios::{tcgetpgrp, tcgetwinsize},
+};
 
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
+
+/// How many lines a terminal has that does not say it.
+const USUAL_ROWS: usize = 24;
 
 /// Where answers are typed.
 #[derive(Debug)]
@@ -68,6 +74,13 @@ pub(crate) fn for_program() -> io::Result<Stdio> {
 /// standard input is a pipe or a file. Who gives `/dev/null` as input does not want to be asked.
 pub(crate) fn can_ask() -> bool {
     stderr().is_terminal() && (stdin().is_terminal() || (is_given_text() && has_terminal()))
+}
+
+/// How many lines the terminal has on which questions are shown; a usual number where that is not known.
+pub(crate) fn rows() -> usize {
+    let size = tcgetwinsize(stderr());
+    let rows = size.map_or(0, |size| usize::from(size.ws_row));
+    if rows == 0 { USUAL_ROWS } else { rows }
 }
 
 /// Whether standard input is a pipe or a file.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use neuron_types::shown_json;
 use serde::Serialize;
 
 use crate::{CliError, terminal::shown};
@@ -32,15 +33,16 @@ impl Output {
         self.terminal && !self.json
     }
 
-    /// Writes a value on one line.
+    /// Writes a value on one line. What a terminal would obey is escaped in it, and it is the same JSON.
     ///
     /// # Errors
     ///
     /// [`CliError::Stdout`].
     pub(crate) fn value(self, value: &impl Serialize) -> Result<(), CliError> {
-        let mut line = serde_json::to_string(value)
+        let line = serde_json::to_string(value)
             .map_err(io::Error::from)
             .map_err(CliError::Stdout)?;
+        let mut line = shown_json(line);
         line.push('\n');
         write(&line)
     }

@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
+use neuron_types::{is_control, is_invisible};
 use serde_json::Value;
 
 /// The longest tool arguments on a line of progress, in characters.
@@ -15,12 +16,12 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
 
 /// Escapes the same, line breaks and tabs included, and characters that cannot be seen: always one line.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    escape(text, |c| is_control(c) || is_invisible(c))
+    escape(text, is_invisible)
 }
 
 /// A line of a program, a diff or a result: escapes the same but for tabs, which are part of its form.
 pub(crate) fn code(text: &str) -> Cow<'_, str> {
-    escape(text, |c| (is_control(c) && c != '\t') || is_invisible(c))
+    escape(text, |c| is_invisible(c) && c != '\t')
 }
 
 /// One line of at most `most` characters, with `…` where something was cut.
@@ -73,23 +74,6 @@ fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Control characters, and the ones that reorder what stands around them.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Characters without a width. Some languages and emoji need them, an argument that a person decides about
-/// does not.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -102,6 +86,8 @@ mod tests {
         assert_eq!(line("\u{9b}31m\u{7f}"), r"\u{9b}31m\u{7f}");
         assert_eq!(line("safe\u{202e}txt.exe"), r"safe\u{202e}txt.exe");
         assert_eq!(line("\u{e0041}"), r"\u{e0041}");
+        assert_eq!(line("a\u{61c}b"), r"a\u{61c}b");
+        assert_eq!(code("ls\u{2800}\u{3164}x\t1"), "ls\\u{2800}\\u{3164}x\t1");
     }
 
     #[test]

@@ -43,6 +43,27 @@ fn the_environment_can_name_the_agent_file() {
 }
 
 #[test]
+fn a_variable_that_is_empty_is_as_if_it_were_not_set() {
+    let home = Home::new();
+    let mut command = home.command(&["agents", "--json"]);
+    for name in [
+        "NEURON_CONFIG",
+        "NEURON_ENGINE",
+        "NEURON_GRACE",
+        "NEURON_HOME",
+        "NEURON_TASK_QUEUE",
+        "NEURON_TRUST",
+    ] {
+        command.env(name, "");
+    }
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let agents: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(agents[0]["name"], "default");
+}
+
+#[test]
 fn an_unknown_agent_is_refused_with_those_that_there_are() {
     let home = Home::new();
     home.write("neuron.toml", "[agents.writer]\nmodel = \"demo/demo\"\n");

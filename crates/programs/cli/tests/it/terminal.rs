@@ -64,6 +64,23 @@ fn yes_makes_the_call() {
 }
 
 #[test]
+fn beside_the_question_about_a_long_call_stand_its_length_its_first_line_and_the_directory() {
+    let command = format!("curl x | sh{}", "\n# nothing".repeat(300));
+    let home = Home::with_script(&one_command(&command), ASKS);
+    let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
+    session.exp_string("may it call bash?").unwrap();
+    let directory = home.dir().canonicalize().unwrap();
+    session
+        .exp_string(&format!("directory: {}", directory.display()))
+        .unwrap();
+    session.exp_string("above: 301 lines").unwrap();
+    session.exp_string("the first is: $ curl x | sh").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("l").unwrap();
+    session.exp_eof().unwrap();
+}
+
+#[test]
 fn a_prompt_from_a_pipe_leaves_the_terminal_for_answers() {
     let home = Home::with_script(&one_command("echo made > made"), ASKS);
     let neuron = home.command(&[]);

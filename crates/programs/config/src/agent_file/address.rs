@@ -1,4 +1,4 @@
-//! Whether a secret may go to an address.
+//! Where an address leads: to this machine or another, and whether a secret may go there.
 
 use std::net::IpAddr;
 
@@ -14,6 +14,12 @@ pub(crate) fn unencrypted_host(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let host = url.host_str()?;
     (url.scheme() == "http" && !is_here(host)).then(|| host.to_owned())
+}
+
+/// Whether an address is one of this machine. What cannot be read is not, wherever it leads.
+pub(crate) fn is_of_this_machine(address: &str) -> bool {
+    let url = Url::parse(address.trim());
+    url.is_ok_and(|url| url.host_str().is_some_and(is_here))
 }
 
 fn is_here(host: &str) -> bool {
@@ -38,6 +44,12 @@ mod tests {
             "http://2130706433/",
         ] {
             assert_eq!(unencrypted_host(address), None, "{address}");
+            let is_here = !address.contains("models.example.org");
+            assert_eq!(
+                is_of_this_machine(&address.to_lowercase()),
+                is_here,
+                "{address}"
+            );
         }
         for (address, host) in [
             ("http://models.example.org/v1", "models.example.org"),
@@ -55,6 +67,7 @@ mod tests {
                 Some(host),
                 "{address}"
             );
+            assert!(!is_of_this_machine(address), "{address}");
         }
     }
 }

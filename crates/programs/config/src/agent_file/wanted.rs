@@ -4,10 +4,11 @@ use neuron_sandbox::Sandbox;
 use neuron_types::{ApprovalRules, CallPattern};
 
 use crate::agent_file::{
+    address::is_of_this_machine,
     definitions::Definitions,
     providers::Kind,
     sources::Sources,
-    wants::{WantedKey, WantedProgram, Wants},
+    wants::{WantedAddress, WantedKey, WantedProgram, Wants},
 };
 
 /// The built-in tool that runs commands.
@@ -43,6 +44,24 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
         }))
     });
     let servers = servers.flatten();
+    let told = file.providers.iter().filter_map(|(name, settings)| {
+        let address = settings.base_url.as_ref()?;
+        let is_keyless = settings.key_variables.is_empty();
+        let is_told = is_keyless && !is_own(settings.kind, address) && !is_of_this_machine(address);
+        is_told.then(|| WantedAddress {
+            sender: format!("provider {name}"),
+            address: address.clone(),
+        })
+    });
+    let asked = file.mcp.iter().filter_map(|(name, settings)| {
+        let address = settings.url.as_ref()?;
+        let is_keyless = settings.token_env.is_none() && settings.headers_env.is_empty();
+        let is_told = is_keyless && !is_of_this_machine(address);
+        is_told.then(|| WantedAddress {
+            sender: format!("MCP server {name}"),
+            address: address.clone(),
+        })
+    });
     let commands = file.agents.iter().filter(|(_, agent)| {
         let mut tools = agent.spec.head.tools.iter();
         tools.any(|tool| tool.name == BASH) && is_free(&agent.spec.approvals, BASH)
@@ -58,6 +77,7 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
     Wants {
         programs: programs.collect(),
         keys: providers.chain(servers).collect(),
+        addresses: told.chain(asked).collect(),
         commands: commands.map(|(name, _)| name.clone()).collect(),
         outside: outside.map(|(name, _)| name.clone()).collect(),
         files: sources.outside.clone(),

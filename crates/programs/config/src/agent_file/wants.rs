@@ -15,6 +15,8 @@ pub struct Wants {
     pub programs: Vec<WantedProgram>,
     /// Keys that are sent elsewhere than to the vendor that they are for.
     pub keys: Vec<WantedKey>,
+    /// Addresses of other machines that something is sent to without a key, but for those of vendors.
+    pub addresses: Vec<WantedAddress>,
     /// Agents that can run commands which nobody is asked about.
     pub commands: Vec<String>,
     /// Agents whose file tools may leave the working directory.
@@ -47,6 +49,17 @@ pub struct WantedKey {
     pub variables: Vec<String>,
 }
 
+/// An address that a file has things sent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WantedAddress {
+    /// Who sends them: `provider NAME`, which sends the whole conversation, or `MCP server NAME`, which sends what a model
+    /// passes on.
+    pub sender: String,
+    /// Where they are sent.
+    pub address: String,
+}
+
 impl Wants {
     /// Whether there is nothing to trust the file with.
     #[must_use]
@@ -73,6 +86,9 @@ impl Wants {
                 key.address, key.sender
             )
         });
+        let addresses = self.addresses.iter();
+        let addresses =
+            addresses.map(|it| format!("send what agents read to {} ({})", it.address, it.sender));
         let commands = self.commands.iter();
         let commands = commands
             .map(|agent| format!("run commands that nobody is asked about (agent {agent}, bash)"));
@@ -81,8 +97,8 @@ impl Wants {
             outside.map(|agent| format!("use files outside the working directory (agent {agent})"));
         let files = self.files.iter();
         let files = files.map(|path| format!("give {} to a model", path.display()));
-        let lines = programs.chain(keys).chain(commands).chain(outside);
-        lines.chain(files).map(one_line).collect()
+        let lines = programs.chain(keys).chain(addresses).chain(commands);
+        lines.chain(outside).chain(files).map(one_line).collect()
     }
 }
 

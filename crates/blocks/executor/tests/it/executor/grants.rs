@@ -4,8 +4,9 @@ use neuron_executor::{Agents, Executor, Executors, Needed};
 use neuron_testing::effects::{TestHook, TestTool, call, scope, text_of};
 use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
-    AgentSpec, ApprovalRules, FailureKind, HookAction, HookEvent, RequestHead, ToolAnnotations,
-    ToolDefinition, ToolDyn as _, ToolEffects, ToolOutput,
+    AgentSpec, Approval, ApprovalRules, Decision, FailureKind, HookAction, HookEvent, RequestHead,
+    Ticket, ToolAnnotations, ToolCall, ToolDefinition, ToolDyn as _, ToolEffects, ToolOutput,
+    ticket_digest,
 };
 use serde_json::json;
 
@@ -26,6 +27,24 @@ fn agent(tools: Vec<ToolDefinition>) -> AgentSpec {
     AgentSpec {
         head: head.into(),
         ..AgentSpec::default()
+    }
+}
+
+/// The call of the tool that somebody approved.
+fn approved(args: serde_json::Value) -> ToolCall {
+    let mut ticket = Ticket {
+        ticket: "t2-1".into(),
+        run: Some(scope().run_id),
+        tool: Some("echo".into()),
+        args: Some(args.clone()),
+        ..Ticket::default()
+    };
+    ticket.digest = ticket_digest(&ticket, None, None);
+    let approval = Approval::of(&ticket, vec![Decision::approve(&ticket)], "", None);
+    let call = call("echo", args);
+    ToolCall {
+        approval: Some(Box::new(approval.beside(&call.input))),
+        ..call
     }
 }
 
@@ -124,12 +143,13 @@ async fn what_is_allowed_by_one_name_only_is_not_called_without_a_question() {
     };
     let executor = Executor::builder().tools(tools).cwd(root).build();
     let executor = executor.granting(&spec);
-    // Whoever was asked about the last knew what it is.
-    for (path, is_made) in [("src/x", true), ("src/link/x", false), ("other/x", true)] {
+    for (path, is_made) in [("src/x", true), ("src/link/x", false), ("other/x", false)] {
         let write = call("write_file", json!({"path": path, "content": "x"}));
-        let output = executor.call_tool(&scope(), &write).await.unwrap();
-        assert_eq!(!output.is_error, is_made, "{path}: {}", text_of(&output));
-        assert_eq!(text_of(&output).contains("nobody was asked"), !is_made);
+        let made = executor.call_tool(&scope(), &write).await;
+        let failed = made.as_ref().map_err(|failure| failure.kind).err();
+        assert_eq!(failed.is_none(), is_made, "{path}: {made:?}");
+        assert!(failed.is_none_or(|kind| kind == FailureKind::NotApproved));
+        assert_eq!(root.join(path).exists(), is_made, "{path}");
     }
 }
 
@@ -154,7 +174,7 @@ async fn what_a_hook_makes_of_a_call_is_asked_about_for_no_other_reason_than_the
         ..agent(vec![tool.definition()])
     });
     for (text, is_made) in [("plain", true), ("free", false), ("checked", true)] {
-        let echo = call("echo", json!({ "text": text }));
+        let echo = approved(json!({ "text": text }));
         let output = executor.call_tool(&scope(), &echo).await.unwrap();
         assert_eq!(!output.is_error, is_made, "{text}: {}", text_of(&output));
     }

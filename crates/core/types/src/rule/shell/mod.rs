@@ -2,6 +2,7 @@
 
 mod command;
 mod document;
+mod evaluated;
 mod program;
 mod reader;
 mod script;

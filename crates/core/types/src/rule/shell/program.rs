@@ -54,6 +54,12 @@ pub(crate) const EVALUATORS: [&str; 19] = [
     "script", "sg", "sh", "ssh", "su", "toybox", "trap", "watch", "zsh",
 ];
 
+/// Those of these that execute commands of the shell's own.
+const PASSING: [&str; 5] = ["builtin", "command", "coproc", "function", "time"];
+
+/// Those of the shell's own that execute a file, which may be what they read.
+const SOURCES: [&str; 2] = [".", "source"];
+
 /// Those that execute what they read, if no argument says what.
 pub(crate) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"];
 
@@ -70,8 +76,25 @@ pub(crate) fn has_shell(commands: &[Vec<Word>]) -> bool {
             .is_some_and(|word| may_be_one_of(word, &CARRIERS));
         words.first().is_some_and(|word| !is_known(word))
             || words.iter().any(|word| is_one_of(word, &EVALUATORS))
+            || starts(words).any(|(name, _)| is_source(name))
             || carries && !words.iter().all(is_known)
     })
+}
+
+/// Whether it executes a file in the shell itself.
+pub(crate) fn is_source(name: &Word) -> bool {
+    let is_known = |name: String| SOURCES.contains(&name.as_str());
+    name.text().is_some_and(is_known)
+}
+
+/// The command, and each of the shell's own that it may execute, with the arguments.
+pub(crate) fn starts(words: &[Word]) -> impl Iterator<Item = (&Word, &[Word])> {
+    let words = program_of(words);
+    let carries = words
+        .first()
+        .is_some_and(|word| may_be_one_of(word, &PASSING));
+    let starts = if carries { words.len() } else { 1 };
+    (0..starts).filter_map(|start| words.get(start..)?.split_first())
 }
 
 /// The command without assignments and words of the shell before it.

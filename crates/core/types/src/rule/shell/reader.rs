@@ -1,6 +1,11 @@
 //! Reads a script into its commands, as a POSIX shell and Bash do.
 
-use crate::rule::shell::{document::Document, program::has_shell, word::Word};
+use crate::rule::shell::{
+    document::Document,
+    evaluated::{Evaluation, may_evaluate, plants},
+    program::has_shell,
+    word::Word,
+};
 
 /// How deep commands in commands are read.
 const MAX_DEPTH: usize = 12;
@@ -14,6 +19,8 @@ pub(crate) struct Found {
     pub(crate) is_simple: bool,
     /// Whether these are all commands.
     pub(crate) is_complete: bool,
+    /// What the shell may evaluate of texts that it was not given as commands.
+    pub(crate) evaluation: Evaluation,
 }
 
 /// Reads a script.
@@ -79,6 +86,7 @@ impl<'a> Reader<'a> {
                 commands: Vec::new(),
                 is_simple: true,
                 is_complete: true,
+                evaluation: Evaluation::default(),
             },
             documents: Vec::new(),
             texts: Vec::new(),
@@ -95,6 +103,11 @@ impl<'a> Reader<'a> {
                 None => self.not_complete(),
             }
         }
+        if self.found.evaluation.is_possible(&self.found.commands) {
+            self.not_complete();
+        }
+        let is_evaluated = |words: &Vec<Word>| may_evaluate(words);
+        self.found.is_simple &= !self.found.commands.iter().any(is_evaluated);
         let is_assignment = |words: &Vec<Word>| words.first().is_some_and(Word::is_assignment);
         let commands = &self.found.commands;
         self.found.is_simple &= commands.len() == 1 && !commands.iter().any(is_assignment);
@@ -179,6 +192,7 @@ impl<'a> Reader<'a> {
                     self.end_command(&mut command);
                     level += 1;
                     if self.is_next("(") && arithmetic.is_none() {
+                        self.found.evaluation.calculates = true;
                         arithmetic = Some(level);
                     }
                 }
@@ -256,7 +270,7 @@ impl<'a> Reader<'a> {
                     command.word().push('{');
                 } else {
                     // Several words, maybe.
-                    command.word().cut();
+                    command.word().cut('{');
                 }
             }
             '}' | '!' => {
@@ -283,6 +297,7 @@ impl<'a> Reader<'a> {
         let Some(word) = command.word.take() else {
             return;
         };
+        self.found.evaluation.plants |= plants(word.written());
         match command.operand.take() {
             None => command.words.push(word),
             Some(Operand::File) => {}
@@ -326,6 +341,7 @@ impl<'a> Reader<'a> {
                 return;
             };
             self.rest = rest.strip_prefix('\n').unwrap_or(rest);
+            self.found.evaluation.plants |= plants(text);
             if !document.is_literal {
                 // A line may go on in the next, and the document end there.
                 if text.contains("\\\n") {
@@ -467,6 +483,7 @@ impl<'a> Reader<'a> {
         }
         self.depth += 1;
         let is_double = self.is_next("(");
+        self.found.evaluation.calculates |= is_double;
         // The documents of this line begin after it, and not inside.
         let documents = std::mem::take(&mut self.documents);
         self.commands(Closing::Parenthesis { is_double });
@@ -490,9 +507,15 @@ impl<'a> Reader<'a> {
         }
         self.depth += 1;
         let mut inside = Word::default();
+        // A variable that another names.
+        self.found.evaluation.calculates |= self.rest.starts_with('!');
         loop {
             match self.next() {
                 Some('}') => break,
+                // The place in a list, or in a text.
+                Some('[' | ':') => self.found.evaluation.calculates = true,
+                // A prompt, whose commands are executed.
+                Some('@') if self.rest.starts_with("P}") => self.not_complete(),
                 Some('\\') => {
                     self.next();
                 }
@@ -553,7 +576,7 @@ impl<'a> Reader<'a> {
             }
         } else {
             // The names of files may have any of what follows.
-            word.cut();
+            word.cut('[');
         }
     }
 
@@ -566,6 +589,7 @@ impl<'a> Reader<'a> {
         let mut reader = Reader::new(text, self.depth + 1);
         read(&mut reader);
         self.found.is_complete &= reader.found.is_complete;
+        self.found.evaluation.add(&reader.found.evaluation);
         self.found.commands.extend(reader.found.commands);
         self.texts.extend(reader.texts);
     }

@@ -36,6 +36,7 @@ impl Script {
             is_simple: !words.is_empty(),
             is_complete: true,
             commands: vec![words.iter().map(|word| Word::literal(word)).collect()],
+            ..Found::default()
         };
         let text = words.join(" ");
         Self::of(text, &found)

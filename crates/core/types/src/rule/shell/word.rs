@@ -12,6 +12,8 @@ pub(crate) struct Word {
     pub(crate) is_open: bool,
     /// Nothing is known of the rest of it.
     is_cut: bool,
+    /// Its characters as far as they are written, also those of which it is not known what becomes of them.
+    written: String,
 }
 
 impl Word {
@@ -20,6 +22,7 @@ impl Word {
         Self {
             pieces: text.chars().map(Piece::Char).collect(),
             is_quoted: true,
+            written: text.to_owned(),
             ..Self::default()
         }
     }
@@ -34,6 +37,7 @@ impl Word {
     }
 
     pub(crate) fn push(&mut self, c: char) {
+        self.written.push(c);
         if !self.is_cut {
             self.pieces.push(Piece::Char(c));
         }
@@ -46,14 +50,25 @@ impl Word {
         }
     }
 
-    /// Has the shell make anything of the rest of it.
-    pub(crate) fn cut(&mut self) {
+    /// Has the shell make anything of this character and of the rest of it.
+    pub(crate) fn cut(&mut self, c: char) {
+        self.written.push(c);
         self.push_unknown(false);
         self.is_cut = true;
     }
 
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
+    }
+
+    /// Its characters without quotes, as far as they are written.
+    pub(crate) fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Whether some of it is not known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.pieces.contains(&Piece::Unknown)
     }
 
     /// Its text; `None` if not all of it is known.

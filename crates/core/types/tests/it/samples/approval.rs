@@ -91,6 +91,7 @@ pub(crate) fn open_ticket() -> OpenTicket {
         pending: None,
         queued: decisions().into_iter().take(1).collect(),
         verifying: Some(1_000_000_001),
+        approvals: decisions().into_iter().take(1).collect(),
         taken_up: 1,
     }
 }

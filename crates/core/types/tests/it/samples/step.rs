@@ -5,7 +5,7 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-pub(crate) const FAILURE_KINDS: [FailureKind; 23] = [
+pub(crate) const FAILURE_KINDS: [FailureKind; 24] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -27,6 +27,7 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 23] = [
     FailureKind::OutcomeUnknown,
     FailureKind::InvalidAnswer,
     FailureKind::NoWorker,
+    FailureKind::NotApproved,
     FailureKind::WorkerLost,
     FailureKind::Internal,
 ];
@@ -67,6 +68,10 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         agent: None,
         nonce: (position == 0).then(|| Uuid::from_u128(7)),
         tenant: None,
+        allow: match position {
+            0 => vec!["bash(command=git status*)".to_owned()],
+            _ => Vec::new(),
+        },
         priority: match position {
             1 => Priority::Batch,
             _ => Priority::Interactive,

@@ -1,7 +1,7 @@
 use neuron_types::{
-    Always, ApprovalRules, AskRule, Asking, CallerRules, DecidedAt, Decision, Given, OnExpiry,
-    OpenTicket, PermissionDecision, RememberedCalls, RememberedDecision, Ticket, TicketKind,
-    Verdict,
+    Always, Approval, ApprovalRules, AskRule, Asking, CallerRules, DecidedAt, Decision, Given,
+    OnExpiry, OpenTicket, PermissionDecision, RememberedCalls, RememberedDecision, Ticket,
+    TicketKind, Verdict,
 };
 use proptest::{option, prelude::*};
 
@@ -21,7 +21,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn asking()(rule in ask_rule()) -> Asking {
+    pub(crate) fn asking()(rule in ask_rule()) -> Asking {
         let AskRule { call, from, needed, within, then } = rule;
         Asking { reason: call, from, needed, within, then }
     }
@@ -36,6 +36,19 @@ pub(crate) fn permission_decision() -> impl Strategy<Value = PermissionDecision>
 }
 
 prop_compose! {
+    pub(crate) fn approval()(
+        [ticket, definition] in [text(), text()],
+        [directory, prefix, fingerprint, text_sha256, diff_sha256] in [(); 5].map(|()| option::of(text())),
+        args in optional_json(),
+        decisions in few(decision().boxed()),
+    ) -> Approval {
+        Approval {
+            ticket, definition, directory, args, prefix, fingerprint, text_sha256, diff_sha256, decisions,
+        }
+    }
+}
+
+prop_compose! {
     fn remembered()(
         tool in text(),
         reason in text(),
@@ -47,8 +60,9 @@ prop_compose! {
         verdict in verdict(),
         comment in option::of(text()),
         approver in option::of(text()),
+        approval in option::of(approval().boxed().prop_map(Box::new)),
     ) -> RememberedDecision {
-        RememberedDecision { tool, reason, calls, verdict, comment, approver }
+        RememberedDecision { tool, reason, calls, verdict, comment, approver, approval }
     }
 }
 
@@ -131,9 +145,10 @@ prop_compose! {
         pending in option::of(pending().boxed()),
         queued in few(decision().boxed()),
         verifying in any::<Option<u32>>(),
+        approvals in few(decision().boxed()),
         taken_up in any::<u32>(),
     ) -> OpenTicket {
-        OpenTicket { ticket, position, lifetime, pending, queued, verifying, taken_up }
+        OpenTicket { ticket, position, lifetime, pending, queued, verifying, approvals, taken_up }
     }
 }
 

@@ -5,7 +5,7 @@ use neuron_types::{
 use proptest::{option, prelude::*};
 use uuid::Uuid;
 
-use super::{few, finite, millis, one_of, response::spent, text, tool::effects};
+use super::{approval::asking, few, finite, millis, one_of, response::spent, text, tool::effects};
 use crate::samples::{self, step::FAILURE_KINDS};
 
 pub(crate) fn failure_kind() -> impl Strategy<Value = FailureKind> {
@@ -20,8 +20,9 @@ prop_compose! {
         retry_after in option::of(millis()),
         retryable in any::<bool>(),
         spent in option::of(spent()),
+        asking in option::of(asking().boxed().prop_map(Box::new)),
     ) -> StepFailure {
-        StepFailure { kind, message, status, retry_after, retryable, spent }
+        StepFailure { kind, message, status, retry_after, retryable, spent, asking }
     }
 }
 
@@ -84,11 +85,12 @@ prop_compose! {
         agent in proptest::option::of("[a-z]{1,8}"),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
         tenant in option::of("[a-z]{1,8}"),
+        allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
     ) -> ActivityOptions {
         ActivityOptions {
-            step, agent, nonce, tenant, priority, effects, start_to_close_timeout, retry_policy,
-            activity,
+            step, agent, nonce, tenant, allow, priority, effects, start_to_close_timeout,
+            retry_policy, activity,
         }
     }
 }

@@ -7,7 +7,8 @@ use neuron_types::{
 use proptest::{collection, option, prelude::*};
 
 use super::{
-    few, json, message::content_item, millis, one_of, optional_json, request::cache_control, text,
+    approval::approval, few, json, message::content_item, millis, one_of, optional_json,
+    request::cache_control, text,
 };
 use crate::samples::tool::EFFECTS;
 
@@ -56,8 +57,9 @@ prop_compose! {
         input in json(),
         resumed in option::of(resumed()),
         preview in option::of(text()),
+        approval in option::of(approval().boxed().prop_map(Box::new)),
     ) -> ToolCall {
-        ToolCall { id, name, input, resumed, preview }
+        ToolCall { id, name, input, resumed, preview, approval }
     }
 }
 

@@ -46,13 +46,13 @@ impl JournaledContext {
         let token = CancellationToken::new();
         let is_write = options.effects == ToolEffects::Write;
         let mut flight = self.flight();
-        let group = flight.group(&self.core, &self.executor);
+        let group = flight.group(&self.core, self.executor());
         if is_write {
             group.join(Arc::clone(&operation), token.clone());
         }
         let step = Step {
             core: Arc::clone(&self.core),
-            executor: self.executor.clone(),
+            executor: self.executor().clone(),
             sink: Arc::clone(&self.sink),
             effect,
             options: options.clone(),

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use chrono::{DateTime, Utc};
@@ -58,7 +58,9 @@ use crate::journal::{
 /// It works on a tokio runtime with time, and its futures are `Send`.
 pub struct JournaledContext {
     pub(crate) core: Arc<Core>,
-    pub(crate) executor: Executor,
+    executor: Executor,
+    /// The same, once it is known what it may do.
+    granting: OnceLock<Executor>,
     agents: Agents,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) park: ParkPolicy,
@@ -105,6 +107,7 @@ impl JournaledContext {
         Self {
             core: Arc::new(core),
             executor: executor.with_place(journal.place().clone()),
+            granting: OnceLock::new(),
             agents: Agents::default(),
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
@@ -125,6 +128,9 @@ impl JournaledContext {
 
     /// Sets the agents among which the one is looked up that the run names, and whose current definition a run is given that
     /// is to adopt it. Default is none: the run must have been started with a definition, or been taken up before.
+    ///
+    /// The executor does what the agent among them may do, and asks what it asks: see
+    /// [`Executor::granting_owner`](neuron_executor::Executor::granting_owner).
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
         let definitions = agents.definitions().cloned();
@@ -180,7 +186,16 @@ impl JournaledContext {
     /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
         let (agents, patches) = (self.agents.clone(), self.patches.clone());
-        self.core.run_start(agents, patches).await
+        let start = self.core.run_start(agents, patches).await?;
+        if let Ok(agent) = self.agents.get(&start.agent().name) {
+            let granting = || self.executor.clone().granting_owner(agent);
+            self.granting.get_or_init(granting);
+        }
+        Ok(start)
+    }
+
+    pub(crate) fn executor(&self) -> &Executor {
+        self.granting.get().unwrap_or(&self.executor)
     }
 
     /// What puts the run away from outside, for example when Ctrl-C is pressed.
@@ -231,7 +246,7 @@ impl JournaledContext {
         }
         drop(std::mem::take(&mut *self.flight()));
         // The run is over: a hook can no longer end it.
-        drop(self.core.observe(&self.executor).await);
+        drop(self.core.observe(self.executor()).await);
         Ok(self.core.finish(output.clone()).await?)
     }
 

@@ -15,6 +15,9 @@ const SHORT: usize = 100;
 /// How many entries of a list are shown; servers may have any number of resources.
 const MOST: usize = 1000;
 
+/// How many bytes of a list are shown, as JSON.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
 /// One server in `--json` output.
 #[derive(Debug, Serialize)]
 struct Listing {
@@ -129,14 +132,20 @@ async fn fill(client: &McpClient, name: &str, listing: &mut Listing) -> Result<(
     Ok(())
 }
 
-/// All pages of a list, up to [`MOST`] entries.
-async fn all<T>(
+/// All pages of a list, up to [`MOST`] entries or [`MOST_BYTES`].
+async fn all<T: Serialize>(
     page: impl AsyncFn(Option<&str>) -> Result<PaginatedList<T>, McpError>,
 ) -> Result<Vec<T>, McpError> {
     let mut items = Vec::new();
+    let mut size = 0_usize;
     let mut cursor: Option<String> = None;
     for _ in 0..MOST {
         let page = page(cursor.as_deref()).await?;
+        let json = serde_json::to_vec(&page.items);
+        size = size.saturating_add(json.map_or(usize::MAX, |json| json.len()));
+        if size > MOST_BYTES {
+            break;
+        }
         items.extend(page.items);
         cursor = page.next_cursor;
         if cursor.is_none() || items.len() >= MOST {

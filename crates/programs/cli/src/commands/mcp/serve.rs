@@ -5,7 +5,7 @@ use std::{env, net::SocketAddr};
 use neuron_mcp::{McpError, McpServer};
 use neuron_tool::builtin::PermissionChecker;
 use neuron_types::{AgentSpec, RequestHead, ToolContext};
-use neuron_worker::Interruption;
+use neuron_worker::{Interruption, variable};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -76,8 +76,8 @@ async fn serve_http(
     tools: usize,
     stop: CancellationToken,
 ) -> Result<(), CliError> {
-    let token = env::var(TOKEN_VARIABLE).ok();
-    if let Some(token) = token.filter(|token| !token.trim().is_empty()) {
+    let token = variable(TOKEN_VARIABLE).and_then(|token| token.into_string().ok());
+    if let Some(token) = token {
         server = server.token(token.trim());
     }
     // Before anything says that it is served.

@@ -119,9 +119,9 @@ pub(crate) fn executor(
     }
     check_prices(file, agent, &prices, environment)?;
     let executor = builder.prices(prices).build();
-    // The definition may be older than the file.
+    // The definition may be older than the file. Who is here owns both; workers of engines grant less.
     Ok(match file.agents.get(&agent.name) {
-        Some(known) => executor.granting(&known.spec),
+        Some(known) => executor.granting_owner(&known.spec),
         None => executor,
     })
 }

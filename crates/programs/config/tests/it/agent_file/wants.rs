@@ -32,7 +32,7 @@ fn a_file_that_starts_nothing_and_keeps_keys_where_they_belong_wants_nothing() {
         kind = "openai-chat"
         base_url = "http://127.0.0.1:8000/v1"
         [mcp.open]
-        url = "https://example.org/mcp"
+        url = "http://localhost:8931/mcp"
         [agents.default]
         model = "here/some"
         tools = ["read_file", "write_file", "bash", "mcp:open"]
@@ -84,6 +84,26 @@ fn keys_are_named_with_where_they_go() {
     send the key in OLLAMA_API_KEY to http://gpu:11434 (provider ollama)
     send the key in OPENAI_API_KEY to https://api.openai.com.example.org/v1 (provider openai)
     send the key in TRACKER_TOKEN to https://tracker.example.org/mcp (MCP server tracker)
+    ");
+}
+
+#[test]
+fn addresses_of_other_machines_are_named_though_no_key_goes_there() {
+    let text = r#"
+        [providers.far]
+        kind = "ollama"
+        base_url = "http://gpu.example.org:11434"
+        [providers.near]
+        kind = "ollama"
+        base_url = "http://[::1]:11434"
+        [mcp.open]
+        url = "https://example.org/mcp"
+        [mcp.here]
+        url = "http://127.0.0.1:8931/mcp"
+    "#;
+    insta::assert_snapshot!(lines(&format!("{text}\n{}", agent(""))), @r"
+    send what agents read to http://gpu.example.org:11434 (provider far)
+    send what agents read to https://example.org/mcp (MCP server open)
     ");
 }
 
