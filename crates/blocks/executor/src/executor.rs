@@ -85,6 +85,8 @@ pub struct Executor {
     sink: Option<Arc<dyn EventSink>>,
     /// Where its runs are.
     place: Option<Arc<Place>>,
+    /// The directory that the run worked in before.
+    moved_from: Option<Arc<Path>>,
 }
 
 /// What a step needs of an executor.
@@ -133,6 +135,14 @@ impl Executor {
     #[must_use]
     pub fn with_place(mut self, place: Place) -> Self {
         self.place = Some(Arc::new(place));
+        self
+    }
+
+    /// Says to this executor, and to its clones from now on, that somebody moved the run here on purpose from this directory:
+    /// what was decided about calls there holds here. Without it a decision holds for its own directory only.
+    #[must_use]
+    pub fn moved_from(mut self, directory: &Path) -> Self {
+        self.moved_from = Some(directory.into());
         self
     }
 
@@ -201,6 +211,7 @@ impl Executor {
                 definitions: self.definitions.clone(),
                 sink: self.sink.clone(),
                 place: self.place.clone(),
+                moved_from: self.moved_from.clone(),
             }),
             None => {
                 let known = list(self.inner.team.keys().map(String::as_str));
@@ -292,7 +303,7 @@ impl Executor {
             None => PermissionDecision::Allow,
         };
         if let PermissionDecision::Deny(reason) = &judged {
-            return Ok(denied(reason));
+            return Ok(ToolOutput::error(denied(reason)));
         }
         self.check_tool(&call.name)?;
         if tools.get(&call.name).is_none() {
@@ -388,6 +399,7 @@ impl Executor {
             place: self.place.as_deref(),
             scope,
             cwd: &self.inner.cwd,
+            moved_from: self.moved_from.as_deref(),
         };
         let grants = self.grants.as_ref();
         let definition = grants.and_then(|grants| grants.definition_of(&call.name));

@@ -19,6 +19,8 @@ pub(super) struct Approvers<'a> {
     pub(super) place: Option<&'a Place>,
     pub(super) scope: &'a StepScope,
     pub(super) cwd: &'a Path,
+    /// The directory that a run was moved from, on purpose.
+    pub(super) moved_from: Option<&'a Path>,
 }
 
 impl Approvers<'_> {
@@ -108,7 +110,8 @@ impl Approvers<'_> {
         let Some(directory) = directory else {
             return true;
         };
-        if Path::new(directory) == self.cwd {
+        let directory = Path::new(directory);
+        if directory == self.cwd || Some(directory) == self.moved_from {
             return true;
         }
         let (one, other) = (

@@ -210,6 +210,7 @@ impl ExecutorBuilder {
             definitions: None,
             sink: None,
             place: None,
+            moved_from: None,
         }
     }
 }

@@ -155,7 +155,7 @@ impl Grants {
             match self.judge_in(&judged, allow) {
                 PermissionDecision::Allow => {}
                 PermissionDecision::Deny(reason) => {
-                    return Some(denied(&reason));
+                    return Some(ToolOutput::error(denied(&reason)));
                 }
                 ask @ PermissionDecision::Ask(_) if ask == known => {}
                 PermissionDecision::Ask(Asking { reason, .. }) => {
@@ -180,8 +180,8 @@ impl Grants {
 }
 
 /// What a call is answered with that the rules deny.
-pub(crate) fn denied(reason: &str) -> ToolOutput {
-    ToolOutput::error(format!("denied: {reason}"))
+pub(crate) fn denied(reason: &str) -> String {
+    format!("denied: {reason}")
 }
 
 /// A call by its text, by its paths from the working directory, and by where those really lead.

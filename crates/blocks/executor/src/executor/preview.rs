@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    ContentItem, PermissionDecision, Preview, PreviewRequest, ToolCall, ToolContext, ToolError,
-    ToolOutput,
+    PermissionDecision, Preview, PreviewRequest, ToolCall, ToolContext, ToolError, ToolOutput,
 };
 use serde_json::Value;
 
@@ -48,7 +47,7 @@ async fn preview_of(
         }
         let judged = grants.judge(&call, &[], &context.cwd).await;
         if let PermissionDecision::Deny(reason) = judged {
-            return Some(would_fail(&text_of(&denied(&reason))));
+            return Some(would_fail(&denied(&reason)));
         }
     }
     let tool = tools.get(&call.name)?;
@@ -112,14 +111,6 @@ fn cut(mut text: String) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "\\ bytes that are not shown: {}", size - kept);
     text
-}
-
-fn text_of(output: &ToolOutput) -> String {
-    let texts = output.content.iter().filter_map(|item| match item {
-        ContentItem::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Whose decision it is.
 
-use std::fmt::Write as _;
-
 use neuron_types::{
     Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification, VerifyDecision,
-    VerifyOutcome, VerifyRequest,
+    VerifyOutcome, VerifyRequest, hex,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -75,10 +73,5 @@ pub(super) fn new_token() -> String {
 
 /// Returns the hash of a token as it stands in tickets.
 pub(super) fn sha256(token: &str) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(token.as_bytes()) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha256::digest(token.as_bytes()))
 }

@@ -76,6 +76,16 @@ impl HttpClient {
         until_over.boxed()
     }
 
+    /// An answer with its events counted, if it has any.
+    fn counted_in(&self, answer: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
+        match answer {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.counted(events), session)
+            }
+            answer => answer,
+        }
+    }
+
     fn takes(&self, event: &Sse) -> bool {
         #[derive(Deserialize)]
         struct Head {
@@ -120,12 +130,7 @@ impl StreamableHttpClient for HttpClient {
             self.usable()?
                 .post_message(uri, message, session_id, auth_header, custom_headers);
         let answer = answered(addressed(sent.await, in_session), question)?;
-        Ok(match answer {
-            StreamableHttpPostResponse::Sse(events, session) => {
-                StreamableHttpPostResponse::Sse(self.counted(events), session)
-            }
-            answer => answer,
-        })
+        Ok(self.counted_in(answer))
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -148,12 +153,7 @@ impl StreamableHttpClient for HttpClient {
             max_sse_event_size,
         );
         let answer = answered(addressed(sent.await, in_session), question)?;
-        Ok(match answer {
-            StreamableHttpPostResponse::Sse(events, session) => {
-                StreamableHttpPostResponse::Sse(self.counted(events), session)
-            }
-            answer => answer,
-        })
+        Ok(self.counted_in(answer))
     }
 
     async fn delete_session(

@@ -120,13 +120,11 @@ impl AgentMachine {
     }
 
     fn remember(&mut self, open: &OpenTicket, decision: &Decision, verification: &Verification) {
-        if let Some(remembered) = RememberedDecision::of(decision, &open.ticket, verification) {
-            let is_approved = decision.verdict == Verdict::Approve;
-            let approval = is_approved.then(|| self.approval(open, decision));
-            self.state.agent.approvals.remember(RememberedDecision {
-                approval: approval.map(Box::new),
-                ..remembered
-            });
+        if let Some(mut remembered) = RememberedDecision::of(decision, &open.ticket, verification) {
+            if decision.verdict == Verdict::Approve {
+                remembered.approval = Some(Box::new(self.approval(open, decision)));
+            }
+            self.state.agent.approvals.remember(remembered);
         }
     }
 

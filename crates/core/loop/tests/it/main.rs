@@ -8,6 +8,7 @@
 )]
 
 mod approval;
+mod approved_calls;
 mod context;
 mod door;
 mod driver;

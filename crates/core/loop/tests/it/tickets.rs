@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, AskRule, Asking, ContentItem, Decision,
-    ExitReason, FailureKind, FormRequest, JudgedCall, OnUnknownOutcome, Pending,
-    PermissionDecision, RESERVED_CALLS, RunEvent, StepFailure, StepId, Ticket, TicketKind,
-    ToolDefinition, ToolOutput, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
+    ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, ContentItem, Decision, ExitReason,
+    FailureKind, FormRequest, OnUnknownOutcome, Pending, PermissionDecision, RESERVED_CALLS,
+    RunEvent, StepFailure, StepId, Ticket, TicketKind, ToolDefinition, ToolOutput, VERIFY_CALL,
+    Verdict, Verification, VerifyOutcome, VerifyRequest,
 };
 use serde_json::{Value, json};
 
@@ -73,14 +73,14 @@ fn asked_of_two(within: Option<Duration>, then: Option<&str>) -> AgentMachine {
     AgentMachine::from(state)
 }
 
-fn by(ticket: &Ticket, name: &str) -> Decision {
+pub(crate) fn by(ticket: &Ticket, name: &str) -> Decision {
     Decision {
         approver: Some(name.into()),
         ..Decision::approve(ticket)
     }
 }
 
-fn signed(name: &str, group: &str) -> VerifyOutcome {
+pub(crate) fn signed(name: &str, group: &str) -> VerifyOutcome {
     VerifyOutcome::Taken(Verification {
         verified: true,
         approver: Some(name.into()),
@@ -90,7 +90,7 @@ fn signed(name: &str, group: &str) -> VerifyOutcome {
     })
 }
 
-fn refusals(machine: &mut AgentMachine) -> Vec<String> {
+pub(crate) fn refusals(machine: &mut AgentMachine) -> Vec<String> {
     let events = machine.take_events().into_iter();
     let refusals = events.filter_map(|event| match event {
         RunEvent::ApprovalRefused { reason, .. } => Some(reason),
@@ -99,13 +99,13 @@ fn refusals(machine: &mut AgentMachine) -> Vec<String> {
     refusals.collect()
 }
 
-fn only(machine: &AgentMachine) -> Ticket {
+pub(crate) fn only(machine: &AgentMachine) -> Ticket {
     let mut open = tickets(machine);
     assert_eq!(open.len(), 1, "{open:#?}");
     open.remove(0)
 }
 
-fn result(machine: &AgentMachine) -> (String, bool) {
+pub(crate) fn result(machine: &AgentMachine) -> (String, bool) {
     let result = last_results(machine).remove(0);
     match result.content.as_slice() {
         [ContentItem::Text(text)] => (text.clone(), result.is_error),
@@ -551,132 +551,4 @@ fn a_decision_is_verified_through_the_door_before_it_counts() {
     assert_eq!(output.exit_reason, Some(ExitReason::Complete));
     assert_eq!(door.verified(), 1);
     assert_eq!(door.batches(), [["c1"]]);
-}
-
-/// What the executor says that is not to make a call without somebody's decision.
-fn not_approved(reason: &str, from: Option<&str>) -> StepFailure {
-    StepFailure::not_approved(Asking {
-        from: from.map(Into::into),
-        ..Asking::new(reason)
-    })
-}
-
-/// Answers the only call so.
-fn fails(machine: &mut AgentMachine, failure: StepFailure, second: i64) {
-    let position = machine.state().calls[0].position;
-    assert!(matches!(machine.next(), Action::CallTools { .. }));
-    machine.feed(Observation::CallsStarted, at(second)).unwrap();
-    let result = Err(failure);
-    let answered = Observation::ToolAnswered { position, result };
-    machine.feed(answered, at(second)).unwrap();
-}
-
-#[test]
-fn a_call_that_its_executor_asks_about_waits_for_a_person_and_is_made_with_their_decision() {
-    let mut machine = answered(agent(), one_call("push"));
-    authorize(&mut machine, vec![PermissionDecision::Allow]);
-    fails(
-        &mut machine,
-        not_approved("the worker asks", Some("ops")),
-        3,
-    );
-    let ticket = only(&machine);
-    assert_eq!(ticket.reason, "the worker asks");
-    assert_eq!(ticket.from.as_deref(), Some("ops"));
-    assert_eq!(machine.state().tool_calls, 0, "it was no attempt");
-    decide_as(&mut machine, by(&ticket, "ada"), signed("ada", "ops"), 4);
-    let Action::CallTools { calls, .. } = machine.next() else {
-        panic!("{:?}", machine.next());
-    };
-    let approval = calls[0].approval.clone().unwrap();
-    assert_eq!(approval.ticket, ticket.ticket);
-    assert_eq!(approval.decisions, [by(&ticket, "ada")]);
-    assert_eq!(approval.args, None, "the call says what they are");
-    let run = machine.state().run.clone();
-    let nonce = machine.state().lineage.nonce;
-    if let Some(run) = run {
-        let judged = JudgedCall::of_texts(&calls[0].name, &calls[0].input);
-        assert_eq!(approval.digest(&judged, &run, nonce), ticket.digest);
-    }
-    make(&mut machine, vec![Ok(ToolOutput::text("pushed"))], 5);
-    assert_eq!(result(&machine), ("pushed".to_owned(), false));
-}
-
-#[test]
-fn a_decision_that_does_not_count_for_the_executor_is_asked_for_again() {
-    let mut machine = answered(agent(), one_call("push"));
-    authorize(&mut machine, vec![ask()]);
-    let first = only(&machine);
-    let always = Decision {
-        always: Some(neuron_types::Always::Tool),
-        ..by(&first, "ada")
-    };
-    decide_as(&mut machine, always, signed("ada", "ops"), 3);
-    fails(&mut machine, not_approved("her key is gone", None), 4);
-    // What was decided for the rest of the run is what does not count.
-    let second = only(&machine);
-    assert_ne!(second.ticket, first.ticket);
-    assert_eq!(second.reason, "her key is gone");
-    decide(&mut machine, Decision::deny(&second), 5);
-    assert!(tickets(&machine).is_empty());
-}
-
-#[test]
-fn what_is_always_approved_goes_along_with_the_next_call() {
-    let mut machine = answered(agent(), one_call("push"));
-    authorize(&mut machine, vec![ask()]);
-    let first = only(&machine);
-    let always = Decision {
-        always: Some(neuron_types::Always::Tool),
-        ..by(&first, "ada")
-    };
-    decide_as(&mut machine, always.clone(), signed("ada", "ops"), 3);
-    let remembered = &machine.state().agent.approvals.remembered;
-    let approval = remembered[0].approval.clone().unwrap();
-    assert_eq!(approval.decisions, [always]);
-    assert_eq!(approval.args, first.args);
-}
-
-#[test]
-fn arguments_that_the_rules_put_to_others_are_not_taken() {
-    let mut spec = agent();
-    let of_ops = AskRule {
-        from: Some("ops".into()),
-        needed: 2,
-        then: Some("boss".into()),
-        ..AskRule::new("push(to=prod)")
-    };
-    spec.approvals.approve = vec![of_ops, "push".into()];
-    let mut machine = answered(spec.clone(), one_call("push"));
-    authorize(&mut machine, vec![ask()]);
-    let ticket = only(&machine);
-    let edited = |to: &str| Decision {
-        args: Some(json!({ "to": to })),
-        ..by(&ticket, "ada")
-    };
-    let arrives = |machine: &mut AgentMachine, decision: Decision| {
-        machine.take_events();
-        machine
-            .feed(Observation::DecisionArrived(decision), at(3))
-            .unwrap();
-        refusals(machine)
-    };
-    let said = arrives(&mut machine, edited("prod"));
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(
-        said[0].starts_with("2 of ops decide about these arguments: "),
-        "{said:?}"
-    );
-    assert!(arrives(&mut machine, edited("test")).is_empty());
-
-    // Put to those who decide about them, it may be edited so: also where it was put to the next already.
-    for from in ["ops", "boss"] {
-        let mut machine = answered(spec.clone(), one_call("push"));
-        authorize(&mut machine, vec![ask()]);
-        let mut state = machine.state().clone();
-        state.tickets[0].ticket.from = Some(from.into());
-        state.tickets[0].ticket.needed = 2;
-        let mut machine = AgentMachine::from(state);
-        assert!(arrives(&mut machine, edited("prod")).is_empty(), "{from}");
-    }
 }

@@ -94,21 +94,19 @@ impl ApprovalRules {
     /// Decides about a call. What people decided for the rest of the run is not looked at.
     #[must_use]
     pub fn judge(&self, call: &JudgedCall<'_>) -> PermissionDecision {
-        match self.weigh(call) {
-            Weighed::Denied(reason) => PermissionDecision::Deny(reason),
-            Weighed::MaybeDenied(reason) | Weighed::Asked(reason) => {
-                PermissionDecision::Ask(reason)
-            }
-            Weighed::Allowed | Weighed::Free => PermissionDecision::Allow,
-        }
+        self.judge_allowed(call, &[])
     }
 
     /// As [`judge`](Self::judge), where whoever started the run [allowed](crate::CallerRules::allow) calls of these patterns.
     #[must_use]
     pub fn judge_allowed(&self, call: &JudgedCall<'_>, allow: &[String]) -> PermissionDecision {
         match self.weigh(call) {
+            Weighed::Denied(reason) => PermissionDecision::Deny(reason),
             Weighed::Asked(_) if allows(allow, call) => PermissionDecision::Allow,
-            _ => self.judge(call),
+            Weighed::MaybeDenied(asking) | Weighed::Asked(asking) => {
+                PermissionDecision::Ask(asking)
+            }
+            Weighed::Allowed | Weighed::Free => PermissionDecision::Allow,
         }
     }
 

@@ -31,6 +31,10 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     }
     let request = journal.load_request(run_id).await?;
     let was_upgraded = journal.was_upgraded(run_id).await?;
+    let moved_from = match args.here {
+        true => journal.directory(run_id).await?,
+        false => None,
+    };
     let session = &place::go(session, &journal, run_id, args.here).await?;
     let file = session.agent_file().await?;
     let options = session.open_options()?;
@@ -53,7 +57,14 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         let wanted = current.as_ref().filter(|_| was_upgraded);
         let adopted = wanted.and_then(|current| agents.executor(current).ok());
         let executor = adopted.map_or_else(|| agents.executor(&agent), Ok)?;
-        Ok((executor, agent))
+        // Whoever moves a run has what was decided about it hold where it goes on.
+        Ok((
+            match &moved_from {
+                Some(directory) => executor.moved_from(directory),
+                None => executor,
+            },
+            agent,
+        ))
     });
     let ran = match made {
         Ok((executor, agent)) => {

@@ -183,6 +183,15 @@ async fn a_call_is_made_that_brings_along_the_decision_about_it_and_no_other_one
         let why = made(&executor, &scope(), &placed).await.unwrap_err();
         assert!(why.contains("another directory"), "{why}");
         assert_eq!(tool.calls().len(), 1);
+        // Somebody moved the run on purpose: the digest is still that of where it was decided.
+        let directory = Some("/nowhere");
+        let mut there = ticket.clone();
+        there.digest = ticket_digest(&there, None, directory);
+        let approval = Approval::of(&there, vec![by("ada", &there)], "sha256:1", directory);
+        placed.approval = Some(Box::new(approval.beside(&placed.input)));
+        assert!(made(&executor, &scope(), &placed).await.is_err());
+        let moved = executor.clone().moved_from("/nowhere".as_ref());
+        assert_eq!(made(&moved, &scope(), &placed).await, Ok(()));
     }
 }
 
