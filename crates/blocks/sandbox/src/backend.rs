@@ -1,19 +1,22 @@
 //! Which means of the system confine here.
 
 use std::{
-    path::PathBuf,
-    process::{Command, Stdio},
+    env, io,
+    process::{Child, Stdio},
     sync::OnceLock,
-    thread,
 };
 
 use crate::{
+    environment::Environment,
     error::SandboxError,
-    filter::{Filter, Shared},
+    filter::Filter,
     helper,
     kind::Backend,
     landlock,
-    programs::{self, SYSTEM},
+    places::Places,
+    plan::Plan,
+    programs::bwrap,
+    start::{Means, Words},
 };
 
 pub(crate) const NO_BWRAP: &str =
@@ -69,49 +72,39 @@ impl Backend {
     }
 }
 
-/// Where `bwrap` is. Found once.
-pub(crate) fn bwrap() -> Option<&'static PathBuf> {
-    static BWRAP: OnceLock<Option<PathBuf>> = OnceLock::new();
-    BWRAP.get_or_init(|| programs::find("bwrap")).as_ref()
-}
-
-/// Where `prlimit` is. Found once.
-pub(crate) fn prlimit() -> Option<&'static PathBuf> {
-    static PRLIMIT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PRLIMIT.get_or_init(|| programs::find("prlimit")).as_ref()
-}
-
+/// Starts a command with bubblewrap as all commands are: behind the filter, with which no program gets privileges of its own,
+/// its options by a descriptor, and with the same means of the system.
 fn try_bubblewrap() -> Result<(), String> {
     let bwrap = bwrap().ok_or(NO_BWRAP)?;
+    let text = |error: io::Error| error.to_string();
     Filter::program(Filter::Closed).map_err(|error| error.to_string())?;
-    // As it is used: behind the filter, which lets a program gain no privileges, and without variables.
-    let attempt = move || {
-        Filter::Closed
-            .apply(Shared::Own)
-            .map_err(|error| error.to_string())?;
-        let mut command = Command::new(bwrap);
+    let places = Places::get();
+    let plan = Plan {
+        read: places.read.clone(),
+        links: places.links.clone(),
+        temp: env::temp_dir().canonicalize().map_err(text)?,
+        ..Plan::default()
+    };
+    let means = Means::Bubblewrap {
+        bwrap: bwrap.clone(),
+        prlimit: None,
+        plan: Box::new(plan),
+        helper: helper::program().ok(),
+    };
+    let words = Words {
+        program: "true".into(),
+        args: Vec::new(),
+        environment: Environment::inherited(&[]),
+        cwd: "/tmp".into(),
+    };
+    let tried = means.start(&words, |mut command| {
         command
-            .args([
-                "--ro-bind",
-                "/",
-                "/",
-                "--proc",
-                "/proc",
-                "--unshare-pid",
-                "--unshare-ipc",
-            ])
-            .args(["--cap-drop", "ALL", "--die-with-parent", "true"])
-            .env_clear()
-            .env("PATH", SYSTEM.join(":"))
-            .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        command.output().map_err(|error| error.to_string())
-    };
-    // A filter holds for its thread for good.
-    let tried = thread::spawn(attempt).join();
-    let tried = tried.map_err(|_| "bwrap could not be tried".to_owned())??;
+            .stderr(Stdio::piped())
+            .spawn()
+    });
+    let tried = tried.and_then(Child::wait_with_output).map_err(text)?;
     if tried.status.success() {
         return Ok(());
     }

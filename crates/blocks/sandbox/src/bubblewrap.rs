@@ -2,11 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
-use crate::{handed::Variables, plan::Plan};
+use crate::{environment::Environment, plan::Plan};
 
 /// What is where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,9 @@ enum Mount {
     Link(PathBuf),
 }
 
-/// The arguments of `bwrap` for this plan, up to the command. Limits are set by `prlimit`.
-pub(crate) fn arguments(plan: &Plan, cwd: &Path, prlimit: Option<&Path>) -> Vec<OsString> {
+/// The options of `bwrap` for this plan, and for a command with this environment, which it sets once it has begun. They
+/// hold values that others must not see, and are handed down by a descriptor.
+pub(crate) fn options(plan: &Plan, cwd: &Path, environment: &Environment) -> Vec<OsString> {
     let mut arguments = Arguments::default();
     let namespaces = ["--unshare-pid", "--unshare-ipc", "--die-with-parent"];
     namespaces
@@ -57,7 +58,19 @@ pub(crate) fn arguments(plan: &Plan, cwd: &Path, prlimit: Option<&Path>) -> Vec<
     arguments.add(["--perms", "1777", "--dir", "/dev/shm"]);
     arguments.add(["--proc", "/proc"]);
     arguments.path("--chdir", cwd);
-    arguments.add(["--"]);
+    for (name, value) in environment.iter() {
+        arguments
+            .0
+            .extend(["--setenv".into(), name.into(), value.into()]);
+    }
+    arguments.0
+}
+
+/// The arguments of `bwrap` up to the command, where its options are those of a descriptor. Limits are set by `prlimit`, in
+/// the sandbox.
+pub(crate) fn arguments(options: i32, plan: &Plan, prlimit: Option<&Path>) -> Vec<OsString> {
+    let mut arguments = Arguments::default();
+    arguments.add(["--args", &options.to_string(), "--"]);
     if let Some(prlimit) = prlimit {
         arguments.0.push(prlimit.into());
         let limits = [("--as", plan.memory), ("--nproc", plan.processes)];
@@ -69,12 +82,6 @@ pub(crate) fn arguments(plan: &Plan, cwd: &Path, prlimit: Option<&Path>) -> Vec<
         arguments.add(["--"]);
     }
     arguments.0
-}
-
-/// What is handed to `bwrap` so that the command has these variables.
-pub(crate) fn setting(variables: &Variables) -> impl Iterator<Item = &OsStr> {
-    let variables = variables.iter();
-    variables.flat_map(|(name, value)| [OsStr::new("--setenv"), name, value])
 }
 
 /// What is mounted, each after what it is in.

@@ -3,29 +3,26 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fmt, io,
+    fmt,
     path::{Path, PathBuf},
-    process::Stdio,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use tempfile::TempDir;
-use tokio::process::Command;
 
 use crate::{
-    backend::{NO_BWRAP, bwrap, prlimit},
-    bubblewrap, environment,
+    backend::NO_BWRAP,
+    command::ConfinedCommand,
+    environment::Environment,
     error::SandboxError,
-    filter::Filter,
-    handed::{self, DESCRIPTOR, Variables},
     helper,
     kind::Backend,
     places::Places,
     plan::{Place, Plan},
-    process::Process,
+    programs::{bwrap, prlimit},
     protect::Protected,
     sandbox::Sandbox,
-    spawner, tie,
+    start::Means,
 };
 
 /// A sandbox with what is its own: a temporary directory, which its commands share and which goes with it. Cloning it
@@ -178,7 +175,7 @@ impl Confinement {
             std::fs::create_dir_all(home).map_err(failed(home))?;
         }
         let Some((backend, rules)) = backend.zip(inner.sandbox.rules()) else {
-            return Ok(self.unconfined(program, &cwd));
+            return Ok(self.unconfined(program, cwd));
         };
         let (made, temp) = self.temp()?;
         let own: Vec<PathBuf> = inner.home.iter().cloned().collect();
@@ -190,97 +187,71 @@ impl Confinement {
             open: backend == Backend::Bubblewrap,
         };
         let plan = Plan::new(&rules, &place, Places::get())?;
-        let filter = Filter::of(plan.network);
-        let (command, filter, seen) = match backend {
+        let safe = |found: PathBuf| match plan.write.iter().any(|root| found.starts_with(root)) {
+            true => {
+                let reason = format!("commands may write {}", found.display());
+                Err(SandboxError::Backend { backend, reason })
+            }
+            false => Ok(found),
+        };
+        let there = |found: Option<&'static PathBuf>, missing: &str| {
+            let reason = missing.to_owned();
+            safe(
+                found
+                    .ok_or(SandboxError::Backend { backend, reason })?
+                    .clone(),
+            )
+        };
+        let (means, seen) = match backend {
             Backend::Bubblewrap => {
-                let program_of = |found: Option<&'static PathBuf>, missing: &str| {
-                    let found = found.ok_or_else(|| missing.to_owned())?;
-                    match plan.write.iter().any(|root| found.starts_with(root)) {
-                        true => Err(format!("commands may write {}", found.display())),
-                        false => Ok(found),
-                    }
-                };
-                let failed = |reason| SandboxError::Backend { backend, reason };
-                let bwrap = program_of(bwrap(), NO_BWRAP).map_err(failed)?;
+                let bwrap = there(bwrap(), NO_BWRAP)?;
                 let limited = plan.memory.is_some() || plan.processes.is_some();
                 let prlimit = match limited {
-                    true => {
-                        Some(program_of(prlimit(), "there is no program prlimit").map_err(failed)?)
-                    }
+                    true => Some(there(prlimit(), "there is no program prlimit")?),
                     false => None,
                 };
-                let mut command = Command::new(bwrap);
-                command
-                    .args(["--args", &DESCRIPTOR.to_string()])
-                    .args(bubblewrap::arguments(
-                        &plan,
-                        &cwd,
-                        prlimit.map(PathBuf::as_path),
-                    ))
-                    .arg(program);
-                (command, Some(filter), Path::new("/tmp"))
+                // What commands write does not start what confines them.
+                let helper = helper::program().ok().and_then(|helper| safe(helper).ok());
+                let means = Means::Bubblewrap {
+                    bwrap,
+                    prlimit,
+                    plan: Box::new(plan),
+                    helper,
+                };
+                (means, PathBuf::from("/tmp"))
             }
             Backend::Landlock => {
-                let mut command = Command::new(helper::program()?);
-                command.args(helper::arguments(&plan, &cwd, program)?);
-                (command, None, &*temp)
+                let means = Means::Landlock {
+                    helper: safe(helper::program()?)?,
+                    task: helper::task(&plan)?,
+                };
+                (means, temp)
             }
         };
-        let means = Means {
-            backend: Some(backend),
-            filter,
-            temp: Some(made),
-            is_tied: true,
-        };
-        let mut command = self.finish(command, means, &cwd, !exists(program, &cwd));
-        command.env("TMPDIR", seen);
+        let mut environment = self.environment();
+        environment.set("TMPDIR", &seen);
         if inner.home.is_none() {
-            command.env("XDG_CACHE_HOME", seen.join(".cache"));
+            environment.set("XDG_CACHE_HOME", seen.join(".cache"));
         }
-        Ok(command)
+        let made = Some(made);
+        Ok(ConfinedCommand::new(program, cwd, environment, means, made))
     }
 
     /// A command that nothing confines. It ends with this process where this program can be started again.
-    fn unconfined(&self, program: &OsStr, cwd: &Path) -> ConfinedCommand {
-        let Ok(helper) = helper::program() else {
-            return self.finish(Command::new(program), Means::default(), cwd, false);
+    fn unconfined(&self, program: &OsStr, cwd: PathBuf) -> ConfinedCommand {
+        let means = match helper::program() {
+            Ok(helper) => Means::Tied { helper },
+            Err(_) => Means::Alone,
         };
-        let mut command = Command::new(helper);
-        command.args(tie::arguments(program));
-        let means = Means {
-            is_tied: true,
-            ..Means::default()
-        };
-        self.finish(command, means, cwd, !exists(program, cwd))
+        ConfinedCommand::new(program, cwd, self.environment(), means, None)
     }
 
-    fn finish(
-        &self,
-        mut command: Command,
-        means: Means,
-        cwd: &Path,
-        is_missing: bool,
-    ) -> ConfinedCommand {
-        let mut variables: Variables = environment::inherited(&self.0.environment).collect();
+    fn environment(&self) -> Environment {
+        let mut environment = Environment::inherited(&self.0.environment);
         if let Some(home) = &self.0.home {
-            variables.insert("HOME".into(), home.into());
+            environment.set("HOME", home);
         }
-        // What confines goes by no variable, and finds nothing where it starts.
-        let start = match means.backend {
-            Some(_) => Path::new("/"),
-            None => cwd,
-        };
-        command
-            .env_clear()
-            .current_dir(start)
-            .stdin(Stdio::null())
-            .process_group(0);
-        ConfinedCommand {
-            command,
-            variables,
-            means,
-            is_missing,
-        }
+        environment
     }
 
     fn temp(&self) -> Result<(Arc<TempDir>, PathBuf), SandboxError> {
@@ -308,138 +279,5 @@ impl fmt::Debug for Confinement {
             .field("sandbox", &self.0.sandbox)
             .field("home", &self.0.home)
             .finish_non_exhaustive()
-    }
-}
-
-/// Whether there is such a program on PATH, or at this path.
-fn exists(program: &OsStr, cwd: &Path) -> bool {
-    match program.as_encoded_bytes().contains(&b'/') {
-        true => cwd.join(program).exists(),
-        false => {
-            let path = env::var_os("PATH").unwrap_or_default();
-            env::split_paths(&path).any(|directory| directory.join(program).is_file())
-        }
-    }
-}
-
-/// A command that is not started yet.
-#[derive(Debug)]
-pub struct ConfinedCommand {
-    command: Command,
-    /// Those of the command itself.
-    variables: Variables,
-    means: Means,
-    /// The program is not there.
-    is_missing: bool,
-}
-
-/// What confines a command.
-#[derive(Debug, Default)]
-struct Means {
-    backend: Option<Backend>,
-    filter: Option<Filter>,
-    temp: Option<Arc<TempDir>>,
-    /// It ends with the thread that starts it.
-    is_tied: bool,
-}
-
-impl ConfinedCommand {
-    /// Adds an argument.
-    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
-        self.command.arg(arg);
-        self
-    }
-
-    /// Adds arguments.
-    pub fn args<A: AsRef<OsStr>>(&mut self, args: impl IntoIterator<Item = A>) -> &mut Self {
-        self.command.args(args);
-        self
-    }
-
-    /// Sets a variable, whether it is on the list or not.
-    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
-        let (name, value) = (name.as_ref().to_owned(), value.as_ref().to_owned());
-        self.variables.insert(name, value);
-        self
-    }
-
-    /// Sets variables, whether they are on the list or not.
-    pub fn envs<N: AsRef<OsStr>, V: AsRef<OsStr>>(
-        &mut self,
-        variables: impl IntoIterator<Item = (N, V)>,
-    ) -> &mut Self {
-        for (name, value) in variables {
-            self.env(name, value);
-        }
-        self
-    }
-
-    /// Sets where input comes from. Default is nowhere.
-    pub fn stdin(&mut self, from: impl Into<Stdio>) -> &mut Self {
-        self.command.stdin(from);
-        self
-    }
-
-    /// Sets where output goes. Default is where this process's goes.
-    pub fn stdout(&mut self, to: impl Into<Stdio>) -> &mut Self {
-        self.command.stdout(to);
-        self
-    }
-
-    /// Sets where error output goes. Default is where this process's goes.
-    pub fn stderr(&mut self, to: impl Into<Stdio>) -> &mut Self {
-        self.command.stderr(to);
-        self
-    }
-
-    /// Starts it. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// What keeps it from being started, such as a program that is not there. One that is there and cannot be reached in
-    /// the sandbox ends with an exit code other than 0 and says so.
-    pub fn spawn(self) -> io::Result<Process> {
-        let Self {
-            mut command,
-            variables,
-            means,
-            is_missing,
-        } = self;
-        if is_missing {
-            return Err(rustix::io::Errno::NOENT.into());
-        }
-        check(&variables)?;
-        match means.backend {
-            None => {
-                command.envs(variables);
-            }
-            Some(Backend::Bubblewrap) => {
-                let words = bubblewrap::setting(&variables);
-                handed::hand(&mut command, words)?;
-            }
-            Some(Backend::Landlock) => handed::hand(&mut command, handed::words(&variables))?,
-        }
-        handed::keep_descriptors();
-        let child = match means.is_tied {
-            false => command.spawn(),
-            true => spawner::spawn(means.filter, command),
-        };
-        Ok(Process::new(child?, means.backend, means.temp))
-    }
-}
-
-/// Checks that variables are such as a process can have.
-fn check(variables: &Variables) -> io::Result<()> {
-    let has = |text: &OsStr, byte| text.as_encoded_bytes().contains(&byte);
-    let mut wrong = variables.iter().filter(|(name, value)| {
-        name.is_empty() || has(name, b'=') || has(name, 0) || has(value, 0)
-    });
-    match wrong.next() {
-        None => Ok(()),
-        Some((name, _)) => {
-            let name = name.display();
-            let message = format!("there is no such variable as {name:?} with its value");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-        }
     }
 }

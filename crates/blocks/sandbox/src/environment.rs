@@ -1,6 +1,10 @@
 //! Which variables commands get.
 
-use std::ffi::{OsStr, OsString};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fmt, io,
+};
 
 /// Where a person is, what the terminal can do, and where toolchains are.
 const NAMES: &[&str] = &[
@@ -58,9 +62,50 @@ pub fn is_inherited(name: &OsStr) -> bool {
         .is_some_and(|name| NAMES.contains(&name) || name.starts_with("LC_"))
 }
 
-/// The variables of this process that commands get: those on the list, and those named here.
-pub(crate) fn inherited(named: &[OsString]) -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(move |(name, _)| is_inherited(name) || named.contains(name))
+/// The variables of a command. They are its own alone: what confines it never has them.
+#[derive(Clone, Default)]
+pub(crate) struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// The variables of this process that commands get: those on the list, and those named here.
+    pub(crate) fn inherited(named: &[OsString]) -> Self {
+        let found = std::env::vars_os();
+        Self(
+            found
+                .filter(|(name, _)| is_inherited(name) || named.contains(name))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
+        self.0
+            .insert(name.as_ref().to_owned(), value.as_ref().to_owned());
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// # Errors
+    ///
+    /// There is one with a name that no variable has.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        let is_bad = |name: &&OsString| name.is_empty() || name.as_encoded_bytes().contains(&b'=');
+        match self.0.keys().find(is_bad) {
+            None => Ok(()),
+            Some(name) => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{name:?} is not the name of a variable"),
+            )),
+        }
+    }
+}
+
+/// Names alone: values may be keys.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 #[cfg(test)]

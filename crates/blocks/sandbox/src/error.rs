@@ -34,6 +34,12 @@ pub enum SandboxError {
          call neuron::sandbox::dispatch() first in main, or install bubblewrap"
     )]
     NoHelper,
+    /// The back end needs a helper, and this program does not start as one.
+    #[error(
+        "the sandbox's back end landlock starts this program again as its helper, in / and without an environment, and \
+         it does not start so: {0}"
+    )]
+    HelperFails(String),
     /// A protected path is a symbolic link, which a command could put another one in the place of.
     #[error("{} is protected from commands and is a symbolic link, which cannot be: put what it leads to in its place", path.display())]
     ProtectedLink {

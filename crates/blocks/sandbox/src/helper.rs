@@ -2,10 +2,10 @@
 
 use std::{
     env,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     os::unix::process::ExitStatusExt as _,
-    path::{Path, PathBuf},
-    process::{Command, ExitStatus, exit},
+    path::{self, Path, PathBuf},
+    process::{Command, ExitStatus, Stdio, exit},
     sync::{
         OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -25,15 +25,19 @@ use signal_hook::{consts::SIGTERM, iterator::Signals};
 
 use crate::{
     descendants::descendants,
+    descriptors,
     error::SandboxError,
     filter::{Filter, Shared},
-    handed, landlock,
+    landlock,
+    order::Order,
     plan::Plan,
     tie,
 };
 
-/// The first argument of the helper.
-const WORD: &str = "--neuron-sandbox-helper";
+/// The first argument of the helper. The descriptor of its [`Order`] follows, and the program with its arguments.
+pub(crate) const WORD: &str = "--neuron-sandbox-helper";
+/// The first argument of a helper that only says that it could be started, and what it says.
+const ANSWER: &str = "--neuron-sandbox-answer";
 /// The exit code when nothing was started, as shells have it.
 const NOT_STARTED: i32 = 126;
 /// The exit code after SIGTERM, as shells have it.
@@ -59,6 +63,7 @@ pub fn dispatch() {
     let mut args = env::args_os().skip(1);
     match args.next() {
         Some(word) if word == WORD => exit(serve(args)),
+        Some(word) if word == ANSWER => exit(answer()),
         Some(word) if word == tie::WORD => exit(tie::serve(args)),
         _ => {}
     }
@@ -68,66 +73,86 @@ pub fn dispatch() {
 }
 
 /// Names a program that calls [`dispatch`], to be the helper of this one. For programs whose `main` is not theirs, such
-/// as tests. The first name holds.
+/// as tests. The first name holds. One that commands may write confines none.
 pub fn use_helper(program: impl Into<PathBuf>) {
+    let program = program.into();
+    // It is started elsewhere.
+    let program = path::absolute(&program).unwrap_or(program);
     // The first one holds.
-    drop(PROGRAM.set(program.into()));
+    drop(PROGRAM.set(program));
 }
 
-/// The program to start as the helper.
+/// The program to start as the helper. That it can be is found out once.
 pub(crate) fn program() -> Result<PathBuf, SandboxError> {
-    if let Some(program) = PROGRAM.get() {
-        return Ok(program.clone());
-    }
-    match DISPATCHES.load(Ordering::Relaxed) {
+    static STARTS: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let program = match PROGRAM.get() {
+        Some(program) => program,
         // This very program, though another one may have been put in its place.
-        true => Ok(PathBuf::from("/proc/self/exe")),
-        false => Err(SandboxError::NoHelper),
+        None if DISPATCHES.load(Ordering::Relaxed) => Path::new("/proc/self/exe"),
+        None => return Err(SandboxError::NoHelper),
+    };
+    STARTS
+        .get_or_init(|| try_start(program).map(|()| program.to_owned()))
+        .clone()
+        .map_err(SandboxError::HelperFails)
+}
+
+/// Starts the helper as it is for commands. One whose libraries are found by its environment alone does not start.
+fn try_start(program: &Path) -> Result<(), String> {
+    let tried = Command::new(program)
+        .arg(ANSWER)
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    if tried.stdout == ANSWER.as_bytes() {
+        return Ok(());
     }
+    let said = String::from_utf8_lossy(&tried.stderr);
+    let said = said.lines().next().unwrap_or("it does not answer");
+    Err(format!("{}: {said}", program.display()))
+}
+
+fn answer() -> i32 {
+    print!("{ANSWER}");
+    0
 }
 
 /// What the helper is to do.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     plan: Plan,
-    /// Where the command starts.
-    cwd: PathBuf,
     /// The process that it works for.
     parent: i32,
 }
 
-/// The arguments of a helper that runs a program in this directory by this plan; those of the program follow. Its variables
-/// are [handed](crate::handed::hand) to the helper.
-pub(crate) fn arguments(
-    plan: &Plan,
-    cwd: &Path,
-    program: &OsStr,
-) -> Result<[OsString; 3], SandboxError> {
+/// The task of a helper that confines a command by this plan.
+pub(crate) fn task(plan: &Plan) -> Result<String, SandboxError> {
     let task = Task {
         plan: plan.clone(),
-        cwd: cwd.to_owned(),
         parent: getpid().as_raw_nonzero().get(),
     };
-    let task = serde_json::to_string(&task).map_err(|_| SandboxError::NotText)?;
-    Ok([WORD.into(), task.into(), program.to_owned()])
+    serde_json::to_string(&task).map_err(|_| SandboxError::NotText)
 }
 
 fn serve(mut args: impl Iterator<Item = OsString>) -> i32 {
-    let task = args
-        .next()
-        .and_then(|text| serde_json::from_str::<Task>(text.to_str()?).ok());
-    let (Some(task), Some(program), Ok(variables)) = (task, args.next(), handed::variables())
-    else {
+    let order = args.next().and_then(|number| Order::read(&number).ok());
+    let task = order.and_then(|order| {
+        let task: Task = serde_json::from_str(&order.task).ok()?;
+        Some((task, order))
+    });
+    let (Some((task, order)), Some(program)) = (task, args.next()) else {
         eprintln!("the sandbox's helper got no task");
         return NOT_STARTED;
     };
-    handed::keep_descriptors();
+    descriptors::hand_down_only(&[]);
     let mut command = Command::new(program);
     command
         .args(args)
         .env_clear()
-        .envs(variables)
-        .current_dir(&task.cwd);
+        .envs(order.environment.iter())
+        .current_dir(order.cwd);
     match run(&task, command) {
         Ok(code) => code,
         Err(error) => {

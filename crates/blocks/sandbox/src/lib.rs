@@ -2,18 +2,20 @@
 
 mod backend;
 mod bubblewrap;
+mod command;
 mod confinement;
 mod descendants;
+mod descriptors;
 mod environment;
 mod error;
 mod filter;
 mod git;
-mod handed;
 mod helper;
 mod hidden;
 mod kind;
 mod landlock;
 mod links;
+mod order;
 mod places;
 mod plan;
 mod process;
@@ -21,10 +23,12 @@ mod programs;
 mod protect;
 mod sandbox;
 mod spawner;
+mod start;
 mod tie;
 
 pub use self::{
-    confinement::{ConfinedCommand, Confinement, ConfinementBuilder},
+    command::ConfinedCommand,
+    confinement::{Confinement, ConfinementBuilder},
     environment::is_inherited,
     error::SandboxError,
     helper::{dispatch, use_helper},

@@ -4,12 +4,13 @@ use std::{
     env, fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use rustix::process::geteuid;
 
 /// Directories of the system, before any on PATH.
-pub(crate) const SYSTEM: &[&str] = &[
+const SYSTEM: &[&str] = &[
     "/usr/bin",
     "/bin",
     "/usr/local/bin",
@@ -17,9 +18,21 @@ pub(crate) const SYSTEM: &[&str] = &[
     "/run/wrappers/bin",
 ];
 
+/// Where `bwrap` is. Found once.
+pub(crate) fn bwrap() -> Option<&'static PathBuf> {
+    static BWRAP: OnceLock<Option<PathBuf>> = OnceLock::new();
+    BWRAP.get_or_init(|| find("bwrap")).as_ref()
+}
+
+/// Where `prlimit` is. Found once.
+pub(crate) fn prlimit() -> Option<&'static PathBuf> {
+    static PRLIMIT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PRLIMIT.get_or_init(|| find("prlimit")).as_ref()
+}
+
 /// The real path of a program: in a directory of the system, or else in one on PATH that nobody but root and this user
 /// changes, and that is not in the working directory of this process.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+fn find(name: &str) -> Option<PathBuf> {
     let system = SYSTEM.iter().map(Path::new);
     let mut system = system.filter_map(|directory| file_in(directory, name));
     system.next().or_else(|| {

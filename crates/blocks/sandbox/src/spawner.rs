@@ -12,35 +12,32 @@ use std::{
     thread,
 };
 
-use tokio::{
-    process::{Child, Command},
-    runtime::Handle,
-};
-
 use crate::filter::{Filter, Shared};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Starts a command behind a filter; without one, nothing is filtered. Needs a runtime, as [`Command::spawn`] does.
-pub(crate) fn spawn(filter: Option<Filter>, mut command: Command) -> io::Result<Child> {
+/// Starts something behind a filter; without one, nothing is filtered. Waits until `starts` has returned, which must not
+/// take long: others wait for the thread.
+pub(crate) fn start<T: Send + 'static>(
+    filter: Option<Filter>,
+    starts: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     static PLAIN: OnceLock<Result<Sender<Job>, String>> = OnceLock::new();
     static CLOSED: OnceLock<Result<Sender<Job>, String>> = OnceLock::new();
     static OPEN: OnceLock<Result<Sender<Job>, String>> = OnceLock::new();
-    let runtime = Handle::try_current().map_err(io::Error::other)?;
     let thread = match filter {
         None => &PLAIN,
         Some(Filter::Closed) => &CLOSED,
         Some(Filter::Open) => &OPEN,
     };
     let jobs = thread
-        .get_or_init(|| start(filter).map_err(|error| error.to_string()))
+        .get_or_init(|| begin(filter).map_err(|error| error.to_string()))
         .as_ref()
         .map_err(|error| io::Error::other(error.clone()))?;
     let (sender, receiver) = mpsc::sync_channel(1);
     let job = move || {
-        let _runtime = runtime.enter();
         // The caller waits for it.
-        drop(sender.send(command.spawn()));
+        drop(sender.send(starts()));
     };
     let gone = |_| io::Error::other("the thread that starts programs has ended");
     jobs.send(Box::new(job))
@@ -48,7 +45,7 @@ pub(crate) fn spawn(filter: Option<Filter>, mut command: Command) -> io::Result<
     receiver.recv().map_err(gone)?
 }
 
-fn start(filter: Option<Filter>) -> io::Result<Sender<Job>> {
+fn begin(filter: Option<Filter>) -> io::Result<Sender<Job>> {
     let (jobs, work) = mpsc::channel::<Job>();
     let (sender, ready) = mpsc::sync_channel(1);
     let run = move || {

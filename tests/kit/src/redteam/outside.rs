@@ -94,6 +94,7 @@ impl Outside {
             ("unix", shown(&unix)),
             ("unix_here", shown(&unix_here)),
             ("abstract", name),
+            ("libraries", shown(&work.join("libraries"))),
         ];
         let killed = attempts
             .iter()
@@ -120,13 +121,39 @@ impl Outside {
         self.variables.insert(variable.to_owned(), value.into());
     }
 
-    /// What the worker alone has in its environment: a key, and the address of the `ssh-agent`.
+    /// What the worker alone has in its environment: a key, the address of the `ssh-agent`, and a directory of libraries in
+    /// the project.
     #[must_use]
-    pub fn environment(&self) -> [(&'static str, &str); 2] {
+    pub fn environment(&self) -> [(&'static str, &str); 3] {
         [
             ("UPSTREAM_LOGIN", &self.secrets["worker_key"]),
             ("SSH_AUTH_SOCK", &self.variables["agent"]),
+            ("LD_LIBRARY_PATH", &self.variables["libraries"]),
         ]
+    }
+
+    /// A worker that is started with files open: a key as 7, and a file outside as 8.
+    #[must_use]
+    pub fn with_open_files(&self, worker: &Command) -> Command {
+        let opens = r#"exec 7< "$1" 8>> "$2"; shift 2; exec "$@""#;
+        let home = Path::new(&self.variables["home"]);
+        let outside = Path::new(&self.variables["outside"]);
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-c", opens, "bash"])
+            .args([home.join(".ssh/id_ed25519"), outside.join("open")])
+            .arg(worker.get_program())
+            .args(worker.get_args())
+            .env_clear()
+            .envs(
+                worker
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+        if let Some(directory) = worker.get_current_dir() {
+            shell.current_dir(directory);
+        }
+        shell
     }
 
     /// The program of an MCP server with the tool `run`, and its arguments.
@@ -268,6 +295,7 @@ fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, St
     );
     write(work.join("src/main.rs"), "fn main() {}");
     write(work.join("hold"), "");
+    fs::create_dir(work.join("libraries")).unwrap();
 }
 
 /// A program with a secret in its environment and one on its command line.

@@ -8,13 +8,14 @@
     reason = "test code fails by panicking"
 )]
 
-mod clean;
+mod descriptors;
 mod environment;
 mod files;
 mod limits;
 mod links;
 mod outside;
 mod place;
+mod planted;
 mod processes;
 mod programs;
 mod protected;

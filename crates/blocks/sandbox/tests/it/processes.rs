@@ -1,15 +1,15 @@
 //! Processes end with the command, and with the worker.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::Read as _,
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     process::{Command, Stdio},
     time::Duration,
 };
 
 use neuron_patience::patience;
-use neuron_sandbox::{Confinement, Sandbox, use_helper};
+use neuron_sandbox::{Backend, Confinement, Sandbox, use_helper};
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use tokio::time::timeout;
 
@@ -193,4 +193,41 @@ fn without_a_helper() {
     let sandbox = Sandbox::Workspace.with_backend(neuron_sandbox::Backend::Landlock);
     let error = Confinement::builder(sandbox).build().check().unwrap_err();
     assert!(error.to_string().contains("dispatch()"), "{error}");
+}
+
+#[test]
+fn a_helper_that_does_not_start_without_its_environment_says_so() {
+    // As one whose libraries are where a variable says.
+    let script = "#!/bin/sh\n[ -n \"$NEEDED\" ] || { echo 'NEEDED is not set' >&2; exit 127; }\n";
+    let said = |place: &Place, sandbox: &Sandbox| {
+        let helper = place.home().join("helper");
+        fs::write(&helper, script).unwrap();
+        fs::set_permissions(&helper, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut worker = place.worker(sandbox, "echo started");
+        worker.env("PROBE_HELPER", helper).env("NEEDED", "1");
+        String::from_utf8(worker.output().unwrap().stdout).unwrap()
+    };
+    let place = Place::new(Backend::Landlock);
+    let error = said(&place, &Sandbox::Workspace);
+    assert!(error.contains("NEEDED is not set"), "{error}");
+    // What needs none does without.
+    assert_eq!(said(&place, &Sandbox::Off), "started\n");
+    let place = Place::new(Backend::Bubblewrap);
+    assert_eq!(said(&place, &Sandbox::Workspace), "started\n");
+}
+
+#[test]
+fn a_helper_that_commands_write_does_not_confine() {
+    for place in places() {
+        place.write("helper", "#!/bin/sh\nprintf '%s' --neuron-sandbox-answer\n");
+        let helper = place.work().join("helper");
+        fs::set_permissions(&helper, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut worker = place.worker(&Sandbox::Workspace, "echo started");
+        let done = worker.env("PROBE_HELPER", helper).output().unwrap();
+        let said = String::from_utf8(done.stdout).unwrap();
+        match place.backend() {
+            Backend::Bubblewrap => assert_eq!(said, "started\n"),
+            _ => assert!(said.contains("commands may write"), "{said}"),
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Programs in the working directory with the names of those that confine.
 
-use std::{env, fs, os::unix::fs::PermissionsExt as _};
+use std::{env, fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use neuron_sandbox::{Sandbox, SandboxRules};
+use neuron_sandbox::{Backend, Sandbox, SandboxRules};
 
-use crate::place::places;
+use crate::place::{PROBE, Place, places};
 
 #[test]
 fn a_program_of_the_working_directory_does_not_confine() {
@@ -29,4 +29,36 @@ fn a_program_of_the_working_directory_does_not_confine() {
         assert_eq!(said, "4194304\n", "{:?}", place.backend());
         assert!(!place.home().join("unconfined").exists());
     }
+}
+
+#[test]
+fn a_bwrap_that_needs_privileges_is_not_taken() {
+    let place = Place::new(Backend::Landlock);
+    let bwrap = fs::canonicalize("/usr/bin/bwrap").unwrap();
+    let (own, real) = (place.home().join("bwrap"), place.home().join("real"));
+    fs::copy(&bwrap, &real).unwrap();
+    // As one with the set-user-ID bit where users get no namespaces: it works unless its process gets no new privileges.
+    let text = format!(
+        "#!/bin/sh\nif grep -q 'NoNewPrivs:.*1' /proc/self/status; then\n\
+         echo 'no permission for a namespace' >&2; exit 1\nfi\nexec {} \"$@\"\n",
+        real.display()
+    );
+    fs::write(&own, text).unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    // It is the system's own, in a namespace of files.
+    let mounts = "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"";
+    let sandbox = serde_json::to_string(&Sandbox::Workspace).unwrap();
+    let done = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", mounts])
+        .args([&own, &bwrap])
+        .args([PROBE, "run", &sandbox, "echo confined; cat ../.ssh/id"])
+        .current_dir(place.work())
+        .env("HOME", place.home())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&done.stdout),
+        "confined\n",
+        "{done:?}"
+    );
 }

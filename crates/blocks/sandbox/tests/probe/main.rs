@@ -1,23 +1,41 @@
-//! What the tests start: a worker that runs one command, and what a command tries.
+//! What the tests start: a worker that runs commands, and what a command tries.
 
 use std::{
     env,
+    ffi::{OsStr, OsString},
     io::{Read as _, Write as _},
     os::{
         linux::net::SocketAddrExt as _,
-        unix::net::{SocketAddr, UnixDatagram, UnixStream},
+        unix::{
+            ffi::OsStrExt as _,
+            net::{SocketAddr, UnixDatagram, UnixStream},
+        },
     },
     process::exit,
 };
 
 use neuron_sandbox::{Confinement, Sandbox};
 
+/// What the names of variables begin with that are set for the commands, without this.
+const FOR_COMMANDS: &[u8] = b"PROBE_SETS_";
+
 fn main() {
-    neuron_sandbox::dispatch();
+    // Some programs do not know the helper.
+    if env::var_os("PROBE_IS_NO_HELPER").is_none() {
+        neuron_sandbox::dispatch();
+    }
+    if let Some(helper) = env::var_os("PROBE_HELPER") {
+        neuron_sandbox::use_helper(helper);
+    }
     let args: Vec<String> = env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match *args.as_slice() {
-        ["run", sandbox, script] => run(sandbox, script),
+        ["run", sandbox, ref scripts @ ..] => {
+            let commands: Vec<_> = scripts.iter().map(|text| ["bash", "-c", text]).collect();
+            let commands: Vec<_> = commands.iter().map(|words| words.as_slice()).collect();
+            start(sandbox, &commands)
+        }
+        ["start", sandbox, ref words @ ..] => start(sandbox, &[words]),
         ["unix", path] => UnixStream::connect(path).map(drop),
         ["abstract", name] => SocketAddr::from_abstract_name(name)
             .and_then(|address| UnixStream::connect_addr(&address))
@@ -35,32 +53,31 @@ fn main() {
     }
 }
 
+/// Starts commands one after the other, in one sandbox, and ends as the last one does.
 #[tokio::main(flavor = "current_thread")]
-async fn run(sandbox: &str, script: &str) -> std::io::Result<()> {
+async fn start(sandbox: &str, commands: &[&[&str]]) -> std::io::Result<()> {
     let sandbox: Sandbox = serde_json::from_str(sandbox)?;
-    let set = env::var("PROBE_SETS").ok();
-    if let Some(libraries) = env::var_os("PROBE_PLANTS") {
-        for library in std::fs::read_dir(libraries)?.flatten() {
-            std::fs::copy(library.path(), library.file_name())?;
-        }
-    }
     if let Some(path) = env::var_os("PROBE_HIDES") {
         neuron_sandbox::hide(path);
     }
     let confinement = Confinement::builder(sandbox).build();
-    let mut command = confinement.command("bash", &env::current_dir()?)?;
-    command.args(["-c", script]);
-    if let Some((name, value)) = set.as_deref().and_then(|text| text.split_once('=')) {
-        command.env(name, value);
+    let mut code = None;
+    for words in commands {
+        let Some((program, args)) = words.split_first() else {
+            exit(64);
+        };
+        let mut command = confinement.command(program, &env::current_dir()?)?;
+        command.args(args).envs(set_for_commands());
+        code = command.spawn()?.wait().await?.code();
     }
-    if let Some(odd) = env::var_os("PROBE_ODD") {
-        command.env("ODD", odd);
-    }
-    if env::var_os("PROBE_STDIN").is_some() {
-        command.stdin(std::process::Stdio::inherit());
-    }
-    let status = command.spawn()?.wait().await?;
     // Its temporary directory goes with it.
     drop(confinement);
-    exit(status.code().unwrap_or(255));
+    exit(code.unwrap_or(255));
+}
+
+fn set_for_commands() -> impl Iterator<Item = (OsString, OsString)> {
+    env::vars_os().filter_map(|(name, value)| {
+        let name = name.as_bytes().strip_prefix(FOR_COMMANDS)?;
+        Some((OsStr::from_bytes(name).to_owned(), value))
+    })
 }

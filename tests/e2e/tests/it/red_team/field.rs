@@ -201,7 +201,7 @@ impl Field {
     /// Starts what executes the run.
     fn start(&self, mut command: Command) -> Running {
         command.envs(self.outside.environment());
-        self.world.launch(command)
+        self.world.launch(self.outside.with_open_files(&command))
     }
 
     /// Says no to every ticket that is open.
@@ -254,7 +254,8 @@ fn folder_of(program: &Path) -> PathBuf {
     real.parent().unwrap().to_owned()
 }
 
-/// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket.
+/// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket, and for a command
+/// after them, which starts what they have left for it.
 fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
     let is_root = Outside::is_root();
     let mut calls: Vec<(String, &str, Value)> = Vec::new();
@@ -281,6 +282,7 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
             .collect();
         Reply::ok(match chat::turn(&request.body) {
             1 => chat::calls(&calls),
+            2 => chat::calls(&[("after", "bash", json!({"command": "true"}))]),
             _ => chat::text("Done."),
         })
     })

