@@ -39,6 +39,7 @@ pub async fn run<W: Workflow, D: DurableContext>(
         tags: input.tags,
         nonce: Some(nonce),
         directory: input.directory,
+        signed: input.agent.signed,
     });
     let ended = match input.rejected {
         Some(rejected) => Err(WorkflowError::Rejected(rejected)),

@@ -148,7 +148,10 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
             None => {
                 // Its tickets are the run's, and so is what decisions about them are held against.
                 let run = self.door.turns().status.clone();
-                let lineage = run.nonce.map(Lineage::of).unwrap_or_default();
+                let lineage = Lineage {
+                    signed: run.signed,
+                    ..run.nonce.map(Lineage::of).unwrap_or_default()
+                };
                 let mut input = RunInput::new(self.spec.clone(), prompt);
                 input.tags = run.tags();
                 input.directory = run.directory;

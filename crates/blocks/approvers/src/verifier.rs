@@ -1,10 +1,7 @@
 //! Approvers as those who say whose a decision is.
 
-use std::future::ready;
-
 use neuron_types::{
-    Place, StepFailure, TicketKind, Verdict, Verification, VerifyDecision, VerifyOutcome,
-    VerifyRequest, WasmBoxedFuture,
+    Place, TicketKind, Verdict, Verification, VerifyDecision, VerifyOutcome, VerifyRequest,
 };
 
 use crate::{approvers::Approvers, statement::Statement, verify_error::VerifyError};
@@ -12,12 +9,12 @@ use crate::{approvers::Approvers, statement::Statement, verify_error::VerifyErro
 /// With approvers a decision is taken if one of them signed it who may decide the ticket; without any, every decision is, as
 /// unverified.
 impl VerifyDecision for Approvers {
-    fn verify<'a>(
-        &'a self,
-        place: Option<&'a Place>,
-        request: &'a VerifyRequest,
-    ) -> WasmBoxedFuture<'a, Result<VerifyOutcome, StepFailure>> {
-        Box::pin(ready(Ok(self.judge(place, request))))
+    fn verify(&self, place: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
+        self.judge(place, request)
+    }
+
+    fn knows_anybody(&self) -> bool {
+        !self.is_empty()
     }
 }
 

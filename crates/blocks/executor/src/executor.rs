@@ -13,6 +13,7 @@ use neuron_types::{
     AgentSpec, Asking, DEFINITION_CALL, DynProvider, FailureKind, HookEvent, OUTCOME_CALL,
     PREVIEW_CALL, PermissionDecision, Place, RunEvent, RunId, StepFailure, StepId, ToolCall,
     ToolContext, ToolEffects, ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
+    VerifyRequest,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -291,7 +292,9 @@ impl Executor {
             return Ok(self.definition_output(call));
         }
         if call.name == VERIFY_CALL {
-            return self.verify_attempt(scope, call).await;
+            // No hook sees it: it is no call of a tool, and the decision may carry a token.
+            let (verifier, place) = (self.inner.verifier.as_deref(), self.place.as_deref());
+            return verify::verify(verifier, place, &call.input);
         }
         let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
         let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
@@ -433,24 +436,28 @@ impl Executor {
         }
     }
 
-    /// Finds out whose decision it is. No hook sees it: it is no call of a tool, and the decision may carry a token.
-    async fn verify_attempt(
-        &self,
-        scope: &StepScope,
-        call: &ToolCall,
-    ) -> Result<ToolOutput, StepFailure> {
+    /// Says whose a decision is, before a run takes it up: so that whoever made one that the run would not take learns of
+    /// it, and it uses up nothing. `None` where nobody here can tell, as decisions about the run are signed and this executor
+    /// knows no approvers.
+    #[must_use]
+    pub fn judge_decision(&self, request: &VerifyRequest) -> Option<VerifyOutcome> {
         let (verifier, place) = (self.inner.verifier.as_deref(), self.place.as_deref());
-        let verified = verify::verify(verifier, place, &call.input);
-        let attempt = Attempt::start(scope, Duration::MAX);
-        match attempt.part(verified).await {
-            Ok(result) => result,
-            Err(Cut::Panicked(text)) => {
-                warn!("the verification of a decision panicked: {text}");
-                let rejected = VerifyOutcome::rejected("it could not be found out whose it is");
-                Ok(verify::as_output(&rejected))
-            }
-            Err(cut) => Err(cut.into_failure("the verification of a decision")),
-        }
+        verify::judge(verifier, place, request).ok()
+    }
+
+    /// Returns the definition as a run gets it from here: its decisions have to be signed where approvers are known.
+    #[must_use]
+    pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
+        agent.signed = self.knows_approvers();
+        agent
+    }
+
+    /// Returns whether decisions are verified here: it was built with a [verifier](crate::ExecutorBuilder::verifier) that
+    /// knows somebody.
+    #[must_use]
+    pub fn knows_approvers(&self) -> bool {
+        let verifier = self.inner.verifier.as_deref();
+        verifier.is_some_and(VerifyDecision::knows_anybody)
     }
 
     /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use neuron_types::{FailureKind, Place, StepFailure};
+use neuron_types::{AgentSpec, FailureKind, Place, StepFailure};
 
 use crate::{Agents, AwaitedAgent, EventSink, Executor};
 
@@ -15,7 +15,7 @@ use crate::{Agents, AwaitedAgent, EventSink, Executor};
 /// An executor acts for the agent of its name, whatever definition a run of that agent carries. What a run may ask
 /// for is in its definition, and the loop refuses the rest; what is done about it is the worker's: see
 /// [`granting`](Self::granting).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Executors {
     by_agent: Arc<BTreeMap<String, Executor>>,
     awaited: Awaited,
@@ -135,6 +135,25 @@ impl Executors {
         }
         self.by_agent = Arc::new(by_agent);
         self
+    }
+
+    /// Returns the definition as a run gets it from here: with whether its decisions [have to be
+    /// signed](Self::verify_decisions_of).
+    #[must_use]
+    pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
+        agent.signed = self.verify_decisions_of(&agent.name);
+        agent
+    }
+
+    /// Returns whether decisions about runs of this agent have to be signed: the executor that acts for it knows approvers,
+    /// or any of these does if none acts for it.
+    #[must_use]
+    pub fn verify_decisions_of(&self, agent: &str) -> bool {
+        let mut all = self.by_agent.values().chain(&self.other);
+        match self.of(agent) {
+            Ok(executor) => executor.knows_approvers(),
+            Err(_) => all.any(Executor::knows_approvers),
+        }
     }
 
     /// Returns the executor that acts for the agent of this name.

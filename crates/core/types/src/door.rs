@@ -346,16 +346,36 @@ pub struct Signal {
     pub name: String,
     /// What it carries.
     pub payload: Value,
+    /// It came past everything that looks at what it carries before a run does. Doors say so: a signal cannot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw: bool,
 }
 
 impl Signal {
+    /// Returns a signal that was looked at before it came, as far as it has to be.
+    #[must_use]
+    pub fn new(name: impl Into<String>, payload: Value) -> Self {
+        Self {
+            name: name.into(),
+            payload,
+            raw: false,
+        }
+    }
+
+    /// Returns it as one that nobody has looked at.
+    #[must_use]
+    pub fn unlooked(mut self) -> Self {
+        self.raw = true;
+        self
+    }
+
     /// Returns the payload as a `T`.
     ///
     /// # Errors
     ///
     /// [`DurableError::BadSignal`] if it is none.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, DurableError> {
-        let Self { name, payload } = self;
+        let Self { name, payload, .. } = self;
         serde_json::from_value(payload).map_err(|source| DurableError::BadSignal { name, source })
     }
 }

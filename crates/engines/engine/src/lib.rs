@@ -11,8 +11,8 @@ mod transcript;
 
 pub use body::{AgentSignal, BadSignal, CancelBody, DecisionBody};
 pub use client::{
-    Cause, Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError, RunFilter,
-    RunFuture, RunHandle, RunPage, TicketPage,
+    Became, Cause, Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError,
+    RunFilter, RunFuture, RunHandle, RunPage, TicketPage,
 };
 pub use door::{
     definition_rejected, end_of, given_up, nothing_to_wait_for, still_in_flight, unknown_effect,

@@ -1,9 +1,8 @@
 //! Replaying recorded histories against this build.
 
-use std::{fmt, io, path::Path, sync::Arc};
+use std::{fmt, io, path::Path};
 
 use futures::future::LocalBoxFuture;
-use neuron_executor::NoSink;
 use temporalio_client::WorkflowHistory;
 use temporalio_common::protos::temporal::api::enums::v1::EventType;
 use temporalio_sdk::workflow_replayer::{
@@ -11,7 +10,9 @@ use temporalio_sdk::workflow_replayer::{
 };
 
 use crate::{
-    state::agent_host::AgentHost, wire::history_json, workflow::agent_workflow::AgentWorkflow,
+    state::{agent_host::AgentHost, hosting::Hosting},
+    wire::history_json,
+    workflow::agent_workflow::AgentWorkflow,
 };
 
 /// What every history begins with.
@@ -48,7 +49,7 @@ impl Replay {
         // Refused only where there is one of this name, and there is none.
         drop(
             options.register_workflow_with_factory::<AgentHost<W>, _>(|| {
-                AgentHost::new(Arc::new(NoSink), Arc::default(), Arc::default(), false)
+                AgentHost::new(Hosting::default())
             }),
         );
         Ok(Self {

@@ -293,7 +293,7 @@ fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
     let directory = agent.executor.cwd().to_str().map(ToOwned::to_owned);
     checked_input(RunInput {
         directory,
-        ..request.with_agent(agent.spec.clone())
+        ..request.with_agent(agent.executor.as_given(agent.spec.clone()))
     })
 }
 

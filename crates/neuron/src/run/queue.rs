@@ -109,6 +109,7 @@ mod tests {
             text: None,
             choice: None,
             output: None,
+            decision: None,
         };
         RecordedEvent {
             event,

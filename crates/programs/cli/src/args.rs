@@ -495,6 +495,9 @@ pub(crate) struct ByArgs {
     /// Refuse unless this is the digest of the ticket [default: that of the open ticket]
     #[arg(long)]
     pub(crate) digest: Option<String>,
+    /// How long to wait for what the run makes of it, where somebody executes the run
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(crate) within: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -181,7 +181,8 @@ impl Session for LocalSession {
     }
 
     async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {
-        let input = checked_input(self.world.agents().resolve(request)?);
+        let mut input = checked_input(self.world.agents().resolve(request)?);
+        input.agent = self.executor.as_given(input.agent);
         let events = Arc::new(Events::default());
         let door = LocalDurableContext::new(self.executor.clone(), run_id.clone())
             .with_sink(Arc::clone(&events) as Arc<dyn EventSink>);

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use neuron_types::{
-    AgentSpec, DecidedAt, Decision, Place, RecordedEvent, RunEvent, RunStatus, TicketKind, Verdict,
+    AgentSpec, BlockedKind, DecidedAt, Decision, Place, RecordedEvent, RunEvent, RunPhase,
+    RunStatus, TicketKind, Verdict,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{Host, HostError, Person, Record, Run, Session, Stage, World, agent, expect};
+use crate::{Host, HostError, Person, Record, Session, Stage, World, agent, expect};
 
 fn ada() -> Person {
     Person::new("ada", 1)
@@ -46,16 +47,6 @@ fn rejections(events: &[RecordedEvent]) -> Vec<String> {
     reasons.collect()
 }
 
-/// Has a decision made that the run does not take, and returns why. The run goes on waiting.
-async fn rejected<S: Session>(run: &Run<'_, S>, decision: &Decision) -> String {
-    let before = rejections(&run.events().await).len();
-    run.decide(decision).await;
-    let is_there = |events: &[RecordedEvent]| rejections(events).len() > before;
-    run.shows("a rejection", is_there).await;
-    run.waits_for(1).await;
-    rejections(&run.events().await).pop().unwrap()
-}
-
 /// Whatever is not signed by an approver over just this is not taken, and the run says why and goes on waiting.
 pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) {
     let stage = Stage::open(host, "signed").await;
@@ -72,10 +63,10 @@ pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) 
         approver: Some("ada".to_owned()),
         ..approval.clone()
     };
-    let reason = rejected(&run, &unsigned).await;
+    let reason = run.rejects(&unsigned).await;
     assert_eq!(reason, "the decision is not signed");
     let stranger = eve().signs(&place, &status, approval.clone());
-    let reason = rejected(&run, &stranger).await;
+    let reason = run.rejects(&stranger).await;
     let expected = format!("no approver has the key {}", eve().fingerprint());
     assert_eq!(reason, expected);
 
@@ -116,7 +107,7 @@ pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) 
         ada().fingerprint()
     );
     for decision in &changed {
-        assert_eq!(rejected(&run, decision).await, expected, "{decision:?}");
+        assert_eq!(run.rejects(decision).await, expected, "{decision:?}");
     }
     assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
 
@@ -128,7 +119,67 @@ pub async fn a_decision_counts_only_as_an_approver_signed_it<H: Host>(host: &H) 
     run.decide(&taken).await;
     let record = run.ends().await;
     assert_eq!(record.attempts_at(1, 1).len(), 1);
-    expect("signed", &[record]);
+    expect("signed", &[record.without_refusals()]);
+}
+
+/// However many decisions come that no approver signed, theirs count.
+pub async fn a_flood_of_unsigned_decisions_closes_no_ticket<H: Host>(host: &H) {
+    let stage = Stage::open(host, "flooded").await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    let run = stage
+        .submit("run", &script(), asking(&json!("write")))
+        .await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    let approval = Decision::approve(&ticket);
+    for number in 0..30 {
+        let unsigned = Decision {
+            approver: Some(format!("mallory{number}")),
+            ..approval.clone()
+        };
+        run.decide_wrongly(&unsigned).await;
+    }
+    run.decide(&ada().signs(&place, &status, approval)).await;
+    let record = run.ends().await.without_refusals();
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("flooded", &[record]);
+}
+
+/// A worker that knows no approvers takes no decision about a run that began under some, and says so: another one has to.
+pub async fn a_worker_without_approvers_leaves_the_decisions_of_signed_runs<H: Host>(host: &H) {
+    let stage = Stage::open(host, "keyless").await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    let run = stage
+        .submit("run", &script(), asking(&json!("write")))
+        .await;
+    let ticket = run.waits_for(1).await.remove(0);
+    let (status, place) = (run.status_now().await, run.place());
+    assert!(status.signed);
+    let approval = Decision::approve(&ticket);
+    stage.kill().await;
+    stage.world.set_approvers([]);
+    stage.execute().await;
+    let unsigned = Decision {
+        approver: Some("mallory".to_owned()),
+        ..approval.clone()
+    };
+    run.decide(&unsigned).await;
+    let blocked = run.reaches(RunPhase::WaitingForApproval, |status| {
+        let blocked = status.blocked.as_ref();
+        blocked.is_some_and(|blocked| blocked.kind == BlockedKind::NoWorker)
+    });
+    let detail = blocked.await.blocked.unwrap().detail;
+    assert!(detail.contains("knows no approvers"), "{detail}");
+    assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
+
+    stage.kill().await;
+    stage.world.set_approvers([ada().in_groups(&[])]);
+    stage.execute().await;
+    run.decide_in_the_end(&ada().signs(&place, &status, approval))
+        .await;
+    let record = run.ends().await.without_refusals();
+    assert_eq!(record.attempts_at(1, 1).len(), 1);
+    expect("keyless", &[record]);
 }
 
 /// A key is replaced while a run waits: the new one counts, and what was signed with the old one does not any more.
@@ -151,12 +202,12 @@ pub async fn a_key_is_replaced_while_a_run_waits<H: Host>(host: &H) {
         stage.execute().await;
         run.waits_for(1).await;
     }
-    let reason = rejected(&run, &old).await;
+    let reason = run.rejects(&old).await;
     let expected = format!("no approver has the key {}", ada().fingerprint());
     assert_eq!(reason, expected);
     run.decide(&ada_now.signs(&place, &status, approval)).await;
     let record = run.ends().await;
-    expect("rotated", &[record]);
+    expect("rotated", &[record.without_refusals()]);
 }
 
 /// A decision that was signed in time and comes when its ticket has lapsed.
@@ -197,7 +248,7 @@ pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
         assert_eq!(ticket.kind, TicketKind::External);
         let (status, place) = (run.status_now().await, run.place());
         let result = Decision::complete(&ticket, json!({"id": 7}));
-        let reason = rejected(&run, &result).await;
+        let reason = run.rejects(&result).await;
         assert_eq!(reason, "the decision is not signed");
         if name == "signed" {
             let signed = ada().signs(&place, &status, result);
@@ -205,7 +256,7 @@ pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
                 output: Some(json!({"id": 8})),
                 ..signed.clone()
             };
-            let reason = rejected(&run, &other).await;
+            let reason = run.rejects(&other).await;
             assert!(reason.ends_with("is not over this decision"), "{reason}");
             run.decide(&signed).await;
         } else {
@@ -213,7 +264,7 @@ pub async fn a_deferred_result_is_signed_or_has_the_token<H: Host>(host: &H) {
             let token = attempts.last().unwrap().token.clone();
             run.decide(&Decision { token, ..result }).await;
         }
-        records.push(run.ends().await);
+        records.push(run.ends().await.without_refusals());
     }
     expect("deferred_signed", &records);
 }
@@ -236,18 +287,18 @@ pub async fn two_people_of_a_group_approve<H: Host>(host: &H) {
     let approval = Decision::approve(&ticket);
     let by = |person: &Person| person.signs(&place, &status, approval.clone());
 
-    let reason = rejected(&run, &by(&eve())).await;
+    let reason = run.rejects(&by(&eve())).await;
     assert_eq!(reason, "eve may not decide it: it is put to ops");
     run.decide(&by(&ada())).await;
     let given = |recorded: &RecordedEvent| matches!(recorded.event, RunEvent::ApprovalGiven { .. });
     run.shows("an approval", |events| events.iter().any(given))
         .await;
-    let reason = rejected(&run, &by(&other_key)).await;
+    let reason = run.rejects(&by(&other_key)).await;
     assert_eq!(reason, "ada approved it already");
     assert_eq!(stage.world.attempts_at("run", 1, 1).len(), 0);
     run.decide(&by(&bob())).await;
     let record = run.ends().await;
-    expect("two_people", &[record]);
+    expect("two_people", &[record.without_refusals()]);
 }
 
 /// A ticket that is put to others when its time is over: the first ones may not decide any more. The others have as much
@@ -278,11 +329,16 @@ async fn escalated<H: Host>(host: &H, within_ms: u64) -> Option<Record> {
     })
     .await;
     let late = ada().signs(&place, &status, approval.clone());
-    run.decide_wrongly(&late).await;
-    run.shows("a rejection", |events| {
-        !rejections(events).is_empty() || has_lapsed(events)
-    })
-    .await;
+    let refused = match run.session().decide(&run.id, &late).await {
+        Ok(()) => {
+            let is_told =
+                |events: &[RecordedEvent]| !rejections(events).is_empty() || has_lapsed(events);
+            run.shows("a rejection", is_told).await;
+            rejections(&run.events().await).pop()
+        }
+        Err(HostError::Refused(refused)) => Some(refused),
+        Err(error) => panic!("a decision: {error}"),
+    };
     let by_eve = eve().signs(&place, &status, approval);
     // A door may not have seen yet that the one before is not under way any more.
     while let Err(error) = stage.session.decide(&run.id, &by_eve).await {
@@ -297,9 +353,10 @@ async fn escalated<H: Host>(host: &H, within_ms: u64) -> Option<Record> {
     if has_lapsed(&events) {
         return None;
     }
+    let refused = refused.unwrap_or_default();
     let expected = "ada may not decide it: it is put to leads";
-    assert_eq!(rejections(&events), [expected]);
-    Some(record)
+    assert!(refused.ends_with(expected), "{refused}");
+    Some(record.without_refusals())
 }
 
 fn has_lapsed(events: &[RecordedEvent]) -> bool {

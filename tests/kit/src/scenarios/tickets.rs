@@ -3,16 +3,7 @@
 use neuron_types::{ASK_PERSON, AskPerson, Decision, RunEvent, TicketKind, Verdict};
 use serde_json::{Value, json};
 
-use crate::{Host, Run, Session, Stage, World, agent, decision, expect};
-
-/// Waits until the run has rejected a decision.
-async fn rejects<S: Session>(run: &Run<'_, S>) {
-    let rejects = |recorded: &neuron_types::RecordedEvent| {
-        matches!(recorded.event, RunEvent::ApprovalRefused { .. })
-    };
-    run.shows("a rejection", |events| events.iter().any(rejects))
-        .await;
-}
+use crate::{Host, Stage, World, agent, decision, expect};
 
 /// A question of the model: an answer that is none of the choices is not chosen, and the answer is the result.
 pub async fn a_question_is_answered<H: Host>(host: &H) {
@@ -64,8 +55,8 @@ pub async fn a_deferred_result_is_delivered_once<H: Host>(host: &H) {
         token: Some(token.to_owned()),
         ..decision(&ticket, Verdict::Complete)
     };
-    run.decide(&complete("wrong", json!({"id": 6}))).await;
-    rejects(&run).await;
+    let reason = run.rejects(&complete("wrong", json!({"id": 6}))).await;
+    assert_eq!(reason, "the token is not that of the ticket");
     run.decide(&complete(&token, json!({"id": 7}))).await;
     run.decide_wrongly(&complete(&token, json!({"id": 8})))
         .await;

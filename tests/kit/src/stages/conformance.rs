@@ -47,6 +47,7 @@ macro_rules! __scenarios {
                 a_deferred_result_is_delivered_once
                 a_form_has_its_call_made_again
                 a_decision_counts_only_as_an_approver_signed_it
+                a_flood_of_unsigned_decisions_closes_no_ticket
                 a_key_is_replaced_while_a_run_waits
                 a_signed_decision_that_is_late_changes_nothing
                 two_people_of_a_group_approve
@@ -105,6 +106,7 @@ macro_rules! __scenarios {
             [
                 the_engine_is_killed_in_a_step
                 an_agent_that_no_worker_has_is_waited_for
+                a_worker_without_approvers_leaves_the_decisions_of_signed_runs
             ]
             [
                 several_tool_turns
@@ -125,6 +127,7 @@ macro_rules! __scenarios {
                 a_deferred_result_is_delivered_once
                 a_form_has_its_call_made_again
                 a_decision_counts_only_as_an_approver_signed_it
+                a_flood_of_unsigned_decisions_closes_no_ticket
                 a_key_is_replaced_while_a_run_waits
                 a_signed_decision_that_is_late_changes_nothing
                 two_people_of_a_group_approve

@@ -248,7 +248,7 @@ fn json<T: serde::Serialize>(value: &T) -> Value {
 /// Leaves out what differs between hosts, runs and definitions, and what is not known. Keys are sorted, however
 /// `serde_json` was built.
 pub(crate) fn without_place(value: &Value, run: &str) -> Value {
-    const PLACES: [&str; 11] = [
+    const PLACES: [&str; 13] = [
         "run_id",
         "engine",
         "started_at",
@@ -258,6 +258,8 @@ pub(crate) fn without_place(value: &Value, run: &str) -> Value {
         "nonce",
         "directory",
         "digest",
+        "decision",
+        "token_sha256",
         "opened_at",
         "since",
     ];

@@ -155,7 +155,7 @@ pub struct Run<'a, S> {
 }
 
 impl<S: Session> Run<'_, S> {
-    fn session(&self) -> &S {
+    pub(crate) fn session(&self) -> &S {
         &self.stage.session
     }
 
@@ -335,6 +335,39 @@ impl<S: Session> Run<'_, S> {
             Ok(()) | Err(HostError::Refused(_)) => {}
             Err(error) => panic!("a wrong decision: {error}"),
         }
+    }
+
+    /// Answers a ticket with a decision that nobody made who may, and gives the reason: the host refuses it, or the run does.
+    /// The run goes on waiting.
+    ///
+    /// # Panics
+    ///
+    /// If the run takes it, or the host fails.
+    pub async fn rejects(&self, decision: &Decision) -> String {
+        let reasons = |events: &[RecordedEvent]| -> Vec<String> {
+            let reasons = events.iter().filter_map(|recorded| match &recorded.event {
+                RunEvent::ApprovalRefused { reason, .. } => Some(reason.clone()),
+                _ => None,
+            });
+            reasons.collect()
+        };
+        let before = reasons(&self.events().await).len();
+        let told = format!(
+            "the decision about ticket {} is not taken: ",
+            decision.ticket
+        );
+        match timeout(patience(), self.session().decide(&self.id, decision)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(HostError::Refused(refused))) => {
+                let reason = refused.strip_prefix(&told);
+                return reason.unwrap_or_else(|| panic!("{refused}")).to_owned();
+            }
+            other => panic!("a wrong decision: {other:?}"),
+        }
+        self.shows("a rejection", |events| reasons(events).len() > before)
+            .await;
+        self.waits_for(1).await;
+        reasons(&self.events().await).pop().unwrap()
     }
 
     /// Answers a ticket with a decision that fits none, and gives the host's reason for refusing it.

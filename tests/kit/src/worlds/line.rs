@@ -25,8 +25,8 @@ pub(crate) trait Reach: fmt::Debug + Send + Sync {
     /// Returns what a tool of the world answers.
     fn ask_tool(&self, ask: ToolAsk) -> BoxFuture<'_, Result<ToolOutput, ToolFault>>;
 
-    /// Returns those who may sign decisions now.
-    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>>;
+    /// Returns those who may sign decisions now. Whoever verifies them may not wait for anything else.
+    fn approvers(&self) -> io::Result<Vec<ApproverEntry>>;
 
     /// Notes what a hook was notified of.
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>>;

@@ -3,7 +3,11 @@
 //! A connection that is closed before the answer is an attempt that was dropped, so the world notices when a
 //! worker is killed.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{
+    io::{self, BufRead as _, Write as _},
+    net::{self, SocketAddr},
+    sync::Arc,
+};
 
 use futures::future::BoxFuture;
 use neuron_approvers::ApproverEntry;
@@ -78,8 +82,14 @@ impl Reach for There {
         })
     }
 
-    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>> {
-        Box::pin(async move { call(self.0, &Ask::Approvers).await })
+    fn approvers(&self) -> io::Result<Vec<ApproverEntry>> {
+        let mut stream = net::TcpStream::connect(self.0)?;
+        let mut line = serde_json::to_vec(&Ask::Approvers)?;
+        line.push(b'\n');
+        stream.write_all(&line)?;
+        let mut answer = String::new();
+        io::BufReader::new(stream).read_line(&mut answer)?;
+        Ok(serde_json::from_str(&answer)?)
     }
 
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {
@@ -190,7 +200,7 @@ async fn perform(world: &dyn Reach, ask: Ask) -> serde_json::Result<Vec<u8>> {
         Ask::Tool(ask) => serde_json::to_vec(&world.ask_tool(ask).await),
         Ask::Approvers => {
             // A world knows its approvers.
-            serde_json::to_vec(&world.approvers().await.unwrap_or_default())
+            serde_json::to_vec(&world.approvers().unwrap_or_default())
         }
         Ask::Note(note) => {
             // A world does not refuse a note.

@@ -1,9 +1,9 @@
 //! The verifier of a world's executors.
 
+use std::io;
+
 use neuron_approvers::Approvers;
-use neuron_types::{
-    FailureKind, Place, StepFailure, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
-};
+use neuron_types::{Place, VerifyDecision, VerifyOutcome, VerifyRequest};
 
 use super::line::Line;
 
@@ -12,20 +12,22 @@ pub(crate) struct WorldVerifier {
     pub(crate) line: Line,
 }
 
+impl WorldVerifier {
+    fn approvers(&self) -> io::Result<Approvers> {
+        Approvers::new(self.line.approvers()?).map_err(io::Error::other)
+    }
+}
+
 impl VerifyDecision for WorldVerifier {
-    fn verify<'a>(
-        &'a self,
-        place: Option<&'a Place>,
-        request: &'a VerifyRequest,
-    ) -> WasmBoxedFuture<'a, Result<VerifyOutcome, StepFailure>> {
-        Box::pin(async move {
-            let entries = self.line.approvers().await.map_err(|error| {
-                StepFailure::new(FailureKind::Network, format!("the world is gone: {error}"))
-            })?;
-            let approvers = Approvers::new(entries).map_err(|error| {
-                StepFailure::new(FailureKind::InvalidRequest, error.to_string())
-            })?;
-            Ok(approvers.judge(place, request))
-        })
+    fn verify(&self, place: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
+        match self.approvers() {
+            Ok(approvers) => approvers.judge(place, request),
+            Err(error) => VerifyOutcome::rejected(format!("the world is gone: {error}")),
+        }
+    }
+
+    fn knows_anybody(&self) -> bool {
+        self.approvers()
+            .is_ok_and(|approvers| !approvers.is_empty())
     }
 }

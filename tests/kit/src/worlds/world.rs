@@ -430,9 +430,8 @@ impl Reach for World {
         Box::pin(self.answer_tool(ask))
     }
 
-    fn approvers(&self) -> BoxFuture<'_, io::Result<Vec<ApproverEntry>>> {
-        let approvers = self.state().approvers.clone();
-        Box::pin(async move { Ok(approvers) })
+    fn approvers(&self) -> io::Result<Vec<ApproverEntry>> {
+        Ok(self.state().approvers.clone())
     }
 
     fn note(&self, note: String) -> BoxFuture<'_, Result<(), HookError>> {

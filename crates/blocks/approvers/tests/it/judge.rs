@@ -53,6 +53,7 @@ fn request(decision: Decision) -> VerifyRequest {
         from: None,
         needed: 1,
         token_sha256: None,
+        signed: false,
     }
 }
 

@@ -7,6 +7,7 @@ use neuron_types::{
     Verification, VerifyDecision, VerifyOutcome,
 };
 
+use super::verify;
 use crate::StepScope;
 
 /// How many decisions of a call are looked at: whoever asks for a step could bring any number.
@@ -30,7 +31,8 @@ impl Approvers<'_> {
     ///
     /// # Errors
     ///
-    /// `not_approved`, with how a person is asked, or what kept a verifier from finding out.
+    /// `not_approved`, with how a person is asked; `no_worker` where the decisions have to be signed and nobody here knows
+    /// approvers.
     pub(super) async fn check(
         &self,
         call: &ToolCall,
@@ -81,11 +83,7 @@ impl Approvers<'_> {
                 continue;
             }
             let request = approval.request(decision, &digest, run, nonce);
-            let verified = match self.verifier {
-                Some(verifier) => verifier.verify(self.place, &request).await?,
-                None => VerifyOutcome::Taken(Verification::unverified(decision)),
-            };
-            match verified {
+            match verify::judge(self.verifier, self.place, &request)? {
                 VerifyOutcome::Rejected { reason } => flaw = Some(reason),
                 VerifyOutcome::Taken(verification) if may_decide(&verification, asking) => {
                     names.insert(verification.approver);

@@ -36,7 +36,7 @@ impl Executor {
         let granted = self.grants.as_ref().map(|grants| grants.definition());
         let granted = granted.filter(|agent| agent.name == name);
         match known.and_then(|known| known.get(name)).or(granted) {
-            Some(agent) => CurrentDefinition::Here(Box::new(agent.clone())),
+            Some(agent) => CurrentDefinition::Here(Box::new(self.as_given(agent.clone()))),
             None => {
                 let names = known.into_iter().flat_map(|known| known.keys());
                 let names = list(names.map(String::as_str));

@@ -1,38 +1,51 @@
 //! Whose decision it is.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use neuron_types::{
-    Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification, VerifyDecision,
+    FailureKind, Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification, VerifyDecision,
     VerifyOutcome, VerifyRequest, hex,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tracing::warn;
 use uuid::Uuid;
 
-/// Answers a [`VERIFY_CALL`](neuron_types::VERIFY_CALL) with a [`VerifyOutcome`] as JSON. With nobody to ask, every decision is
-/// taken for that of whoever it names, but for the result of a deferred tool, which needs the token.
-pub(super) async fn verify(
+/// Answers a [`VERIFY_CALL`](neuron_types::VERIFY_CALL) with a [`VerifyOutcome`] as JSON.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub(super) fn verify(
     verifier: Option<&dyn VerifyDecision>,
     place: Option<&Place>,
     input: &Value,
 ) -> Result<ToolOutput, StepFailure> {
     let outcome = match serde_json::from_value::<VerifyRequest>(input.clone()) {
-        Ok(request) => outcome(verifier, place, &request).await?,
+        Ok(request) => judge(verifier, place, &request)?,
         Err(error) => VerifyOutcome::rejected(format!("the decision cannot be read: {error}")),
     };
     Ok(as_output(&outcome))
 }
 
 /// The outcome as the loop reads it.
-pub(super) fn as_output(outcome: &VerifyOutcome) -> ToolOutput {
+fn as_output(outcome: &VerifyOutcome) -> ToolOutput {
     // Without a text nothing is verified.
     ToolOutput::text(serde_json::to_string(outcome).unwrap_or_default())
 }
 
-async fn outcome(
+/// Says whose decision it is. With nobody to ask, every decision is taken for that of whoever it names, but for the result of
+/// a deferred tool, which needs the token.
+///
+/// # Errors
+///
+/// `no_worker` where it has to be signed and nobody here knows approvers.
+pub(super) fn judge(
     verifier: Option<&dyn VerifyDecision>,
     place: Option<&Place>,
     request: &VerifyRequest,
 ) -> Result<VerifyOutcome, StepFailure> {
+    let verifier = verifier.filter(|verifier| verifier.knows_anybody());
     let decision = &request.decision;
     if decision.ticket != request.ticket || decision.digest != request.digest {
         return Ok(VerifyOutcome::rejected("it is about another ticket"));
@@ -51,7 +64,7 @@ async fn outcome(
                     "the token is not that of the ticket",
                 ));
             }
-            None if verifier.is_none() => {
+            None if verifier.is_none() && !request.signed => {
                 return Ok(VerifyOutcome::rejected(
                     "a result needs the token of its ticket",
                 ));
@@ -60,9 +73,32 @@ async fn outcome(
         }
     }
     match verifier {
-        Some(verifier) => verifier.verify(place, request).await,
+        Some(verifier) => Ok(verified(verifier, place, request)),
+        None if request.signed => Err(knows_no_approvers()),
         None => Ok(VerifyOutcome::Taken(Verification::unverified(decision))),
     }
+}
+
+/// A verifier that panics has found out nothing.
+fn verified(
+    verifier: &dyn VerifyDecision,
+    place: Option<&Place>,
+    request: &VerifyRequest,
+) -> VerifyOutcome {
+    let verified = catch_unwind(AssertUnwindSafe(|| verifier.verify(place, request)));
+    verified.unwrap_or_else(|_| {
+        warn!("the verification of a decision panicked");
+        VerifyOutcome::rejected("it could not be found out whose it is")
+    })
+}
+
+/// Decisions about the run are signed, and this worker could not tell.
+pub(super) fn knows_no_approvers() -> StepFailure {
+    StepFailure::new(
+        FailureKind::NoWorker,
+        "decisions about this run are signed, and this worker knows no approvers: another one has to go on with it, or \
+         this one needs the approvers of its agent file",
+    )
 }
 
 /// Returns a token that nobody guesses.

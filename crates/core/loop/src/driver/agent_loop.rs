@@ -52,7 +52,10 @@ impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
 impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// A run at its start. Its permission policy is [that of the agent](neuron_types::AgentSpec::policy).
     pub fn new(door: D, strategy: C, input: RunInput) -> Self {
-        let lineage = Lineage::of(door.uuid());
+        let lineage = Lineage {
+            signed: input.agent.signed,
+            ..Lineage::of(door.uuid())
+        };
         let machine = AgentMachine::new(input, door.now())
             .with_lineage(lineage)
             .with_run(door.run_id().clone());
@@ -434,17 +437,20 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             let request = UpgradeRequest::of_signal(&signal.payload);
             return self.feed(Observation::UpgradeArrived(request));
         }
+        let is_raw = signal.raw;
         let read = if signal.name == signal::DECISION {
             signal.read().map(Observation::DecisionArrived)
         } else {
             signal.read().map(Observation::MessageArrived)
         };
-        if let Ok(Observation::DecisionArrived(decision)) = &read
-            && let Some(reason) = self.denied_edit(decision)
-        {
-            self.machine
-                .reject_decision(decision.ticket.clone(), reason);
-            return Ok(());
+        if let Ok(Observation::DecisionArrived(decision)) = &read {
+            if is_raw && self.machine.drops_raw(decision, self.door.now()) {
+                return Ok(());
+            }
+            if let Some(reason) = self.denied_edit(decision) {
+                self.machine.reject_decision(decision, reason);
+                return Ok(());
+            }
         }
         match read {
             Ok(observation) => self.feed(observation),

@@ -76,6 +76,7 @@ impl AgentMachine {
             tags: tags.clone(),
             nonce: None,
             directory: directory.clone(),
+            signed: false,
         };
         conversation.push(prompt);
         let mut machine = Self {
@@ -129,8 +130,9 @@ impl AgentMachine {
     #[must_use]
     pub fn with_lineage(mut self, lineage: Lineage) -> Self {
         for event in &mut self.state.outbox {
-            if let RunEvent::RunStarted { nonce, .. } = event {
+            if let RunEvent::RunStarted { nonce, signed, .. } = event {
                 *nonce = lineage.nonce;
+                *signed = lineage.signed;
             }
         }
         self.state.lineage = lineage;

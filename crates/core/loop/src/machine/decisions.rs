@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
     ActivityOptions, Decision, Given, OpenTicket, RunEvent, StepId, TicketKind, ToolCall,
     ToolEffects, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
@@ -11,9 +11,12 @@ use serde_json::Value;
 
 use crate::{Action, AgentMachine, MachineError};
 
-/// How many decisions about a ticket are verified, beside those that it needs. Whoever can send signals could have any
-/// number of them verified otherwise.
-const MOST_DECISIONS: u32 = 20;
+/// How many decisions about a ticket are looked at that came as raw signals. Whoever can send those could have any number of
+/// them verified otherwise. Decisions that came any other way are not counted, so that none of these closes a ticket to them.
+const MOST_RAW: u32 = 20;
+
+/// How long nothing is said about further ones that are dropped.
+const BETWEEN_DROPS: TimeDelta = TimeDelta::minutes(1);
 
 /// How long one attempt of a verification may take.
 const VERIFYING: Duration = Duration::from_secs(30);
@@ -21,46 +24,66 @@ const VERIFYING: Duration = Duration::from_secs(30);
 impl AgentMachine {
     /// Takes up a decision that came: it is verified next, if it fits an open ticket.
     pub(crate) fn decision_arrived(&mut self, decision: Decision) {
-        let ticket = decision.ticket.clone();
-        if let Err(reason) = self.queue_decision(decision)
-            && let Some(reason) = reason
-        {
-            self.reject_decision(ticket, reason);
+        let (ticket, id) = (decision.ticket.clone(), decision.id());
+        if let Err(reason) = self.queue_decision(decision) {
+            self.reject(ticket, id, reason);
         }
     }
 
+    /// Whether a decision is dropped that came as a raw signal: too many came about its ticket.
+    pub(crate) fn drops_raw(&mut self, decision: &Decision, now: DateTime<Utc>) -> bool {
+        let mut tickets = self.state.tickets.iter_mut();
+        let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
+            return false;
+        };
+        if open.taken_up < MOST_RAW {
+            open.taken_up = open.taken_up.saturating_add(1);
+            return false;
+        }
+        let said = open.dropped_at;
+        if said.is_none_or(|said| now.signed_duration_since(said) >= BETWEEN_DROPS) {
+            open.dropped_at = Some(now);
+            self.reject_decision(
+                decision,
+                format!(
+                    "{MOST_RAW} signals about it were looked at: no further one is, and decisions that come as anything else \
+                     are"
+                ),
+            );
+        }
+        true
+    }
+
     /// Says that a decision is not taken; its ticket stays open.
-    pub(crate) fn reject_decision(&mut self, ticket: String, reason: String) {
+    pub(crate) fn reject_decision(&mut self, decision: &Decision, reason: String) {
+        self.reject(decision.ticket.clone(), decision.id(), reason);
+    }
+
+    fn reject(&mut self, ticket: String, id: String, reason: String) {
         let mut tickets = self.state.tickets.iter_mut();
         if let Some(open) = tickets.find(|open| open.ticket.ticket == ticket) {
             open.ticket.answered = open.ticket.answered.saturating_add(1);
         }
-        self.emit(RunEvent::ApprovalRefused { ticket, reason });
+        self.emit(RunEvent::ApprovalRefused {
+            ticket,
+            reason,
+            decision: Some(id),
+        });
     }
 
-    /// Queues a decision. An error without a reason is one that was said before.
-    fn queue_decision(&mut self, decision: Decision) -> Result<(), Option<String>> {
+    /// Queues a decision, or says why it is not taken.
+    fn queue_decision(&mut self, decision: Decision) -> Result<(), String> {
         let misfit = self.refused_edit(&decision);
         let mut tickets = self.state.tickets.iter_mut();
         let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
-            return Err(Some("there is no open ticket of this name".to_owned()));
+            return Err("there is no open ticket of this name".to_owned());
         };
         if open.ticket.digest != decision.digest {
-            return Err(Some("the digest is not that of the ticket".to_owned()));
+            return Err("the digest is not that of the ticket".to_owned());
         }
-        open.ticket.suits(&decision).map_err(Some)?;
-        if misfit.is_some() {
+        open.ticket.suits(&decision)?;
+        if let Some(misfit) = misfit {
             return Err(misfit);
-        }
-        let most = MOST_DECISIONS.saturating_add(open.ticket.needed.saturating_sub(1));
-        if open.taken_up > most {
-            return Err(None);
-        }
-        open.taken_up = open.taken_up.saturating_add(1);
-        if open.taken_up > most {
-            return Err(Some(format!(
-                "{most} decisions about it were looked at: no further one is"
-            )));
         }
         open.queued.push(decision);
         Ok(())
@@ -90,12 +113,6 @@ impl AgentMachine {
 
     fn verification_of(&self, position: u32, open: &OpenTicket, decision: &Decision) -> ToolCall {
         let ticket = &open.ticket;
-        let token_sha256 = match &open.pending {
-            Some(neuron_types::Pending::External { token_sha256, .. }) => {
-                Some(token_sha256.clone())
-            }
-            _ => None,
-        };
         let request = VerifyRequest {
             decision: decision.clone(),
             run: self.state.run.clone(),
@@ -107,7 +124,8 @@ impl AgentMachine {
             kind: ticket.kind,
             from: ticket.from.clone(),
             needed: ticket.needed,
-            token_sha256,
+            token_sha256: ticket.token_sha256.clone(),
+            signed: self.state.lineage.signed,
         };
         let number = position.saturating_sub(StepId::OWN_CALLS);
         // What cannot be stated is null, which verifies nothing.
@@ -172,13 +190,13 @@ impl AgentMachine {
             return Ok(());
         }
         let decision = open.queued.remove(0);
-        let ticket = decision.ticket.clone();
+        let (ticket, id) = (decision.ticket.clone(), decision.id());
         let taken = match outcome {
             VerifyOutcome::Taken(verification) => self.take_decision(decision, &verification, now),
             VerifyOutcome::Rejected { reason } => Err(reason),
         };
         if let Err(reason) = taken {
-            self.reject_decision(ticket, reason);
+            self.reject(ticket, id, reason);
         }
         Ok(())
     }
@@ -201,6 +219,7 @@ impl AgentMachine {
             let remaining = open.ticket.remaining();
             if remaining > 0 {
                 self.emit(RunEvent::ApprovalGiven {
+                    decision: Some(decision.id()),
                     ticket: decision.ticket,
                     digest: decision.digest,
                     approver: given.name,

@@ -98,11 +98,13 @@ impl AgentMachine {
             text: decision.text.clone(),
             choice: decision.choice.clone(),
             output: decision.output.clone(),
+            decision: Some(decision.id()),
         });
         for late in &open.queued {
             self.emit(RunEvent::ApprovalRefused {
                 ticket: late.ticket.clone(),
                 reason: "it is decided already".to_owned(),
+                decision: Some(late.id()),
             });
         }
         if let Some(halt) = self.take_halt(&decision.ticket) {
@@ -178,6 +180,7 @@ impl AgentMachine {
         }
         let directory = self.state.directory.as_deref();
         Approval::of(&open.ticket, decisions, &self.state.definition, directory)
+            .with_signed(self.state.lineage.signed)
     }
 
     fn deny(&mut self, index: usize, open: &OpenTicket, who: Option<&str>, why: Option<&str>) {

@@ -91,6 +91,10 @@ impl AgentMachine {
             needed: asking.needed.max(1),
             then: asking.then,
             prefix,
+            token_sha256: match &pending {
+                Some(Pending::External { token_sha256, .. }) => Some(token_sha256.clone()),
+                _ => None,
+            },
             ..Ticket::default()
         };
         let directory = self.state.directory.as_deref();

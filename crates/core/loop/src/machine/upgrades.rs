@@ -128,6 +128,8 @@ impl AgentMachine {
     fn adopt(&mut self, mut agent: AgentSpec, by: Option<String>, now: DateTime<Utc>) {
         let (from, to) = (self.state.definition.clone(), agent.fingerprint());
         let turn = self.state.turn;
+        // Never the other way: no worker without approvers has a run take what nobody signed.
+        self.state.lineage.signed |= agent.signed;
         if from == to {
             let changes = Vec::new();
             self.emit(RunEvent::Upgraded {

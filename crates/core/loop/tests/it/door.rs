@@ -47,7 +47,7 @@ struct Inner {
     run_id: RunId,
     seconds: Cell<i64>,
     answers: RefCell<VecDeque<Result<CompletionResponse, DurableError>>>,
-    signals: RefCell<Vec<(String, Value)>>,
+    signals: RefCell<Vec<Signal>>,
     requests: RefCell<Vec<(CompletionRequest, ActivityOptions)>>,
     batches: RefCell<Vec<Vec<ToolCall>>>,
     events: RefCell<Vec<RunEvent>>,
@@ -108,10 +108,11 @@ impl TestDoor {
     }
 
     pub(crate) fn signal(&self, name: &str, payload: Value) {
-        self.inner
-            .signals
-            .borrow_mut()
-            .push((name.to_owned(), payload));
+        self.put(Signal::new(name, payload));
+    }
+
+    pub(crate) fn put(&self, signal: Signal) {
+        self.inner.signals.borrow_mut().push(signal);
     }
 
     pub(crate) fn requests(&self) -> Vec<(CompletionRequest, ActivityOptions)> {
@@ -160,14 +161,14 @@ impl TestDoor {
         let mut signals = self.inner.signals.borrow_mut();
         let index = signals
             .iter()
-            .position(|(named, _)| names.contains(&named.as_str()))?;
-        let (name, payload) = signals.remove(index);
+            .position(|signal| names.contains(&signal.name.as_str()))?;
+        let signal = signals.remove(index);
         drop(signals);
         self.journaled();
         if let Some(act) = self.inner.on_signal.take() {
             act(self);
         }
-        Some(Signal { name, payload })
+        Some(signal)
     }
 
     fn end(&self, handle: Handle, pending: Pending) -> Result<End, DurableError> {
@@ -229,10 +230,13 @@ impl TestDoor {
         })
     }
 
-    /// Takes every decision, as an executor without approvers does.
+    /// Takes every decision, as an executor without approvers does, but none of Mallory.
     fn verify(&self, call: &ToolCall) -> ToolOutput {
         let request: VerifyRequest = serde_json::from_value(call.input.clone()).unwrap();
-        let taken = VerifyOutcome::Taken(Verification::unverified(&request.decision));
+        let taken = match request.decision.approver.as_deref() {
+            Some("mallory") => VerifyOutcome::rejected("it is mallory's"),
+            _ => VerifyOutcome::Taken(Verification::unverified(&request.decision)),
+        };
         self.inner.verified.set(self.inner.verified.get() + 1);
         ToolOutput::text(serde_json::to_string(&taken).unwrap())
     }

@@ -46,6 +46,7 @@ impl AgentSpec {
             caller_rules: crate::CallerRules::default(),
             limits: crate::Limits::default(),
             context: crate::ContextPolicy::default(),
+            signed: false,
             ..self.clone()
         }
     }

@@ -115,6 +115,10 @@ pub struct AgentSpec {
     /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Vec<Self>>,
+    /// Whether decisions about its runs have to be signed: the worker that has it knows approvers. Workers set it where
+    /// they give a definition to a run. It does not tell definitions apart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 impl Default for AgentSpec {
@@ -145,6 +149,7 @@ impl Default for AgentSpec {
             activity: ActivitySettings::default(),
             tool_settings: BTreeMap::new(),
             team: None,
+            signed: false,
         }
     }
 }
@@ -170,7 +175,10 @@ impl AgentSpec {
     #[must_use]
     pub fn fingerprint(&self) -> String {
         // A definition holds nothing that JSON cannot.
-        let json = serde_json::to_value(self).unwrap_or_default();
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        if let Some(fields) = json.as_object_mut() {
+            fields.remove("signed");
+        }
         format!("sha256:{}", hex(&Sha256::digest(canonical_json(&json))))
     }
 

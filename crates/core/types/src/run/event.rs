@@ -41,6 +41,9 @@ pub enum RunEvent {
         /// The directory that the run works in, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         directory: Option<String>,
+        /// Whether decisions about it have to be signed, whichever worker verifies them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        signed: bool,
     },
     /// A workflow gave one of the agents that take turns in it something to do.
     AgentAsked {
@@ -152,6 +155,9 @@ pub enum RunEvent {
         args: Option<Value>,
         /// How many more have to approve the same.
         remaining: u32,
+        /// The [id](crate::Decision::id) of the decision.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<String>,
     },
     /// A ticket is decided.
     ApprovalDecided {
@@ -189,6 +195,9 @@ pub enum RunEvent {
         /// The result that they delivered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
+        /// The [id](crate::Decision::id) of the decision.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<String>,
     },
     /// Nobody decided in time: others are asked.
     ApprovalEscalated {
@@ -218,6 +227,9 @@ pub enum RunEvent {
         ticket: String,
         /// Why it was refused.
         reason: String,
+        /// The [id](crate::Decision::id) of the decision.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<String>,
     },
     /// A ticket lapsed.
     ApprovalExpired {

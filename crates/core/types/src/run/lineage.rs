@@ -36,6 +36,10 @@ pub struct Lineage {
     /// The changes of a workflow's code that it was started with.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub patches: BTreeSet<String>,
+    /// Whether decisions about it have to be signed, whichever worker verifies them: one that knew approvers began it, or
+    /// gave it a definition.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 impl Lineage {

@@ -58,6 +58,14 @@ pub enum Refusal {
         /// Why.
         reason: String,
     },
+    /// It is not the decision of somebody who may make it.
+    #[error("the decision about ticket {ticket} is not taken: {reason}")]
+    NotTaken {
+        /// The ticket.
+        ticket: String,
+        /// Why.
+        reason: String,
+    },
     /// A denial carries arguments.
     #[error("a denial of ticket {ticket} has no use for arguments: leave them out, or approve")]
     ArgsWithDenial {
@@ -140,6 +148,13 @@ impl Refusal {
         let unsuited = format!("ticket {ticket} does not take this decision: ");
         if let Some(reason) = sentence.strip_prefix(&unsuited) {
             return Some(Self::Unsuited {
+                ticket: ticket.to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
+        let not_taken = format!("the decision about ticket {ticket} is not taken: ");
+        if let Some(reason) = sentence.strip_prefix(&not_taken) {
+            return Some(Self::NotTaken {
                 ticket: ticket.to_owned(),
                 reason: reason.to_owned(),
             });

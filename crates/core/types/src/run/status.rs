@@ -65,6 +65,9 @@ pub struct RunStatus {
     /// The directory that it works in, where it is known.
     #[serde(default)]
     pub directory: Option<String>,
+    /// Whether decisions about it have to be signed, whichever worker verifies them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 impl RunStatus {
@@ -92,6 +95,7 @@ impl RunStatus {
             blocked: None,
             nonce: None,
             directory: None,
+            signed: false,
         }
     }
 
@@ -164,8 +168,10 @@ impl RunStatus {
                 tags,
                 nonce,
                 directory,
+                signed,
                 ..
             } => {
+                self.signed = *signed;
                 self.nonce = *nonce;
                 self.directory.clone_from(directory);
                 self.definition = Some(definition.clone()).filter(|text| !text.is_empty());

@@ -43,6 +43,9 @@ pub struct Approval {
     pub diff_sha256: Option<String>,
     /// The approvals, in the order in which the run took them.
     pub decisions: Vec<Decision>,
+    /// Whether they have to be signed, whoever makes the call.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 /// How an [`Approval`] is one of a call.
@@ -75,7 +78,15 @@ impl Approval {
             text_sha256: ticket.text.as_deref().map(sha256),
             diff_sha256: ticket.diff.as_deref().map(sha256),
             decisions,
+            signed: false,
         }
+    }
+
+    /// Returns it as one whose decisions have to be signed, or need not be.
+    #[must_use]
+    pub const fn with_signed(mut self, signed: bool) -> Self {
+        self.signed = signed;
+        self
     }
 
     /// Returns it without what a call with these arguments says itself.
@@ -134,6 +145,7 @@ impl Approval {
             from: None,
             needed: 1,
             token_sha256: None,
+            signed: self.signed,
         }
     }
 

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Always, DecidedAt, Ticket};
+use crate::{Always, DecidedAt, Ticket, canonical_json, ticket::digest::sha256};
+
+/// How many digits an id of a decision has.
+const ID_LENGTH: usize = 16;
 
 /// What a [`Decision`] does with its ticket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +117,17 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Returns what tells this decision from any other about its ticket: the same for the same one, made again. It is the
+    /// start of the SHA-256 of its [canonical JSON](crate::canonical_json), in hexadecimal.
+    #[must_use]
+    pub fn id(&self) -> String {
+        // A decision holds nothing that JSON cannot.
+        let json = serde_json::to_value(self).unwrap_or_default();
+        let mut id = sha256(&canonical_json(&json));
+        id.truncate(ID_LENGTH);
+        id
+    }
+
     /// Returns the decision about this ticket with this verdict, by nobody in particular.
     #[must_use]
     pub fn of(ticket: &Ticket, verdict: Verdict) -> Self {

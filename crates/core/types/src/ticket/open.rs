@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::{Decision, Given, Pending, Ticket, TicketKind, Verdict, json::millis};
@@ -34,9 +35,12 @@ pub struct OpenTicket {
     /// The approvals that it has taken, where it needs more than one, as they came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Decision>,
-    /// How many decisions were taken up to be verified, or were too many for that.
+    /// How many decisions were looked at that came as [raw signals](crate::Signal::raw).
     #[serde(default, skip_serializing_if = "is_none")]
     pub taken_up: u32,
+    /// When it was said last that one more of them was dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_at: Option<DateTime<Utc>>,
 }
 
 impl OpenTicket {

@@ -45,6 +45,9 @@ pub struct Ticket {
     pub needed: u32,
     /// The approvals so far, where more are needed.
     pub decisions: Vec<Given>,
+    /// SHA-256 of the token that the result of a deferred tool comes with, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_sha256: Option<String>,
     /// How many decisions about it the run has looked at that did not settle it.
     #[serde(skip_serializing_if = "is_zero")]
     pub answered: u32,
@@ -80,6 +83,7 @@ impl Default for Ticket {
             from: None,
             needed: 1,
             decisions: Vec::new(),
+            token_sha256: None,
             answered: 0,
             then: None,
             prefix: None,

@@ -37,10 +37,7 @@ impl<S> Door<S> {
 }
 
 fn signal_of(name: &str) -> Signal {
-    Signal {
-        name: name.to_owned(),
-        payload: serde_json::to_value(run::user_message()).unwrap(),
-    }
+    Signal::new(name, serde_json::to_value(run::user_message()).unwrap())
 }
 
 impl<S> DurableContext for Door<S> {

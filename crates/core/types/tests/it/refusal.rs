@@ -42,6 +42,7 @@ fn decided(ticket: &str) -> RunEvent {
         text: None,
         choice: None,
         output: None,
+        decision: None,
     }
 }
 

@@ -81,6 +81,7 @@ fn decided(id: &str) -> RunEvent {
         text: None,
         choice: None,
         output: None,
+        decision: None,
     }
 }
 
@@ -109,6 +110,7 @@ fn a_run_with_two_tickets_shows_where_it_stands_after_every_event() {
         tags: run::tags(),
         nonce: None,
         directory: None,
+        signed: true,
     });
     let status = &fold.status;
     assert_eq!(status.definition.as_deref(), Some("sha256:0a1b"));
@@ -168,6 +170,7 @@ fn a_refused_decision_or_an_unreadable_signal_leaves_the_run_waiting() {
         RunEvent::ApprovalRefused {
             ticket: "t1-1".into(),
             reason: "the digest is another one".into(),
+            decision: None,
         },
         RunEvent::SignalIgnored {
             name: "decision".into(),

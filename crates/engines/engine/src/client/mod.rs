@@ -1,5 +1,6 @@
 //! The client that every engine implements.
 
+mod became;
 mod cursor;
 mod event_page;
 mod open_ticket;
@@ -12,6 +13,7 @@ mod run_page;
 mod ticket_page;
 
 pub use self::{
+    became::Became,
     cursor::Cursor,
     event_page::EventPage,
     open_ticket::OpenTicket,

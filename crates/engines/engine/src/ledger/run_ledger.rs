@@ -210,6 +210,7 @@ mod tests {
             tags: RunTags::default(),
             nonce: None,
             directory: None,
+            signed: false,
         };
         ledger.record(started("a", "long"), AT);
         let text = "long".to_owned();

@@ -49,6 +49,7 @@ fn for_hooks(event: &RunEvent) -> Option<RunEvent> {
             tags: RunTags::default(),
             nonce: None,
             directory: None,
+            signed: false,
         }),
         RunEvent::RunEnded { exit_reason, .. } => Some(RunEvent::RunEnded {
             exit_reason: *exit_reason,

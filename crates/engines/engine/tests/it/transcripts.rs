@@ -61,6 +61,7 @@ fn three_turns() -> Vec<RecordedEvent> {
         tags: RunTags::default(),
         nonce: None,
         directory: None,
+        signed: false,
     };
     let turn = |turn| {
         [

@@ -31,8 +31,7 @@ impl Reach {
         let mut signals = self.signals();
         names.iter().find_map(|name| {
             let payload = signals.get_mut(*name)?.pop_front()?;
-            let name = (*name).to_owned();
-            Some(Signal { name, payload })
+            Some(Signal::new(*name, payload))
         })
     }
 }

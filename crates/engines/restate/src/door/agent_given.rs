@@ -19,4 +19,6 @@ pub(crate) struct Sought {
     pub(crate) found: Option<FoundAgent>,
     /// The worker does not take the definition that the caller gave.
     pub(crate) is_rejected: bool,
+    /// Decisions about the run have to be signed, where its definition was given.
+    pub(crate) is_signed: bool,
 }

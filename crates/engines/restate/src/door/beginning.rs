@@ -69,7 +69,11 @@ impl RestateDurableContext<'_> {
             (AgentRef::Definition(definition), _) if sought.is_rejected => {
                 return Err(definition_rejected(&definition.name).into());
             }
-            (AgentRef::Definition(definition), _) => AgentSpec::clone(definition),
+            (AgentRef::Definition(definition), _) => {
+                let mut definition = AgentSpec::clone(definition);
+                definition.signed |= sought.is_signed;
+                definition
+            }
             (AgentRef::Name(_), Some(Ok(definition))) => *definition,
             (AgentRef::Name(name), found) => {
                 let why = found.and_then(Result::err).unwrap_or_default();

@@ -181,6 +181,7 @@ impl<'a> RestateDurableContext<'a> {
         let sought = Sought {
             found: started.agent,
             is_rejected: started.is_rejected,
+            is_signed: started.is_signed,
         };
         Ok((door, sought))
     }

@@ -85,7 +85,7 @@ impl Mailbox {
         let messages::Signal { name, payload, at } = meter.read(signal);
         self.count += 1;
         self.coming = None;
-        self.taken.push_back(Signal { name, payload });
+        self.taken.push_back(Signal::new(name, payload));
         Ok(Some(at))
     }
 }

@@ -54,6 +54,8 @@ impl Steps<'_> {
                 seed: Some(Uuid::new_v4()),
                 has_hooks: self.has_hooks(),
                 agent: (given == AgentGiven::ByName).then(|| self.agent_here(&self.agent)),
+                is_signed: given == AgentGiven::Whole
+                    && self.worker.executors.verify_decisions_of(&self.agent),
                 is_rejected: given == AgentGiven::Whole && !self.worker.accepts_definitions,
                 pulse_ms: Started::pulse_ms(pulse),
                 patches,
@@ -88,7 +90,8 @@ impl Steps<'_> {
 
     fn agent_here(&self, name: &str) -> FoundAgent {
         let found = self.worker.agents.get(name).cloned();
-        found.map(Box::new).map_err(|unknown| unknown.to_string())
+        let found = found.map(|found| Box::new(self.worker.executors.as_given(found)));
+        found.map_err(|unknown| unknown.to_string())
     }
 
     fn has_hooks(&self) -> bool {

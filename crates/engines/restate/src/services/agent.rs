@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
-use neuron_types::{Decision, RecordedEvent, RunStatus, UserMessage, Verdict, signal};
+use neuron_types::{
+    Decision, RecordedEvent, Refusal, RunStatus, UserMessage, Verdict, VerifyOutcome,
+    VerifyRequest, signal,
+};
 use restate_sdk::{
     context::{RequestTarget, RunFuture, RunRetryPolicy},
     discovery::{Handler, HandlerType, ServiceType},
@@ -209,6 +212,12 @@ impl Agent {
                 refusal = refusal.with_events(&events);
             }
         }
+        let judged = self.judge(ctx, &status, &decision).await?;
+        let counts = judged.is_some();
+        if let Some(VerifyOutcome::Rejected { reason }) = judged {
+            let ticket = decision.ticket;
+            return Err(Refused::from(Refusal::NotTaken { ticket, reason }).into());
+        }
         let mut open = status.approvals.iter();
         let open = open.find(|open| open.ticket == decision.ticket);
         let (answered, missing) = open.map_or((0, 1), |open| (open.answered, open.remaining()));
@@ -221,9 +230,31 @@ impl Agent {
                 payload: payload(&decision)?,
                 at,
             },
-            ticket: Some(decision.ticket),
+            ticket: counts.then_some(decision.ticket),
         };
         self.pass_on(ctx, run_id, put).await
+    }
+
+    /// Says whose a decision is, as far as this worker can tell; `None` where it cannot, so that another one judges it, as a
+    /// step of the run. It is journaled: the worker's approvers may be others when the handler is tried again.
+    async fn judge(
+        &self,
+        ctx: &ContextInternal,
+        status: &RunStatus,
+        decision: &Decision,
+    ) -> Result<Option<VerifyOutcome>, TerminalError> {
+        let Some(request) = VerifyRequest::of_status(status, decision) else {
+            return Ok(None);
+        };
+        let judge = || async {
+            let executor = self.segments.worker.executors.of(&status.agent).ok();
+            let judged = executor.and_then(|executor| executor.judge_decision(&request));
+            Ok(Json(judged))
+        };
+        let policy = RunRetryPolicy::default().max_attempts(1);
+        let judged = ctx.run(judge).retry_policy(policy).name("judge decision");
+        let Json(judged) = judged.await?;
+        Ok(judged)
     }
 
     async fn put(

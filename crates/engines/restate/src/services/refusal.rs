@@ -21,6 +21,7 @@ impl Refused {
         match self {
             Self::UnknownRun { .. } | Self::ByRun(Refusal::UnknownTicket { .. }) => 404,
             Self::ByRun(Refusal::TicketExpired { .. }) => 410,
+            Self::ByRun(Refusal::NotTaken { .. }) => 403,
             Self::BadSignal { .. }
             | Self::ByRun(Refusal::ArgsWithDenial { .. } | Refusal::Unsuited { .. }) => 400,
             Self::ByRun(_) => 409,

@@ -93,6 +93,9 @@ pub(crate) struct Started {
     /// The run was started with a definition, and its worker takes none from callers.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_rejected: bool,
+    /// The run was started with a definition, and decisions about it have to be signed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_signed: bool,
     /// How long one journaled wait takes at most, in milliseconds, as the worker had it that began the journal: it says
     /// what is a wait and what a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,6 +135,7 @@ mod tests {
             has_hooks: false,
             agent: None,
             is_rejected: false,
+            is_signed: false,
             pulse_ms,
             patches: Vec::new(),
         };

@@ -49,6 +49,7 @@ impl AgentActivities {
         let delay = (!ctx.info().is_local).then_some(FIND_AGAIN);
         let found = self.agents.get(&agent).cloned();
         let found = found.map_err(|unknown| activity_error(&unknown.into(), delay))?;
+        let found = self.executors.as_given(found);
         let checked = payload_limits::check_definition(&found);
         checked.map_err(|failure| activity_error(&failure, None))?;
         Ok(found)

@@ -165,6 +165,7 @@ impl Recording {
                     tags: RunTags::default(),
                     nonce: None,
                     directory: None,
+                    signed: false,
                 };
                 self.record(started, at);
             }
@@ -367,6 +368,7 @@ impl Recording {
     }
 
     fn decided(&mut self, decision: Decision, at: DateTime<Utc>) {
+        let id = decision.id();
         let decided = RunEvent::ApprovalDecided {
             ticket: decision.ticket,
             kind: TicketKind::Call,
@@ -382,6 +384,7 @@ impl Recording {
             text: decision.text,
             choice: decision.choice,
             output: decision.output,
+            decision: Some(id),
         };
         self.record(decided, at);
     }

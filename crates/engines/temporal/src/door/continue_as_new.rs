@@ -38,7 +38,7 @@ impl<W: 'static> TemporalDurableContext<W> {
             let owes_answer = host.view.updated_at == Some(events);
             (is_suggested || is_full || fill.is_due(conversation))
                 && !owes_answer
-                && !host.segments.was_refused(self.ctx.run_id())
+                && !host.hosting.segments.was_refused(self.ctx.run_id())
         })
     }
 
@@ -70,7 +70,7 @@ impl<W: 'static> TemporalDurableContext<W> {
         // A replay goes by what is in the history, whatever its worker would do now.
         if (fits || self.ctx.is_replaying()) && self.mark(LEFT) {
             return self.ctx.state_mut(|host| {
-                host.segments.attempt(history);
+                host.hosting.segments.attempt(history);
                 host.view.left = Some(carried);
                 Err(DurableError::ContinuedAsNew)
             });

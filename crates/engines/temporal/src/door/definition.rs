@@ -18,6 +18,9 @@ use crate::{
 /// A mark in a history: the run was started with a definition, which its worker does not take from callers.
 const REJECTED: &str = "neuron-definition-rejected";
 
+/// A mark in a history: the run was started with a definition, and decisions about it have to be signed.
+const SIGNED: &str = "neuron-signed";
+
 impl<W: 'static> TemporalDurableContext<W> {
     /// Returns where the workflow starts in this history.
     pub(crate) async fn run_start(&self, input: HistoryInput) -> Result<RunStart, DurableError> {
@@ -32,7 +35,9 @@ impl<W: 'static> TemporalDurableContext<W> {
         let agent = match &request.agent {
             AgentRef::Definition(definition) => {
                 self.accept_definition(&definition.name)?;
-                AgentSpec::clone(definition)
+                let mut definition = AgentSpec::clone(definition);
+                definition.signed |= self.has_signed_decisions(&definition.name);
+                definition
             }
             AgentRef::Name(name) => self.definition(name.clone()).await?,
         };
@@ -46,11 +51,19 @@ impl<W: 'static> TemporalDurableContext<W> {
     /// Rejects the definition of an agent, unless the worker that began the run takes definitions from callers. A replay
     /// goes by what is in the history.
     fn accept_definition(&self, agent: &str) -> Result<(), DurableError> {
-        let accepts = self.ctx.state(|host| host.accepts_definitions);
+        let accepts = self.ctx.state(|host| host.hosting.accepts_definitions);
         if (self.ctx.is_replaying() || !accepts) && self.ctx.patched(REJECTED) {
             return Err(definition_rejected(agent).into());
         }
         Ok(())
+    }
+
+    /// Whether the worker that began the run knows approvers of this agent. A replay goes by what is in the history.
+    fn has_signed_decisions(&self, agent: &str) -> bool {
+        let signed = self
+            .ctx
+            .state(|host| host.hosting.executors.verify_decisions_of(agent));
+        (self.ctx.is_replaying() || signed) && self.ctx.patched(SIGNED)
     }
 
     /// Asks for the definition of an agent: the worker that has the run first, which costs next to nothing. Where that

@@ -74,7 +74,7 @@ impl<W> Steps<W> {
 
     /// How long steps may be silent whose agent says nothing.
     fn heartbeats(&self) -> HeartbeatTimeouts {
-        self.ctx.state(|host| host.segments.heartbeats)
+        self.ctx.state(|host| host.hosting.segments.heartbeats)
     }
 
     /// How the step is made. What the hooks have not been notified of yet goes along.
@@ -415,7 +415,7 @@ impl<W> Steps<W> {
         };
         let (failed_at, spent) = (time_of(&self.ctx), failure.spent.clone());
         if !self.ctx.is_replaying() {
-            let sink = self.ctx.state(|host| host.sink.clone());
+            let sink = self.ctx.state(|host| host.hosting.sink.clone());
             sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
         }
         // A delay of none costs no timer.

@@ -1,25 +1,20 @@
 //! What the workflow of a run keeps beside the loop, and shows whenever it changes.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData};
 
 use chrono::{DateTime, Utc};
-use neuron_executor::EventSink;
-use neuron_types::RunEvent;
+use neuron_types::{Decision, RunEvent, VerifyOutcome, VerifyRequest};
 use temporalio_sdk::WorkflowContext;
 
 use crate::{
-    state::{registered::Registered, run_view::RunView, search_attributes, segments::Segments},
+    state::{hosting::Hosting, run_view::RunView, search_attributes},
     wire::history_input::HistoryInput,
 };
 
 /// The Temporal workflow around an [`AgentWorkflow`](crate::AgentWorkflow): queues signals, checks updates, answers queries.
 pub struct AgentHost<W> {
     pub(crate) view: RunView,
-    pub(crate) sink: Arc<dyn EventSink>,
-    pub(crate) segments: Arc<Segments>,
-    registered: Arc<Registered>,
-    /// Its worker takes whole definitions of agents from callers.
-    pub(crate) accepts_definitions: bool,
+    pub(crate) hosting: Hosting,
     workflow: PhantomData<W>,
 }
 
@@ -30,20 +25,20 @@ impl<W> fmt::Debug for AgentHost<W> {
 }
 
 impl<W> AgentHost<W> {
-    pub(crate) fn new(
-        sink: Arc<dyn EventSink>,
-        segments: Arc<Segments>,
-        registered: Arc<Registered>,
-        accepts_definitions: bool,
-    ) -> Self {
+    pub(crate) fn new(hosting: Hosting) -> Self {
         Self {
-            view: RunView::new(segments.pace()),
-            sink,
-            segments,
-            registered,
-            accepts_definitions,
+            view: RunView::new(hosting.segments.pace()),
+            hosting,
             workflow: PhantomData,
         }
+    }
+
+    /// Says whose a decision is that has arrived, as far as this worker can tell; `None` where it cannot.
+    pub(crate) fn judge(&self, decision: &Decision) -> Option<VerifyOutcome> {
+        let status = self.view.status()?;
+        let request = VerifyRequest::of_status(status, decision)?;
+        let executor = self.hosting.executors.of(&status.agent).ok()?;
+        executor.judge_decision(&request)
     }
 
     /// Numbers and shows an event, and gives it to the sink once.
@@ -51,7 +46,7 @@ impl<W> AgentHost<W> {
         let at = time_of(ctx);
         let (recorded, details, sink) = ctx.state_mut(|host| {
             let recorded = host.view.record(event, at);
-            (recorded, host.view.details(), host.sink.clone())
+            (recorded, host.view.details(), host.hosting.sink.clone())
         });
         ctx.set_current_details(details);
         Self::show(ctx);
@@ -63,7 +58,7 @@ impl<W> AgentHost<W> {
     /// Has this history set search attributes if the worker's namespace has them, or the history before it has
     /// set them. A replay goes by what is in the history.
     pub(crate) fn begin_to_show(ctx: &WorkflowContext<Self>, input: &HistoryInput) {
-        let registered = ctx.state(|host| host.registered.get());
+        let registered = ctx.state(|host| host.hosting.registered.get());
         let is_replaying = ctx.is_replaying();
         let may_show = is_replaying || input.is_shown() || registered.state;
         if may_show && ctx.patched(search_attributes::MARK) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_host;
 pub(crate) mod fill;
+pub(crate) mod hosting;
 pub(crate) mod registered;
 pub(crate) mod run_view;
 pub(crate) mod search_attributes;

@@ -1,7 +1,7 @@
 //! What a run shows and what has reached it: the workflow's state beside the loop.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt::Write as _,
 };
 
@@ -11,7 +11,6 @@ use neuron_types::{
     CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
     RunState, RunStatus, Signal, Ticket, signal,
 };
-use serde::Deserialize as _;
 use serde_json::Value;
 use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};
 use temporalio_sdk::WorkflowCancellationToken;
@@ -37,8 +36,8 @@ const KNOWN_BEFORE: usize = 256;
 pub(crate) struct RunView {
     /// Signals that nobody has taken, in the order of arrival.
     signals: VecDeque<Signal>,
-    /// How many decisions about tickets came that the run has not answered, by the tickets' ids.
-    deciding: BTreeMap<String, u32>,
+    /// Decisions that were judged and taken in, and that the run has not answered, by their tickets' ids.
+    deciding: BTreeMap<String, BTreeSet<String>>,
     /// What became of tickets in earlier histories.
     settled: Vec<RecordedEvent>,
     /// With all events of this history; `None` before it begins.
@@ -115,16 +114,15 @@ impl RunView {
                 self.decided = std::mem::take(&mut continued.decided);
                 self.decided_before = self.decided.len();
                 self.previous = Some(std::mem::take(&mut continued.previous));
-                let taken_up = continued.state.tickets.iter();
-                for decision in taken_up.flat_map(|open| &open.queued) {
-                    self.note_decision(decision.ticket.clone());
-                }
                 // Signals of this history may be here already: they came later.
                 let later = std::mem::take(&mut self.signals);
                 for (name, queue) in std::mem::take(&mut continued.signals) {
                     for payload in queue {
                         self.put(name.clone(), payload);
                     }
+                }
+                for payload in std::mem::take(&mut continued.raw) {
+                    self.put_raw(signal::DECISION.to_owned(), payload);
                 }
                 self.signals.extend(later);
             }
@@ -150,6 +148,7 @@ impl RunView {
             state: state.clone(),
             status: ledger.status().clone(),
             signals: self.signals_by_name(),
+            raw: self.raw_decisions(),
             next_event: ledger.last() + 1,
             settled: settled.into_iter().skip(newest).collect(),
             decided: self.decided.iter().skip(newest_decided).cloned().collect(),
@@ -172,12 +171,36 @@ impl RunView {
 
     /// Puts a signal behind the others.
     pub(crate) fn put(&mut self, name: String, payload: Value) {
-        if name == signal::DECISION
-            && let Ok(Decision { ticket, .. }) = Decision::deserialize(&payload)
-        {
-            self.note_decision(ticket);
+        self.signals.push_back(Signal::new(name, payload));
+    }
+
+    /// Puts a signal behind the others that came from the server as it is.
+    pub(crate) fn put_raw(&mut self, name: String, payload: Value) {
+        let signal = Signal::new(name, payload);
+        let is_decision = signal.name == signal::DECISION;
+        self.signals.push_back(if is_decision {
+            signal.unlooked()
+        } else {
+            signal
+        });
+    }
+
+    /// Puts a decision behind the other signals. One that counts keeps further ones out, if it is all that its ticket needs.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written as JSON.
+    pub(crate) fn put_decision(
+        &mut self,
+        decision: &Decision,
+        counts: bool,
+    ) -> Result<(), serde_json::Error> {
+        self.put(signal::DECISION.to_owned(), serde_json::to_value(decision)?);
+        if counts {
+            let deciding = self.deciding.entry(decision.ticket.clone()).or_default();
+            deciding.insert(decision.id());
         }
-        self.signals.push_back(Signal { name, payload });
+        Ok(())
     }
 
     /// Takes the oldest signal of these names.
@@ -198,17 +221,22 @@ impl RunView {
 
     fn signals_by_name(&self) -> BTreeMap<String, VecDeque<Value>> {
         let mut queues: BTreeMap<_, VecDeque<_>> = BTreeMap::new();
-        for Signal { name, payload } in &self.signals {
+        for Signal { name, payload, .. } in self.signals.iter().filter(|signal| !signal.raw) {
             let queue = queues.entry(name.clone()).or_default();
             queue.push_back(payload.clone());
         }
         queues
     }
 
+    fn raw_decisions(&self) -> VecDeque<Value> {
+        let raw = self.signals.iter().filter(|signal| signal.raw);
+        raw.map(|signal| signal.payload.clone()).collect()
+    }
+
     /// Whether the decisions about this ticket that are on their way to the loop, or being verified, are as many as it
     /// takes.
     fn is_being_decided(&self, ticket: &str) -> bool {
-        let count = self.deciding.get(ticket).copied().unwrap_or_default();
+        let count = self.deciding.get(ticket).map_or(0, BTreeSet::len);
         let open = self
             .status()
             .into_iter()
@@ -217,27 +245,31 @@ impl RunView {
             .filter(|open| open.ticket == ticket)
             .map(Ticket::remaining)
             .max();
-        count >= missing.unwrap_or(1).max(1)
-    }
-
-    fn note_decision(&mut self, ticket: String) {
-        let count = self.deciding.entry(ticket).or_default();
-        *count = count.saturating_add(1);
+        let missing = missing.unwrap_or(1).max(1);
+        count >= usize::try_from(missing).unwrap_or(usize::MAX)
     }
 
     /// Notes that the run has answered a decision.
     fn note_answer(&mut self, event: &RunEvent) {
-        let (RunEvent::ApprovalRefused { ticket, .. }
-        | RunEvent::ApprovalGiven { ticket, .. }
-        | RunEvent::ApprovalDecided { ticket, .. }) = event
-        else {
-            return;
-        };
-        if let Some(count) = self.deciding.get_mut(ticket) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
+        match event {
+            RunEvent::ApprovalRefused {
+                ticket,
+                decision: Some(id),
+                ..
+            }
+            | RunEvent::ApprovalGiven {
+                ticket,
+                decision: Some(id),
+                ..
+            } => {
+                if let Some(deciding) = self.deciding.get_mut(ticket) {
+                    deciding.remove(id);
+                }
+            }
+            RunEvent::ApprovalDecided { ticket, .. } | RunEvent::ApprovalExpired { ticket } => {
                 self.deciding.remove(ticket);
             }
+            _ => {}
         }
     }
 
@@ -379,6 +411,7 @@ fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
             text: None,
             choice: None,
             output: None,
+            decision: None,
         },
         expired @ RunEvent::ApprovalExpired { .. } => expired.clone(),
         _ => return None,
@@ -450,22 +483,35 @@ mod tests {
             text: None,
             choice: None,
             output: None,
+            decision: None,
         };
-        view.put("decision".into(), json!(decision("t1")));
-        assert_eq!(checked(&view, "t1"), refused);
-        view.take(&["decision"]);
-        // It is being verified.
-        assert_eq!(checked(&view, "t1"), refused);
-        let rejected = RunEvent::ApprovalRefused {
+        let rejected = |id: &str| RunEvent::ApprovalRefused {
             ticket: "t1".into(),
             reason: "no".into(),
+            decision: Some(id.into()),
         };
-        view.record(rejected, DateTime::UNIX_EPOCH);
+        view.put_decision(&decision("t1"), true).unwrap();
+        assert_eq!(checked(&view, "t1"), refused);
+        view.take(&["decision"]);
+        // It is being verified, and what becomes of others changes nothing about that.
+        view.record(rejected("another"), DateTime::UNIX_EPOCH);
+        assert_eq!(checked(&view, "t1"), refused);
+        view.record(rejected(&decision("t1").id()), DateTime::UNIX_EPOCH);
         assert_eq!(checked(&view, "t1"), Ok(()));
-        view.put("decision".into(), json!(decision("t1")));
+        view.put_decision(&decision("t1"), true).unwrap();
         view.take(&["decision"]);
         view.record(decided, DateTime::UNIX_EPOCH);
         assert_eq!(checked(&view, "t1"), refused);
+    }
+
+    #[test]
+    fn what_nobody_judged_keeps_no_decision_out() {
+        let mut view = view();
+        view.put_raw("decision".into(), json!(decision("t1")));
+        view.put_decision(&decision("t1"), false).unwrap();
+        assert_eq!(checked(&view, "t1"), Ok(()));
+        assert!(view.take(&["decision"]).unwrap().raw);
+        assert!(!view.take(&["decision"]).unwrap().raw);
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub(crate) struct Carried {
     /// Signals that nobody has taken, in the order of arrival.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) signals: BTreeMap<String, VecDeque<Value>>,
+    /// Decisions that came as raw signals and that nobody has taken, in the order of arrival.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub(crate) raw: VecDeque<Value>,
     /// The number of the next event.
     pub(crate) next_event: u64,
     /// What became of the newest tickets, as far as a refusal has to say it.

@@ -23,6 +23,7 @@ use crate::{
     conversation::memory::Memory,
     state::{
         agent_host::AgentHost,
+        hosting::Hosting,
         registered::{Registered, SearchAttributes},
         segments::Segments,
     },
@@ -58,25 +59,13 @@ pub struct AgentWorker {
     _runtime: CoreRuntime,
 }
 
-type Register = fn(
-    &mut WorkerOptions,
-    Arc<dyn EventSink>,
-    Arc<Segments>,
-    Arc<Registered>,
-    bool,
-) -> Result<(), WorkflowRegistrationError>;
+type Register = fn(&mut WorkerOptions, Hosting) -> Result<(), WorkflowRegistrationError>;
 
 fn register<W: AgentWorkflow>(
     options: &mut WorkerOptions,
-    sink: Arc<dyn EventSink>,
-    segments: Arc<Segments>,
-    registered: Arc<Registered>,
-    accepts_definitions: bool,
+    hosting: Hosting,
 ) -> Result<(), WorkflowRegistrationError> {
-    let host = move || {
-        let (sink, segments) = (Arc::clone(&sink), Arc::clone(&segments));
-        AgentHost::new(sink, segments, Arc::clone(&registered), accepts_definitions)
-    };
+    let host = move || AgentHost::new(hosting.clone());
     options.register_workflow_with_factory::<AgentHost<W>, _>(host)?;
     Ok(())
 }
@@ -278,22 +267,23 @@ impl AgentWorkerBuilder {
     ///
     /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
-        let segments = Arc::new(self.segments);
         let registered = Arc::new(Registered::new(self.search_attributes));
+        let executors = self.executors.granting(&self.agents).with_sink(&self.sink);
+        let hosting = Hosting {
+            sink: Arc::clone(&self.sink),
+            segments: Arc::new(self.segments),
+            registered: Arc::clone(&registered),
+            accepts_definitions: self.accepts_definitions,
+            executors: executors.clone(),
+        };
         self.options.tuner = self.slots.into();
         for register in self.workflows {
-            register(
-                &mut self.options,
-                Arc::clone(&self.sink),
-                Arc::clone(&segments),
-                Arc::clone(&registered),
-                self.accepts_definitions,
-            )
-            .map_err(failed("cannot serve its workflows"))?;
+            register(&mut self.options, hosting.clone())
+                .map_err(failed("cannot serve its workflows"))?;
         }
         let stopping = CancellationToken::new();
         self.options.register_activities(AgentActivities {
-            executors: self.executors.granting(&self.agents).with_sink(&self.sink),
+            executors,
             agents: self.agents,
             memory: Memory::new(self.transcript_cache_bytes),
             attempts: Attempts {

@@ -1,14 +1,13 @@
 //! The workflow that hosts a run: generic over the function that runs it.
 
-use std::{any::Any, sync::Arc};
+use std::any::Any;
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
 use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
-use neuron_executor::NoSink;
 use neuron_types::{
-    DurableError, ExitReason, RunEvent, RunId, RunOutput, RunStatus, UserMessage, declared_patches,
-    signal,
+    DurableError, ExitReason, Refusal, RunEvent, RunId, RunOutput, RunStatus, UserMessage,
+    VerifyOutcome, declared_patches, signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -30,7 +29,10 @@ use temporalio_workflow::{
 use crate::{
     activities::agent_activities::AgentActivities,
     door::durable_context::TemporalDurableContext,
-    state::agent_host::{AgentHost, time_of},
+    state::{
+        agent_host::{AgentHost, time_of},
+        hosting::Hosting,
+    },
     wire::{
         activity_inputs::Ending,
         activity_options,
@@ -231,7 +233,7 @@ impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {
     }
 
     fn init(_: WorkflowContextView, _: Option<HistoryInput>) -> Self {
-        Self::new(Arc::new(NoSink), Arc::default(), Arc::default(), false)
+        Self::new(Hosting::default())
     }
 
     fn run(
@@ -334,7 +336,7 @@ impl<W: AgentWorkflow> ExecutableSyncSignal<HostSignal> for AgentHost<W> {
         if name == signal::CANCEL {
             self.cancel(CancelBody::of_signal(&payload).reason.as_deref());
         } else {
-            self.view.put(name, payload);
+            self.view.put_raw(name, payload);
         }
     }
 }
@@ -351,9 +353,10 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
             UpdateRequest::Decide(decision) => {
                 let update = update_id(&RunId::new(ctx.workflow_id())?, &decision)?;
                 if !self.view.was_decided_before(&update) {
+                    // Only later validators look at it: it is no part of what a replay repeats.
+                    let counts = matches!(self.judge(&decision), Some(VerifyOutcome::Taken(_)));
                     self.view.decided(update);
-                    self.view
-                        .put(signal::DECISION.to_owned(), serde_json::to_value(decision)?);
+                    self.view.put_decision(&decision, counts)?;
                 }
             }
             UpdateRequest::Send(UserMessage { text }) => self
@@ -378,6 +381,11 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
                     return Ok(());
                 }
                 self.view.check_decision(run_id, decision, Utc::now())?;
+                // One that this worker cannot judge is for another to judge, as a step of the run.
+                if let Some(VerifyOutcome::Rejected { reason }) = self.judge(decision) {
+                    let ticket = decision.ticket.clone();
+                    return Err(Refusal::NotTaken { ticket, reason }.into());
+                }
             }
             UpdateRequest::Send(_) | UpdateRequest::Cancel { .. } => {
                 self.view.status().map_or(Ok(()), RunStatus::check_open)?;

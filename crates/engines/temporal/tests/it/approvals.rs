@@ -1,10 +1,16 @@
 //! Tickets: decided by update and by signal, refused, and waited for without a worker.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use neuron_engine::{RunClient as _, RunClientError};
+use neuron_executor::Executor;
+use neuron_harness::until;
 use neuron_testing::{NotedModel, NotedTool, decision, noted_agent};
-use neuron_types::{ApprovalRules, Decision, RunPhase, ToolEffects, UserMessage, Verdict, signal};
+use neuron_tool::ToolRegistry;
+use neuron_types::{
+    ApprovalRules, Decision, Place, RunEvent, RunPhase, ToolEffects, UserMessage, Verdict,
+    Verification, VerifyDecision, VerifyOutcome, VerifyRequest, signal,
+};
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -71,6 +77,12 @@ async fn one_call_is_approved_and_one_denied_while_the_worker_is_gone() {
         refused(stage.client.decide(&run, &wrong_digest).await),
         format!("the digest is not that of ticket {}", first.ticket)
     );
+    // The run has taken the signal up when one ticket is left.
+    until(async || {
+        let status = stage.client.status(&run).await.ok()?;
+        (status.approvals.len() == 1).then_some(())
+    })
+    .await;
     assert!(refused(stage.client.decide(&run, &denial).await).contains("decided already"));
     stage
         .client
@@ -188,4 +200,90 @@ async fn temporals_own_command_approves_and_denies() {
     std::fs::write(file.path(), history).unwrap();
     let replay = neuron_temporal::Replay::new::<crate::stage::Agent>().unwrap();
     replay.file(file.path()).await.unwrap();
+}
+
+/// Takes what Ada signed.
+struct OnlyAda;
+
+impl VerifyDecision for OnlyAda {
+    fn verify(&self, _: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
+        match request.decision.signature.as_deref() {
+            Some("ada") => VerifyOutcome::Taken(Verification {
+                verified: true,
+                approver: Some("ada".into()),
+                ..Verification::default()
+            }),
+            _ => VerifyOutcome::rejected("it is not signed"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_that_anybody_sends_close_no_ticket() {
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "echo", "input": {"text": "one"}}]},
+        {"text": "Done."},
+    ]});
+    let echo = NotedTool::echo(ToolEffects::Write);
+    let model = NotedModel::new(&script);
+    let (mut spec, _) = noted_agent(&model, std::slice::from_ref(&echo));
+    spec.approvals.approve = vec!["echo".into()];
+    let mut tools = ToolRegistry::new();
+    tools.register_dyn(Arc::new(echo.clone()));
+    let executor = Executor::builder()
+        .provider("script", model)
+        .tools(tools)
+        .verifier(OnlyAda)
+        .build();
+    let stage = Stage::set().await;
+    let _worker = stage.worker(&executor);
+    let run = stage.start("flooded", &spec).await;
+    let status = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    assert!(status.signed);
+    let approval = decision(&status.approvals[0], Verdict::Approve);
+    for number in 0..30 {
+        let unsigned = Decision {
+            approver: Some(format!("mallory{number}")),
+            ..approval.clone()
+        };
+        stage
+            .signal_raw(&run, signal::DECISION, &json!(unsigned))
+            .await;
+    }
+    let refusals = until(async || {
+        let events = stage.client.events_after(&run, 0).await.ok()?;
+        let reasons = events
+            .into_iter()
+            .filter_map(|recorded| match recorded.event {
+                RunEvent::ApprovalRefused { reason, .. } => Some(reason),
+                _ => None,
+            });
+        let reasons: Vec<String> = reasons.collect();
+        (reasons.len() > 20).then_some(reasons)
+    })
+    .await;
+    let (dropped, looked_at): (Vec<String>, Vec<String>) = refusals
+        .into_iter()
+        .partition(|reason| reason.starts_with("20 signals"));
+    assert_eq!(looked_at, ["it is not signed"; 20]);
+    assert_eq!(dropped.len(), 1, "one a minute");
+
+    // Whoever asks the run and does not just signal it learns what it makes of it, and writes nothing into it.
+    let (_, before) = stage.history(&run).await;
+    let told = stage.client.decide(&run, &approval).await.unwrap_err();
+    assert!(
+        told.to_string().ends_with("is not taken: it is not signed"),
+        "{told}"
+    );
+    assert!(told.refusal().is_some(), "{told:?}");
+    assert_eq!(stage.history(&run).await.1, before);
+    let signed = Decision {
+        signature: Some("ada".into()),
+        ..approval
+    };
+    stage.client.decide(&run, &signed).await.unwrap();
+    let output = stage.client.wait_for_end(&run).await.unwrap();
+    assert_eq!(output.output.as_deref(), Some("Done."));
+    assert_eq!(echo.keys(), ["flooded:1:1"]);
+    stage.replays_all(&run).await;
 }

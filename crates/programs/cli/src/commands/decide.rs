@@ -1,13 +1,15 @@
 //! `neuron approve`, `deny`, `answer`, `complete` and `decide`
 
-use neuron_engine::RunHandle;
-use neuron_types::{Decision, RunId, RunStatus, Ticket, TicketKind, Verdict};
+use std::time::Duration;
+
+use neuron_engine::{Became, RunHandle};
+use neuron_types::{Decision, Refusal, RunId, RunStatus, Ticket, TicketKind, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit,
     args::{AlwaysName, AnswerArgs, ApproveArgs, ByArgs, CompleteArgs, DecideArgs, DecisionArgs},
-    decisions::{decider::Decider, taken},
+    decisions::decider::Decider,
     runs::follow::is_executing,
     session::Session,
     terminal::output::note,
@@ -118,6 +120,7 @@ async fn decide(
         None => only_ticket(&status)?,
     };
     let open = status.approvals.iter().find(|open| open.ticket == ticket);
+    let within = by.within;
     let session = session.signing(&by.sign);
     let decider = Decider::of(&session, &run, &status)?;
     let decision = Decision {
@@ -135,12 +138,68 @@ async fn decide(
         Some(_) => decider.decided(decision, &status, by.approver).await?,
         None => Decider::unsigned(decision, by.approver),
     };
-    run.decide(&decision).await?;
-    if let Some(open) = open {
-        taken::check(&run, open).await?;
+    let became = match run.decide(&decision).await {
+        Ok(()) => became(&session, &run, open, &decision, within).await?,
+        Err(error) => match error.refusal() {
+            Some(Refusal::NotTaken { reason, .. }) => Some(Became::Rejected {
+                reason: reason.clone(),
+            }),
+            _ => return Err(error.into()),
+        },
+    };
+    match became {
+        Some(Became::Rejected { reason }) => reject(&session, &run, &decision, reason),
+        became => {
+            tell(&session, &run, &decision, open, became.is_some()).await?;
+            Ok(Exit::Done)
+        }
     }
-    tell(&session, &run, &decision, open).await?;
-    Ok(Exit::Done)
+}
+
+/// Waits a moment for what the run makes of it. Where nobody goes on with the run it says so when somebody does.
+async fn became(
+    session: &Session,
+    run: &RunHandle,
+    open: Option<&Ticket>,
+    decision: &Decision,
+    within: Duration,
+) -> Result<Option<Became>, CliError> {
+    let Some(open) = open else {
+        return Ok(None);
+    };
+    if !is_executing(run).await? && !session.has_worker().await {
+        return Ok(None);
+    }
+    // The decision was sent: what keeps the engine from being asked now does not take it back.
+    Ok(run
+        .became_of(open, decision, within)
+        .await
+        .unwrap_or_default())
+}
+
+/// Says that the run did not take it.
+fn reject(
+    session: &Session,
+    run: &RunHandle,
+    decision: &Decision,
+    reason: String,
+) -> Result<Exit, CliError> {
+    let run_id = run.id().clone();
+    let ticket = decision.ticket.clone();
+    if session.output.is_json() {
+        session.output.value(&json!({
+            "run_id": run_id,
+            "ticket": ticket,
+            "accepted": false,
+            "reason": reason,
+            "verdict": decision.verdict,
+        }))?;
+    }
+    Err(CliError::NotTaken {
+        run_id,
+        ticket,
+        reason,
+    })
 }
 
 async fn tell(
@@ -148,6 +207,7 @@ async fn tell(
     run: &RunHandle,
     decision: &Decision,
     open: Option<&Ticket>,
+    is_taken: bool,
 ) -> Result<(), CliError> {
     let run_id = run.id();
     let executing = is_executing(run).await?;
@@ -155,7 +215,7 @@ async fn tell(
         session.output.value(&json!({
             "run_id": run_id,
             "ticket": decision.ticket,
-            "accepted": true,
+            "accepted": is_taken.then_some(true),
             "verdict": decision.verdict,
             "executing": executing,
         }))?;
@@ -171,9 +231,15 @@ async fn tell(
             })
             .unwrap_or_default();
         let ticket = shown::line(&decision.ticket);
-        session.output.text(&format!(
-            "ticket {ticket} of run {run_id} is {verdict}{call}"
-        ))?;
+        let said = if is_taken {
+            format!("ticket {ticket} of run {run_id} is {verdict}{call}")
+        } else {
+            let verdict = decision.verdict.as_str();
+            format!(
+                "ticket {ticket} of run {run_id}: {verdict} is sent, and looked at when the run resumes{call}"
+            )
+        };
+        session.output.text(&said)?;
     }
     if !executing && !session.has_worker().await {
         note(&format!(

@@ -1,4 +1,3 @@
 //! Decisions as they are made here: whose, when, signed.
 
 pub(crate) mod decider;
-pub(crate) mod taken;

@@ -162,7 +162,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
             approver,
             ..
         } => repeated(tool, *verdict, approver.as_deref()),
-        RunEvent::ApprovalRefused { ticket, reason } => format!(
+        RunEvent::ApprovalRefused { ticket, reason, .. } => format!(
             "a decision about ticket {} was refused: {}",
             shown::line(ticket),
             shown::line(reason)

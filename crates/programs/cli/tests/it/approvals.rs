@@ -84,7 +84,10 @@ fn an_approved_call_is_made_on_resume() {
     let approve = ["approve", "r1", "t1-1", "--as", "ann", "--comment", "fine"];
     home.neuron(&approve)
         .exits(0)
-        .prints("ticket t1-1 of run r1 is approved: bash {\"command\":\"echo made > made\"}\n")
+        .prints(
+            "ticket t1-1 of run r1: approve is sent, and looked at when the run resumes: \
+             bash {\"command\":\"echo made > made\"}\n",
+        )
         .says("go on with it: neuron resume r1");
     assert!(!home.exists("made"), "nobody executes the run yet");
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");

@@ -184,7 +184,9 @@ fn tickets_are_decided_one_by_one_and_refused_as_locally(engine: Engine) {
     let _worker = place.worker();
     assert!(!follower.is_over(), "it waits for the person");
     let approved = home
-        .neuron(&["approve", "r1", "t1-2", "--as", "ann", "--json"])
+        .neuron(&[
+            "approve", "r1", "t1-2", "--as", "ann", "--within", "10m", "--json",
+        ])
         .exits(0);
     let approved = approved.json();
     assert_eq!(approved["accepted"], true);
@@ -196,7 +198,7 @@ fn tickets_are_decided_one_by_one_and_refused_as_locally(engine: Engine) {
     home.neuron(&["send", "r1", "and say why"])
         .exits(0)
         .prints("the message is queued for run r1\n");
-    home.neuron(&["deny", "r1"])
+    home.neuron(&["deny", "r1", "--within", "10m"])
         .exits(0)
         .prints("ticket t1-1 of run r1 is denied: bash {\"command\":\"echo one >> made\"}\n");
     let waited = follower.done().exits(0).says("neuron approve r1 t1-1");

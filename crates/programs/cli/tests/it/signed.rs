@@ -112,6 +112,58 @@ fn what_was_not_signed_is_not_taken_whoever_sends_it() {
 }
 
 #[test]
+fn whoever_sends_what_is_not_taken_is_told_so() {
+    let home = parked();
+    home.write("other.toml", "[agents.default]\nmodel = \"demo/demo\"\n");
+    let unsigned = |more: &[&str]| {
+        let approve = ["approve", "r1", "--config", "other.toml", "--within", "10m"];
+        home.neuron(&[&approve[..], more].concat())
+    };
+    // Nobody executes the run: it says so when it resumes.
+    let sent = unsigned(&["--json"]).exits(0).json();
+    assert!(sent["accepted"].is_null(), "{sent}");
+
+    let _worker = home.start(&["worker"]);
+    let mut answer = unsigned(&["--as", "eve", "--json"]).exits(1);
+    assert_eq!(answer.json()["accepted"], false);
+    assert_eq!(answer.json()["reason"], "the decision is not signed");
+    unsigned(&["--as", "mallory"])
+        .exits(1)
+        .prints("")
+        .says("run r1 did not take the decision about ticket t1-1: the decision is not signed");
+    assert_eq!(home.status("r1")["signed"], true);
+    let signed = [
+        "approve", "r1", "--sign", "key", "--within", "10m", "--json",
+    ];
+    let taken = home.neuron(&signed).exits(0).json();
+    assert_eq!(taken["accepted"], true);
+    home.neuron(&["wait", "r1"]).exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "made\n");
+}
+
+#[test]
+fn a_worker_without_approvers_takes_no_decision_of_a_run_that_began_under_some() {
+    let home = parked();
+    let keyless = home.read("neuron.toml");
+    let keyless = keyless.split("[approvers.").next().unwrap().to_owned();
+    home.write("keyless.toml", &keyless);
+    let keyless = ["--config", "keyless.toml"];
+    home.neuron(&[&["approve", "r1", "--as", "ada"], &keyless[..]].concat())
+        .exits(0);
+    home.neuron(&[&["resume", "r1"], &keyless[..]].concat())
+        .exits(1)
+        .says("this worker knows no approvers");
+    assert!(!home.exists("made"));
+    assert_eq!(home.status("r1")["state"], "interrupted");
+    home.neuron(&["resume", "r1"])
+        .exits(3)
+        .says("the decision is not signed");
+    home.neuron(&["approve", "r1", "--sign", "key"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    assert_eq!(home.read("made"), "made\n");
+}
+
+#[test]
 fn a_key_is_replaced_under_a_parked_run() {
     let home = parked();
     home.neuron(&["approve", "r1", "--sign", "key"]).exits(0);

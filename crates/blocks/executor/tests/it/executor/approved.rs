@@ -7,8 +7,8 @@ use neuron_testing::effects::{TestTool, call, scope};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, Always, Approval, ApprovalRules, AskRule, CallerSetting, Decision, FailureKind,
-    Place, RequestHead, RunId, StepFailure, Ticket, ToolCall, Verification, VerifyDecision,
-    VerifyOutcome, VerifyRequest, WasmBoxedFuture, ticket_digest,
+    Place, RequestHead, RunId, Ticket, ToolCall, Verification, VerifyDecision, VerifyOutcome,
+    VerifyRequest, ticket_digest,
 };
 use serde_json::{Value, json};
 
@@ -16,25 +16,18 @@ use serde_json::{Value, json};
 struct Named;
 
 impl VerifyDecision for Named {
-    fn verify<'a>(
-        &'a self,
-        _: Option<&'a Place>,
-        request: &'a VerifyRequest,
-    ) -> WasmBoxedFuture<'a, Result<VerifyOutcome, StepFailure>> {
-        let signed = request.decision.signature.clone();
-        Box::pin(async move {
-            Ok(match signed {
-                None => VerifyOutcome::rejected("it is not signed"),
-                Some(name) => VerifyOutcome::Taken(Verification {
-                    verified: true,
-                    groups: match name.ends_with(char::is_numeric) {
-                        true => vec!["ops".into()],
-                        false => Vec::new(),
-                    },
-                    approver: Some(name),
-                    ..Verification::default()
-                }),
-            })
+    fn verify(&self, _: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
+        let Some(name) = request.decision.signature.clone() else {
+            return VerifyOutcome::rejected("it is not signed");
+        };
+        VerifyOutcome::Taken(Verification {
+            verified: true,
+            groups: match name.ends_with(char::is_numeric) {
+                true => vec!["ops".into()],
+                false => Vec::new(),
+            },
+            approver: Some(name),
+            ..Verification::default()
         })
     }
 }

@@ -242,6 +242,7 @@ async fn are_told_what_happens_between_the_effects() {
             tags: neuron_types::RunTags::default(),
             nonce: None,
             directory: None,
+            signed: false,
         },
         RunEvent::MessageReceived { text: "x".into() },
         RunEvent::ContextCompacted {

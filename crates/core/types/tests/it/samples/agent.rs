@@ -54,6 +54,7 @@ pub(crate) fn limits() -> Vec<Limits> {
 pub(crate) fn full() -> AgentSpec {
     AgentSpec {
         name: "reviewer".into(),
+        signed: true,
         head: request::full().head,
         input: None,
         approvals: approval::rules(),

@@ -93,6 +93,7 @@ pub(crate) fn open_ticket() -> OpenTicket {
         verifying: Some(1_000_000_001),
         approvals: decisions().into_iter().take(1).collect(),
         taken_up: 1,
+        dropped_at: Some(moment(40)),
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             tags: run::tags(),
             nonce: Some(Uuid::from_u128(7)),
             directory: Some("/srv/site".into()),
+            signed: true,
         },
         RunEvent::AgentAsked {
             scope: 1,
@@ -99,6 +100,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             text: None,
             choice: None,
             output: None,
+            decision: Some("9c41d07b52e8aa13".into()),
         },
         RunEvent::ApprovalDecided {
             ticket: "t2-2".into(),
@@ -114,6 +116,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             text: Some("main".into()),
             choice: Some("happened".into()),
             output: Some(json!({"id": 7})),
+            decision: None,
         },
         RunEvent::ApprovalGiven {
             ticket: "t2-1".into(),
@@ -125,6 +128,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             comment: None,
             args: None,
             remaining: 1,
+            decision: Some("9c41d07b52e8aa13".into()),
         },
         RunEvent::ApprovalEscalated {
             ticket: "t2-1".into(),
@@ -141,6 +145,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
         RunEvent::ApprovalRefused {
             ticket: "t9-9".into(),
             reason: "there is no such ticket".into(),
+            decision: Some("9c41d07b52e8aa13".into()),
         },
         RunEvent::ApprovalExpired {
             ticket: "t2-2".into(),

@@ -41,9 +41,11 @@ prop_compose! {
         [directory, prefix, fingerprint, text_sha256, diff_sha256] in [(); 5].map(|()| option::of(text())),
         args in optional_json(),
         decisions in few(decision().boxed()),
+        signed in any::<bool>(),
     ) -> Approval {
         Approval {
             ticket, definition, directory, args, prefix, fingerprint, text_sha256, diff_sha256, decisions,
+            signed,
         }
     }
 }
@@ -105,7 +107,7 @@ prop_compose! {
     pub(crate) fn ticket()(
         [ticket, digest, reason] in [text(), text(), text()],
         kind in kind(),
-        [tool, text, diff, from, then, prefix, fingerprint] in [(); 7].map(|()| option::of(text())),
+        [tool, text, diff, from, then, prefix, fingerprint, token_sha256] in [(); 8].map(|()| option::of(text())),
         (args, schema) in (optional_json(), optional_json()),
         choices in few(text()),
         (opened_at, expires_at) in (moment(), option::of(moment())),
@@ -129,6 +131,7 @@ prop_compose! {
             from,
             needed,
             decisions,
+            token_sha256,
             answered,
             then,
             prefix,
@@ -147,8 +150,9 @@ prop_compose! {
         verifying in any::<Option<u32>>(),
         approvals in few(decision().boxed()),
         taken_up in any::<u32>(),
+        dropped_at in option::of(moment()),
     ) -> OpenTicket {
-        OpenTicket { ticket, position, lifetime, pending, queued, verifying, approvals, taken_up }
+        OpenTicket { ticket, position, lifetime, pending, queued, verifying, approvals, taken_up, dropped_at }
     }
 }
 

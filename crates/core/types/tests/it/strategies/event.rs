@@ -17,8 +17,9 @@ prop_compose! {
         tags in run_tags(),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
         directory in option::of(text()),
+        signed in any::<bool>(),
     ) -> RunEvent {
-        RunEvent::RunStarted { agent, model, prompt, definition, tags, nonce, directory }
+        RunEvent::RunStarted { agent, model, prompt, definition, tags, nonce, directory, signed }
     }
 }
 
@@ -66,6 +67,7 @@ prop_compose! {
         kind in one_of(&TicketKind::ALL),
         verified in any::<bool>(),
         key in option::of(text()),
+        id in option::of(text()),
     ) -> RunEvent {
         RunEvent::ApprovalDecided {
             ticket: decision.ticket,
@@ -81,6 +83,7 @@ prop_compose! {
             text: decision.text,
             choice: decision.choice,
             output: decision.output,
+            decision: id,
         }
     }
 }
@@ -91,6 +94,7 @@ prop_compose! {
         verified in any::<bool>(),
         key in option::of(text()),
         remaining in any::<u32>(),
+        id in option::of(text()),
     ) -> RunEvent {
         RunEvent::ApprovalGiven {
             ticket: decision.ticket,
@@ -102,6 +106,7 @@ prop_compose! {
             comment: decision.comment,
             args: decision.args,
             remaining,
+            decision: id,
         }
     }
 }
@@ -164,7 +169,13 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
                 expires_at,
             }
         }),
-        (text(), text()).prop_map(|(ticket, reason)| RunEvent::ApprovalRefused { ticket, reason }),
+        (text(), text(), option::of(text())).prop_map(|(ticket, reason, decision)| {
+            RunEvent::ApprovalRefused {
+                ticket,
+                reason,
+                decision,
+            }
+        }),
         (any::<u32>(), text(), text(), verdict(), option::of(text())).prop_map(
             |(turn, call_id, tool, verdict, approver)| RunEvent::DecisionRepeated {
                 turn,

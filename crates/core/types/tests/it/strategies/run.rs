@@ -100,6 +100,7 @@ prop_compose! {
         RunTags { tenant, owner, labels } in run_tags(),
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
         directory in option::of(text()),
+        signed in any::<bool>(),
     ) -> RunStatus {
         RunStatus {
             run_id: output.run_id,
@@ -121,6 +122,7 @@ prop_compose! {
             labels,
             nonce,
             directory,
+            signed,
             blocked: blocked.map(|(since, detail)| Blocked::new(BlockedKind::NoWorker, since, detail)),
         }
     }
@@ -218,8 +220,9 @@ prop_compose! {
         epoch in any::<u32>(),
         children in btree_map(run_id(), lease(), 0..3),
         patches in btree_set(text(), 0..3),
+        signed in any::<bool>(),
     ) -> Lineage {
-        Lineage { nonce, parent, root, origin, epoch, children, patches }
+        Lineage { nonce, parent, root, origin, epoch, children, patches, signed }
     }
 }
 

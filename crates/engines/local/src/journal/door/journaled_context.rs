@@ -186,7 +186,8 @@ impl JournaledContext {
     /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
         let (agents, patches) = (self.agents.clone(), self.patches.clone());
-        let start = self.core.run_start(agents, patches).await?;
+        let signed = self.executor.knows_approvers();
+        let start = self.core.run_start(agents, patches, signed).await?;
         if let Ok(agent) = self.agents.get(&start.agent().name) {
             let granting = || self.executor.clone().granting_owner(agent);
             self.granting.get_or_init(granting);

@@ -14,14 +14,17 @@ use crate::journal::{
 };
 
 impl Core {
-    /// What the loop is to start with. A run of which nothing was journaled begins with these patches.
+    /// What the loop is to start with. A run of which nothing was journaled begins with these patches, and decisions
+    /// about it have to be signed where they are `signed` here.
     pub(crate) async fn run_start(
         self: &Arc<Self>,
         agents: Agents,
         declared: Vec<String>,
+        signed: bool,
     ) -> Result<RunStart, JournalError> {
         let load = move |core: &Self, connection: &mut Connection| {
-            let start = segments::load_start(connection, core.run, &agents)?;
+            let signed = signed && core.is_untouched();
+            let start = segments::load_start(connection, core.run, &agents, signed)?;
             let patches = match patches::load(connection, core.run)? {
                 Some(kept) => kept,
                 None if core.is_untouched() => {

@@ -1,6 +1,6 @@
 //! Taking a person's decision, or refusing it.
 
-use neuron_types::{Decision, Refusal, RunEvent, RunId, Ticket, signal};
+use neuron_types::{Decision, Refusal, RunEvent, RunId, RunStatus, Ticket, signal};
 use rusqlite::{Connection, params};
 
 use crate::journal::{
@@ -13,14 +13,17 @@ use crate::journal::{
 };
 
 impl Journal {
-    /// Queues a decision about an open ticket, in one transaction: of two at the same time one is refused, unless the ticket
-    /// needs more than one.
+    /// Queues a decision about an open ticket.
+    ///
+    /// Of two at the same time one is refused, unless the ticket needs more than one. Where decisions about the run have to
+    /// be [signed](neuron_types::RunStatus::signed), the run finds out whose they are and takes the first that counts: none
+    /// keeps another out, and the same one is queued once. What became of it is an event with its [id](Decision::id).
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownRun`]; [`JournalError::Refused`] if the decision fits no open ticket, or the
-    /// ticket is decided already (also by a decision that the run has not taken up yet): the run is none the
-    /// worse and goes on waiting. Or what keeps the journal from being written.
+    /// [`JournalError::UnknownRun`]; [`JournalError::Refused`] if the decision fits no open ticket, or the ticket is decided
+    /// already (where they need no signature, also by a decision that the run has not taken up yet): the run is none the worse
+    /// and goes on waiting. Or what keeps the journal from being written.
     pub async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), JournalError> {
         let (run_id, decision) = (run_id.clone(), decision.clone());
         self.transact(move |transaction| {
@@ -30,20 +33,33 @@ impl Journal {
                 return Err(refusal.with_events(&events).into());
             }
             let payload = serde_json::to_string(&decision)?;
-            let Decision { ticket, .. } = decision;
-            // One that the run looked at leaves the ticket open; any other is on its way, and may be all that it takes.
-            let sent = sent(transaction, run, &ticket)?;
-            let under_way = sent.saturating_sub(looked_at(transaction, run, &ticket)?);
-            let open = status.approvals.iter();
-            let missing = open.filter(|open| open.ticket == ticket);
-            let missing = missing.map(Ticket::remaining).max().unwrap_or(1);
-            if under_way >= i64::from(missing.max(1)) {
+            if !status.signed && is_under_way(transaction, run, &status, &decision.ticket)? {
+                let ticket = decision.ticket;
                 return Err(Refusal::AlreadyDecided { run_id, ticket }.into());
+            }
+            if signals::is_waiting(transaction, run, signal::DECISION, &payload)? {
+                return Ok(());
             }
             signals::insert(transaction, run, signal::DECISION, &payload)
         })
         .await
     }
+}
+
+/// Whether as many decisions about this ticket as it takes are on their way. One that the run looked at leaves the ticket open;
+/// any other is on its way, and may be all that it takes.
+fn is_under_way(
+    connection: &Connection,
+    run: i64,
+    status: &RunStatus,
+    ticket: &str,
+) -> Result<bool, JournalError> {
+    let sent = sent(connection, run, ticket)?;
+    let under_way = sent.saturating_sub(looked_at(connection, run, ticket)?);
+    let open = status.approvals.iter();
+    let missing = open.filter(|open| open.ticket == ticket);
+    let missing = missing.map(Ticket::remaining).max().unwrap_or(1);
+    Ok(under_way >= i64::from(missing.max(1)))
 }
 
 /// How many decisions about this ticket were ever queued.

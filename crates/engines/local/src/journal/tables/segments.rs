@@ -85,11 +85,13 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning
 }
 
 /// What the loop of the newest segment starts with. An agent that is only named is looked up among these, and its
-/// definition kept; what it is given is checked once.
+/// definition kept; what it is given is checked once. Decisions about it have to be signed from then on where they are
+/// `signed`.
 pub(crate) fn load_start(
     connection: &Connection,
     run: i64,
     agents: &Agents,
+    signed: bool,
 ) -> Result<RunStart, JournalError> {
     let state: Option<Json<RunState>> = connection
         .prepare_cached("SELECT state FROM chapters WHERE run = ?1")?
@@ -101,11 +103,13 @@ pub(crate) fn load_start(
     let request = load_request(connection, run)?;
     let is_named = matches!(request.agent, AgentRef::Name(_));
     let mut start = agents.resolve(request)?;
+    let is_news = signed && !start.agent.signed;
+    start.agent.signed |= signed;
     start.directory = connection
         .prepare_cached("SELECT directory FROM runs WHERE run = ?1")?
         .query_row([run], |row| row.get(0))?;
     // What is not taken stays in the request, and ends the run whoever takes it up.
-    if is_named && start.rejected.is_none() {
+    if (is_named || is_news) && start.rejected.is_none() {
         save_request(connection, run, &RunRequest::from(start.clone()))?;
     }
     if let Some(schema) = &start.agent.input {

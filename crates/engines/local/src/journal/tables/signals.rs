@@ -100,6 +100,21 @@ pub(crate) fn insert(
     Ok(())
 }
 
+/// Whether just this signal is there, and nobody has taken it.
+pub(crate) fn is_waiting(
+    connection: &Connection,
+    run: i64,
+    name: &str,
+    payload: &str,
+) -> Result<bool, JournalError> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM signals \
+             WHERE run = ?1 AND name = ?2 AND consumed_op IS NULL AND payload = ?3)",
+        )?
+        .query_row(params![run, name, payload], |row| row.get(0))?)
+}
+
 /// The first signal of this name that nobody has taken.
 pub(crate) fn first_waiting(
     connection: &Connection,
@@ -114,7 +129,7 @@ pub(crate) fn first_waiting(
         .query_row(params![run, name], |row| {
             let Json(payload) = row.get(1)?;
             let (id, name) = (row.get(0)?, name.to_owned());
-            let signal = Signal { name, payload };
+            let signal = Signal::new(name, payload);
             Ok(Waiting { id, signal })
         })
         .optional()?)
@@ -141,8 +156,7 @@ pub(crate) fn load(connection: &Connection, id: i64) -> Result<Signal, JournalEr
     Ok(connection
         .prepare_cached("SELECT name, payload FROM signals WHERE id = ?1")?
         .query_row([id], |row| {
-            let Json(payload) = row.get(1)?;
-            let name = row.get(0)?;
-            Ok(Signal { name, payload })
+            let (name, Json(payload)): (String, _) = (row.get(0)?, row.get(1)?);
+            Ok(Signal::new(name, payload))
         })?)
 }

@@ -1,7 +1,8 @@
 use chrono::{TimeDelta, Utc};
 use neuron_local::{Journal, JournalError, JournaledContext};
 use neuron_types::{
-    Decision, DurableContext, Refusal, RunEvent, Ticket, TicketKind, UserMessage, Verdict, signal,
+    Decision, DurableContext, Refusal, RunEvent, RunTags, Ticket, TicketKind, UserMessage, Verdict,
+    signal,
 };
 use serde_json::json;
 
@@ -32,6 +33,7 @@ fn decided(ticket: &Ticket) -> RunEvent {
         text: None,
         choice: None,
         output: None,
+        decision: None,
     }
 }
 
@@ -45,6 +47,27 @@ async fn asking(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
     }
     door.flush().await.unwrap();
     (world, journal, door)
+}
+
+/// As [`asking`], about whom decisions have to be signed.
+async fn signed(tickets: &[&Ticket]) -> (World, Journal, JournaledContext) {
+    let asking = asking(&[]).await;
+    let started = RunEvent::RunStarted {
+        agent: "default".into(),
+        model: "demo/demo".into(),
+        prompt: "Go.".into(),
+        definition: String::new(),
+        tags: RunTags::default(),
+        nonce: None,
+        directory: None,
+        signed: true,
+    };
+    asking.2.emit(started);
+    for ticket in tickets {
+        asking.2.emit(asked((*ticket).clone()));
+    }
+    asking.2.flush().await.unwrap();
+    asking
 }
 
 fn waiting_decisions(world: &World) -> i64 {
@@ -185,6 +208,38 @@ async fn takes_one_decision_for_a_ticket_however_far_the_run_has_got_with_it() {
         .unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn where_decisions_are_signed_none_that_is_not_answered_keeps_another_out() {
+    let (one, other) = (ticket("t1-1"), ticket("t1-2"));
+    let (world, journal, door) = signed(&[&one, &other]).await;
+    let by = |name: &str| Decision {
+        approver: Some(name.to_owned()),
+        ..decision(&one)
+    };
+    for count in 0..30 {
+        let unsigned = by(&format!("mallory{count}"));
+        journal.decide(&world.run_id, &unsigned).await.unwrap();
+    }
+    let taken = door
+        .wait_for_signal::<Decision>(signal::DECISION, None)
+        .await;
+    assert_eq!(taken.unwrap(), Some(by("mallory0")));
+    journal.decide(&world.run_id, &by("ada")).await.unwrap();
+    assert_eq!(waiting_decisions(&world), 30);
+
+    door.emit(decided(&one));
+    door.flush().await.unwrap();
+    let used = journal.decide(&world.run_id, &by("ada")).await;
+    assert!(matches!(
+        used,
+        Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
+    ));
+    journal
+        .decide(&world.run_id, &decision(&other))
+        .await
+        .unwrap();
+}
+
 #[tokio::test]
 async fn takes_another_decision_after_the_run_refused_one() {
     let ticket = ticket("t1-1");
@@ -200,6 +255,7 @@ async fn takes_another_decision_after_the_run_refused_one() {
     door.emit(RunEvent::ApprovalRefused {
         ticket: ticket.ticket.clone(),
         reason: "as the run sees it".into(),
+        decision: None,
     });
     door.flush().await.unwrap();
     journal
@@ -220,6 +276,21 @@ async fn lets_one_of_many_deciders_win() {
     });
     let results = futures::future::join_all(attempts).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    assert_eq!(waiting_decisions(&world), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_decisions_are_signed_one_that_is_made_again_reaches_the_run_once() {
+    let ticket = ticket("t1-1");
+    let (world, journal, _door) = signed(&[&ticket]).await;
+    let other = world.journal().await;
+    let decision = decision(&ticket);
+    let attempts = (0..8).map(|n| {
+        let journal = if n % 2 == 0 { &journal } else { &other };
+        journal.decide(&world.run_id, &decision)
+    });
+    let results = futures::future::join_all(attempts).await;
+    assert!(results.iter().all(Result::is_ok));
     assert_eq!(waiting_decisions(&world), 1);
 }
 

@@ -170,6 +170,8 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
+        // Whoever gives it to a run says it.
+        signed: false,
         caller_rules: CallerRules::default(),
         retry,
         model_retry,
