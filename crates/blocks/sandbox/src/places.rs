@@ -25,42 +25,146 @@ const SYSTEM: &[&str] = &[
     "/home/linuxbrew/.linuxbrew",
 ];
 
-/// Directories of toolchains: the variable that names one, where it is in the home directory otherwise, which parts
-/// of it are read (all if none is named), and which are not.
-const TOOLCHAINS: &[(&str, &str, &[&str], &[&str])] = &[
-    (
-        "CARGO_HOME",
-        ".cargo",
-        &[],
-        &["credentials", "credentials.toml"],
-    ),
-    ("RUSTUP_HOME", ".rustup", &[], &[]),
-    ("GOPATH", "go", &["bin", "pkg"], &[]),
-    ("NVM_DIR", ".nvm", &[], &[]),
-    ("VOLTA_HOME", ".volta", &[], &[]),
-    ("PNPM_HOME", ".local/share/pnpm", &[], &[]),
-    ("BUN_INSTALL", ".bun", &[], &[]),
-    ("", ".deno/bin", &[], &[]),
-    ("", ".local/share/fnm", &[], &[]),
-    ("PYENV_ROOT", ".pyenv", &[], &[]),
-    ("", ".local/share/uv", &["python", "tools"], &[]),
-    ("", ".local/share/pipx", &["venvs"], &[]),
-    ("", ".local/pipx", &["venvs"], &[]),
-    ("", ".local/lib", &[], &[]),
-    ("", "miniconda3", &[], &[]),
-    ("", "anaconda3", &[], &[]),
-    ("RBENV_ROOT", ".rbenv", &[], &[]),
-    ("", ".rvm", &[], &[]),
-    ("SDKMAN_DIR", ".sdkman", &["candidates", "bin"], &[]),
-    ("JAVA_HOME", "", &[], &[]),
-    ("", ".m2/repository", &[], &[]),
-    ("ASDF_DATA_DIR", ".asdf", &[], &[]),
-    ("MISE_DATA_DIR", ".local/share/mise", &[], &[]),
-    ("", ".opam", &[], &[]),
-    ("", ".ghcup", &["bin", "ghc"], &[]),
-    ("", ".juliaup", &[], &[]),
-    ("", ".elan", &[], &[]),
+/// Of the system, what only whoever administers it may know. A process that may not read it need not be kept from it.
+const SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/security/opasswd",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/pki/tls/private",
+    "/etc/letsencrypt",
+    "/etc/krb5.keytab",
+    "/etc/wireguard",
+    "/etc/openvpn",
+    "/etc/NetworkManager/system-connections",
+    "/etc/wpa_supplicant",
+    "/etc/ppp",
+    "/etc/kubernetes",
+    "/etc/rancher",
 ];
+
+/// Where the keys of the machine's SSH server are.
+const HOST_KEYS: &str = "/etc/ssh";
+
+/// Where a toolchain is, and what of it is read.
+struct Toolchain {
+    /// The variable that names its directory; empty for none.
+    variable: &'static str,
+    /// Where it is in the home directory otherwise; empty for nowhere.
+    at: &'static str,
+    /// What of it is read, all if nothing is named. Whatever else is in its directory is hidden then, wherever that is.
+    parts: &'static [&'static str],
+}
+
+const fn toolchain(
+    variable: &'static str,
+    at: &'static str,
+    parts: &'static [&'static str],
+) -> Toolchain {
+    Toolchain {
+        variable,
+        at,
+        parts,
+    }
+}
+
+const CARGO: &str = ".cargo";
+
+/// What conda installs, without its settings, which may hold tokens.
+const CONDA: &[&str] = &[
+    "bin",
+    "compiler_compat",
+    "conda-meta",
+    "condabin",
+    "envs",
+    "etc",
+    "include",
+    "lib",
+    "lib64",
+    "libexec",
+    "pkgs",
+    "sbin",
+    "share",
+    "shell",
+    "ssl",
+    "x86_64-conda-linux-gnu",
+    "aarch64-conda-linux-gnu",
+];
+
+const TOOLCHAINS: &[Toolchain] = &[
+    toolchain(
+        "CARGO_HOME",
+        CARGO,
+        &["bin", "config", "config.toml", "env", "git", "registry"],
+    ),
+    toolchain(
+        "RUSTUP_HOME",
+        ".rustup",
+        &["settings.toml", "toolchains", "update-hashes"],
+    ),
+    toolchain("GOPATH", "go", &["bin", "pkg"]),
+    toolchain(
+        "NVM_DIR",
+        ".nvm",
+        &["alias", "bash_completion", "nvm-exec", "nvm.sh", "versions"],
+    ),
+    toolchain("VOLTA_HOME", ".volta", &[]),
+    toolchain("PNPM_HOME", ".local/share/pnpm", &[]),
+    toolchain("BUN_INSTALL", ".bun", &["bin", "install"]),
+    toolchain("", ".deno", &["bin"]),
+    toolchain("", ".local/share/fnm", &[]),
+    toolchain(
+        "PYENV_ROOT",
+        ".pyenv",
+        &[
+            "bin",
+            "completions",
+            "libexec",
+            "plugins",
+            "pyenv.d",
+            "shims",
+            "version",
+            "versions",
+        ],
+    ),
+    toolchain("", ".local/share/uv", &["python", "tools"]),
+    toolchain("", ".local/share/pipx", &["venvs"]),
+    toolchain("", ".local/pipx", &["venvs"]),
+    toolchain("", ".local/lib", &[]),
+    toolchain("", "miniconda3", CONDA),
+    toolchain("", "anaconda3", CONDA),
+    toolchain(
+        "RBENV_ROOT",
+        ".rbenv",
+        &[
+            "bin",
+            "completions",
+            "libexec",
+            "plugins",
+            "rbenv.d",
+            "shims",
+            "version",
+            "versions",
+        ],
+    ),
+    toolchain("", ".rvm", &[]),
+    toolchain("SDKMAN_DIR", ".sdkman", &["bin", "candidates"]),
+    toolchain("JAVA_HOME", "", &[]),
+    toolchain("", ".m2", &["repository"]),
+    toolchain("ASDF_DATA_DIR", ".asdf", &[]),
+    toolchain("MISE_DATA_DIR", ".local/share/mise", &[]),
+    toolchain("", ".opam", &[]),
+    toolchain("", ".ghcup", &["bin", "ghc"]),
+    toolchain("", ".juliaup", &[]),
+    toolchain("", ".elan", &["bin", "settings.toml", "toolchains"]),
+];
+
+/// In the directory of a person's state, what neuron records of it: which agent files are trusted.
+const RECORDS: &str = "neuron";
 
 /// What is read on this machine whatever the working directory.
 #[derive(Debug, Default)]
@@ -69,6 +173,10 @@ pub(crate) struct Places {
     pub(crate) read: Vec<PathBuf>,
     /// Credentials among them.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Directories of toolchains of which only what is read by itself is read, wherever they are. Real paths.
+    pub(crate) closed: Vec<PathBuf>,
+    /// Where it is recorded what a person trusts, as the environment names it, whether it is there or not.
+    pub(crate) records: Option<PathBuf>,
     /// Symbolic links outside of them that lead into them, with their targets.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// How each of those that are read was found.
@@ -99,7 +207,7 @@ impl Places {
         self.read.iter().filter(safe).cloned().collect()
     }
 
-    fn find(
+    pub(crate) fn find(
         home: Option<PathBuf>,
         path: impl Iterator<Item = PathBuf>,
         variable: impl Fn(&str) -> Option<PathBuf>,
@@ -114,8 +222,13 @@ impl Places {
         for directory in path {
             places.add(&directory);
         }
-        for (name, at, parts, secrets) in TOOLCHAINS {
-            let named = Some(*name)
+        for toolchain in TOOLCHAINS {
+            let Toolchain {
+                variable: name,
+                at,
+                parts,
+            } = *toolchain;
+            let named = Some(name)
                 .filter(|name| !name.is_empty())
                 .and_then(&variable);
             let usual = places.home.as_ref().filter(|_| !at.is_empty());
@@ -124,17 +237,26 @@ impl Places {
             };
             if parts.is_empty() {
                 places.add(&directory);
+            } else {
+                places.close(&directory);
             }
-            for part in *parts {
+            for part in parts {
                 places.add(&directory.join(part));
             }
-            if *at == ".cargo" {
+            if at == CARGO {
                 places.hide_tokens(&directory);
             }
-            for secret in *secrets {
-                places.hide(&directory.join(secret));
-            }
         }
+        for secret in SECRETS {
+            places.hide_readable(Path::new(secret));
+        }
+        let keys = fs::read_dir(HOST_KEYS).into_iter().flatten().flatten();
+        for key in keys.filter(|entry| entry.file_name().as_encoded_bytes().ends_with(b"_key")) {
+            places.hide_readable(&key.path());
+        }
+        let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let usual = || Some(places.home.as_ref()?.join(".local/state"));
+        places.records = state.or_else(usual).map(|state| state.join(RECORDS));
         places
     }
 
@@ -169,6 +291,29 @@ impl Places {
     fn hide(&mut self, path: &Path) {
         if let Ok(real) = path.canonicalize() {
             self.hidden.push(real);
+        }
+    }
+
+    /// Hides what this process may read.
+    fn hide_readable(&mut self, path: &Path) {
+        let readable = match path.is_dir() {
+            true => fs::read_dir(path).is_ok(),
+            false => fs::File::open(path).is_ok(),
+        };
+        if readable {
+            self.hide(path);
+        }
+    }
+
+    /// Has nothing of a directory read but what is added by itself.
+    fn close(&mut self, path: &Path) {
+        let holds_home = |real: &PathBuf| {
+            self.home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(real))
+        };
+        if let Some(real) = path.canonicalize().ok().filter(|real| !holds_home(real)) {
+            self.closed.push(real);
         }
     }
 
@@ -214,7 +359,12 @@ mod tests {
             .iter()
             .filter(|path| path.starts_with(&home))
             .collect();
-        let expected = [".local/bin", ".cargo", ".local/share/uv/python"];
+        let expected = [
+            ".local/bin",
+            ".cargo/bin",
+            ".cargo/config.toml",
+            ".local/share/uv/python",
+        ];
         assert_eq!(
             ours,
             expected
@@ -222,7 +372,10 @@ mod tests {
                 .iter()
                 .collect::<Vec<_>>()
         );
-        assert_eq!(places.hidden, [home.join(".cargo/credentials.toml")]);
+        let closed = [".cargo", ".local/share/uv"].map(|path| home.join(path));
+        assert_eq!(places.closed, closed);
+        let records = Some(home.join(".local/state/neuron"));
+        assert_eq!(places.records, records);
         assert!(!places.read.contains(&PathBuf::from("/")));
     }
 
@@ -235,7 +388,8 @@ mod tests {
         let places = Places::find(Some(home.clone()), std::iter::empty(), |name| {
             (name == "CARGO_HOME").then(|| elsewhere.clone())
         });
-        assert!(places.read.contains(&elsewhere) && !places.read.contains(&home.join(".cargo")));
-        assert_eq!(places.hidden, [elsewhere.join("config.toml")]);
+        let reads = |path: PathBuf| places.read.contains(&path);
+        assert!(reads(elsewhere.join("config.toml")) && !reads(home.join(".cargo/config.toml")));
+        assert!(places.hidden.contains(&elsewhere.join("config.toml")));
     }
 }
