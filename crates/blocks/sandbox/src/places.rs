@@ -56,8 +56,10 @@ struct Toolchain {
     variable: &'static str,
     /// Where it is in the home directory otherwise; empty for nowhere.
     at: &'static str,
-    /// What of it is read, all if nothing is named. Whatever else is in its directory is hidden then, wherever that is.
+    /// What of it is read, all if nothing is named.
     parts: &'static [&'static str],
+    /// Whether somebody works in the rest, which is hidden otherwise wherever the directory is.
+    shared: bool,
 }
 
 const fn toolchain(
@@ -69,6 +71,7 @@ const fn toolchain(
         variable,
         at,
         parts,
+        shared: false,
     }
 }
 
@@ -106,7 +109,10 @@ const TOOLCHAINS: &[Toolchain] = &[
         ".rustup",
         &["settings.toml", "toolchains", "update-hashes"],
     ),
-    toolchain("GOPATH", "go", &["bin", "pkg"]),
+    Toolchain {
+        shared: true,
+        ..toolchain("GOPATH", "go", &["bin", "pkg"])
+    },
     toolchain(
         "NVM_DIR",
         ".nvm",
@@ -227,6 +233,7 @@ impl Places {
                 variable: name,
                 at,
                 parts,
+                shared,
             } = *toolchain;
             let named = Some(name)
                 .filter(|name| !name.is_empty())
@@ -237,7 +244,7 @@ impl Places {
             };
             if parts.is_empty() {
                 places.add(&directory);
-            } else {
+            } else if !shared {
                 places.close(&directory);
             }
             for part in parts {
