@@ -258,7 +258,7 @@ impl Places {
             places.hide_readable(Path::new(secret));
         }
         let keys = fs::read_dir(HOST_KEYS).into_iter().flatten().flatten();
-        for key in keys.filter(|entry| entry.file_name().as_encoded_bytes().ends_with(b"_key")) {
+        for key in keys.filter(|entry| is_host_key(entry.file_name().as_encoded_bytes())) {
             places.hide_readable(&key.path());
         }
         let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
@@ -336,6 +336,10 @@ impl Places {
     }
 }
 
+fn is_host_key(name: &[u8]) -> bool {
+    name.starts_with(b"ssh_host_") && name.ends_with(b"_key")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,5 +402,46 @@ mod tests {
         let reads = |path: PathBuf| places.read.contains(&path);
         assert!(reads(elsewhere.join("config.toml")) && !reads(home.join(".cargo/config.toml")));
         assert!(places.hidden.contains(&elsewhere.join("config.toml")));
+    }
+
+    #[test]
+    fn the_book_lists_what_is_read() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src/sandbox.md");
+        let page = fs::read_to_string(page).unwrap();
+        let (_, list) = page.split_once("### What is read by default").unwrap();
+        let named = |entry: &str| -> Vec<String> {
+            let (_, text) = list.split_once(&format!("- **{entry}**")).unwrap();
+            let text = text.split("\n- **").next().unwrap();
+            let text = text.split("\n\n").next().unwrap();
+            let quoted = text.split('`').skip(1).step_by(2);
+            quoted.map(str::to_owned).collect()
+        };
+        assert_eq!(&named("The system")[..SYSTEM.len()], SYSTEM);
+        let parts = |toolchain: &Toolchain| {
+            let Toolchain { at, parts, .. } = *toolchain;
+            let whole: &[&str] = if parts.is_empty() { &[""] } else { parts };
+            let paths = whole.iter().map(move |part| format!("~/{at}/{part}"));
+            paths
+                .map(|path| path.trim_end_matches('/').to_owned())
+                .collect::<Vec<_>>()
+        };
+        let is_conda = |toolchain: &&Toolchain| toolchain.at.ends_with("conda3");
+        let others = TOOLCHAINS
+            .iter()
+            .filter(|each| !is_conda(each) && !each.at.is_empty());
+        assert_eq!(
+            named("Toolchains"),
+            others.flat_map(parts).collect::<Vec<_>>()
+        );
+        let conda = TOOLCHAINS.iter().filter(is_conda);
+        let conda: Vec<_> = conda.map(|each| format!("~/{}", each.at)).collect();
+        let conda = conda
+            .iter()
+            .map(String::as_str)
+            .chain(CONDA.iter().copied());
+        assert_eq!(named("Conda"), conda.collect::<Vec<_>>());
+        let keys = format!("{HOST_KEYS}/ssh_host_*_key");
+        let never = SECRETS.iter().copied().chain([keys.as_str()]);
+        assert_eq!(named("Never"), never.collect::<Vec<_>>());
     }
 }
