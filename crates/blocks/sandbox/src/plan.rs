@@ -115,6 +115,8 @@ impl Plan {
                 self.read_only.extend(locate(root, &path)?);
             }
             if let Some(records) = records {
+                // Never through a link: that is an error.
+                locate(root, records)?;
                 make_records(root, records);
             }
         }

@@ -6,12 +6,7 @@ use std::{
 };
 
 use crate::{
-    git,
-    grants::Grants,
-    links::Way,
-    places::Places,
-    protect::Protected,
-    sandbox::{Sandbox, SandboxRules},
+    git, grants::Grants, links::Way, places::Places, protect::Protected, sandbox::Sandbox,
 };
 
 /// What tools that work in one directory leave alone: what commands are kept from by a sandbox, and what file tools look
@@ -59,7 +54,7 @@ impl Protection {
     pub fn new(protected: &Protected, cwd: &Path, sandbox: &Sandbox) -> Self {
         let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let places = Places::get();
-        let rules = sandbox.rules().unwrap_or_else(SandboxRules::new);
+        let rules = sandbox.rules().unwrap_or_default();
         let grants = Grants::new(&rules, &cwd, &[], places)
             .unwrap_or_else(|_| Grants::of_directory(&cwd, places));
         Self::of(protected, &cwd, &grants, places)
@@ -79,7 +74,16 @@ impl Protection {
         }
         hidden.extend(places.hidden.iter().cloned());
         let mut closed = places.closed.clone();
-        closed.extend(home.into_iter().flat_map(linked));
+        let linked = home.into_iter().flat_map(linked);
+        closed.extend(linked.filter(|target| {
+            // Where a tool is to work on what they lead to, it is its own.
+            let within =
+                |root: &&PathBuf| home.is_some_and(|home| home != *root && root.starts_with(home));
+            !grants
+                .all()
+                .filter(within)
+                .any(|root| target.starts_with(root))
+        }));
         let programs = home.into_iter().flat_map(|home| {
             let known = places.read.iter().cloned().chain([home.join("bin")]);
             known.filter(move |path| path.starts_with(home))

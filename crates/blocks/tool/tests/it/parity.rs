@@ -183,3 +183,11 @@ fn records_of_trust_are_out_of_reach_where_the_state_directory_was_moved() {
     assert!(fs::exists(person.cwd()).unwrap());
     check(&person, &[("trust/x.json", Write)]);
 }
+
+#[test]
+fn what_links_of_the_home_directory_lead_to_is_worked_on_where_it_is_the_working_directory() {
+    let person = Person::new("dotfiles");
+    person.write("dotfiles/bashrc", TEXT);
+    symlink("dotfiles/bashrc", person.home().join(".bashrc")).unwrap();
+    check(&person, &[("bashrc", Write)]);
+}
