@@ -11,6 +11,7 @@ mod error;
 mod filter;
 mod git;
 mod grants;
+mod hard_links;
 mod helper;
 mod hidden;
 mod kind;
