@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use neuron_sandbox::Sandbox;
+use neuron_sandbox::{Sandbox, SandboxRules};
 
 use crate::place::{Place, places};
 
@@ -158,4 +158,23 @@ fn holds_only_names(place: &Place, path: &Path) -> bool {
         path.display()
     );
     run(place, &script).is_empty()
+}
+
+#[test]
+fn a_toolchain_in_what_is_read_shows_its_parts_alone() {
+    for place in places() {
+        let tools = place.home().join("tools");
+        for name in ["cargo/bin/tool", "cargo/credentials.toml.bak", "other"] {
+            let path = tools.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, name).unwrap();
+        }
+        let rules = SandboxRules::new().read("~/tools");
+        let script = "cd ~/tools; cat cargo/bin/tool other cargo/credentials.toml.bak";
+        let mut worker = place.worker(&Sandbox::Custom(rules), script);
+        worker.env("CARGO_HOME", tools.join("cargo"));
+        let output = worker.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text, "cargo/bin/toolother", "{:?}", place.backend());
+    }
 }
