@@ -104,11 +104,7 @@ const TOOLCHAINS: &[Toolchain] = &[
         CARGO,
         &["bin", "config", "config.toml", "env", "git", "registry"],
     ),
-    toolchain(
-        "RUSTUP_HOME",
-        ".rustup",
-        &["settings.toml", "toolchains", "update-hashes"],
-    ),
+    toolchain("RUSTUP_HOME", ".rustup", &["settings.toml", "toolchains"]),
     Toolchain {
         shared: true,
         ..toolchain("GOPATH", "go", &["bin", "pkg"])
@@ -116,7 +112,7 @@ const TOOLCHAINS: &[Toolchain] = &[
     toolchain(
         "NVM_DIR",
         ".nvm",
-        &["alias", "bash_completion", "nvm-exec", "nvm.sh", "versions"],
+        &["alias", "nvm-exec", "nvm.sh", "versions"],
     ),
     toolchain("VOLTA_HOME", ".volta", &[]),
     toolchain("PNPM_HOME", ".local/share/pnpm", &[]),
@@ -126,16 +122,7 @@ const TOOLCHAINS: &[Toolchain] = &[
     toolchain(
         "PYENV_ROOT",
         ".pyenv",
-        &[
-            "bin",
-            "completions",
-            "libexec",
-            "plugins",
-            "pyenv.d",
-            "shims",
-            "version",
-            "versions",
-        ],
+        &["bin", "libexec", "plugins", "shims", "version", "versions"],
     ),
     toolchain("", ".local/share/uv", &["python", "tools"]),
     toolchain("", ".local/share/pipx", &["venvs"]),
@@ -146,16 +133,7 @@ const TOOLCHAINS: &[Toolchain] = &[
     toolchain(
         "RBENV_ROOT",
         ".rbenv",
-        &[
-            "bin",
-            "completions",
-            "libexec",
-            "plugins",
-            "rbenv.d",
-            "shims",
-            "version",
-            "versions",
-        ],
+        &["bin", "libexec", "plugins", "shims", "version", "versions"],
     ),
     toolchain("", ".rvm", &[]),
     toolchain("SDKMAN_DIR", ".sdkman", &["bin", "candidates"]),
