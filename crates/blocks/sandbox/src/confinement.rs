@@ -1,6 +1,7 @@
 //! A sandbox that commands are started in.
 
 use std::{
+    collections::BTreeSet,
     env,
     ffi::{OsStr, OsString},
     fmt,
@@ -15,6 +16,7 @@ use crate::{
     command::ConfinedCommand,
     environment::Environment,
     error::SandboxError,
+    hard_links::HardLinks,
     helper,
     kind::Backend,
     places::Places,
@@ -52,6 +54,8 @@ struct Inner {
     home: Option<PathBuf>,
     /// Made when it is first needed.
     temp: Mutex<Option<Arc<TempDir>>>,
+    /// Directories in which hard links were looked for.
+    looked: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// Sets a [`Confinement`] up.
@@ -100,6 +104,7 @@ impl ConfinementBuilder {
             environment,
             home,
             temp: Mutex::new(None),
+            looked: Mutex::default(),
         }))
     }
 }
@@ -187,6 +192,7 @@ impl Confinement {
             open: backend == Backend::Bubblewrap,
         };
         let plan = Plan::new(&rules, &place, Places::get())?;
+        self.look_for_hard_links(&plan);
         let safe = |found: PathBuf| match plan.write.iter().any(|root| found.starts_with(root)) {
             true => {
                 let reason = format!("commands may write {}", found.display());
@@ -237,6 +243,27 @@ impl Confinement {
         Ok(ConfinedCommand::new(program, cwd, environment, means, made))
     }
 
+    /// Warns, once for a directory, of files in what commands write that have names outside of it: those are written, too.
+    /// Nothing waits for the look.
+    fn look_for_hard_links(&self, plan: &Plan) {
+        let mut looked = self.0.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = plan
+            .write
+            .iter()
+            .filter(|root| looked.insert((*root).clone()));
+        let new: Vec<_> = new.cloned().collect();
+        drop(looked);
+        if new.is_empty() {
+            return;
+        }
+        let kept = plan.hidden.union(&plan.read_only).cloned();
+        let kept: BTreeSet<PathBuf> = kept.collect();
+        let look = move || new.iter().for_each(|root| warn_of_hard_links(root, &kept));
+        let thread = std::thread::Builder::new().name("hard-links".to_owned());
+        // Without a thread there is no warning.
+        drop(thread.spawn(look));
+    }
+
     /// A command that nothing confines. It ends with this process where this program can be started again.
     fn unconfined(&self, program: &OsStr, cwd: PathBuf) -> ConfinedCommand {
         let means = match helper::program() {
@@ -270,6 +297,20 @@ impl Confinement {
         let path = made.path().canonicalize().map_err(failed)?;
         *temp = Some(Arc::clone(&made));
         Ok((made, path))
+    }
+}
+
+fn warn_of_hard_links(root: &Path, kept: &BTreeSet<PathBuf>) {
+    let found = HardLinks::find(root, |path| kept.contains(path));
+    if let Some(example) = found.example {
+        let directory = root.display();
+        tracing::warn!(
+            files = found.files,
+            example = %example.display(),
+            is_part = found.is_part,
+            "files in {directory} may have other names outside of it (hard links): what a command writes to them is written \
+             there, too"
+        );
     }
 }
 

@@ -10,6 +10,8 @@ mod environment;
 mod error;
 mod filter;
 mod git;
+mod grants;
+mod hard_links;
 mod helper;
 mod hidden;
 mod kind;
@@ -21,6 +23,7 @@ mod plan;
 mod process;
 mod programs;
 mod protect;
+mod protection;
 mod sandbox;
 mod spawner;
 mod start;
@@ -36,5 +39,6 @@ pub use self::{
     kind::Backend,
     process::Process,
     protect::Protected,
+    protection::Protection,
     sandbox::{Sandbox, SandboxRules},
 };

@@ -25,42 +25,130 @@ const SYSTEM: &[&str] = &[
     "/home/linuxbrew/.linuxbrew",
 ];
 
-/// Directories of toolchains: the variable that names one, where it is in the home directory otherwise, which parts
-/// of it are read (all if none is named), and which are not.
-const TOOLCHAINS: &[(&str, &str, &[&str], &[&str])] = &[
-    (
-        "CARGO_HOME",
-        ".cargo",
-        &[],
-        &["credentials", "credentials.toml"],
-    ),
-    ("RUSTUP_HOME", ".rustup", &[], &[]),
-    ("GOPATH", "go", &["bin", "pkg"], &[]),
-    ("NVM_DIR", ".nvm", &[], &[]),
-    ("VOLTA_HOME", ".volta", &[], &[]),
-    ("PNPM_HOME", ".local/share/pnpm", &[], &[]),
-    ("BUN_INSTALL", ".bun", &[], &[]),
-    ("", ".deno/bin", &[], &[]),
-    ("", ".local/share/fnm", &[], &[]),
-    ("PYENV_ROOT", ".pyenv", &[], &[]),
-    ("", ".local/share/uv", &["python", "tools"], &[]),
-    ("", ".local/share/pipx", &["venvs"], &[]),
-    ("", ".local/pipx", &["venvs"], &[]),
-    ("", ".local/lib", &[], &[]),
-    ("", "miniconda3", &[], &[]),
-    ("", "anaconda3", &[], &[]),
-    ("RBENV_ROOT", ".rbenv", &[], &[]),
-    ("", ".rvm", &[], &[]),
-    ("SDKMAN_DIR", ".sdkman", &["candidates", "bin"], &[]),
-    ("JAVA_HOME", "", &[], &[]),
-    ("", ".m2/repository", &[], &[]),
-    ("ASDF_DATA_DIR", ".asdf", &[], &[]),
-    ("MISE_DATA_DIR", ".local/share/mise", &[], &[]),
-    ("", ".opam", &[], &[]),
-    ("", ".ghcup", &["bin", "ghc"], &[]),
-    ("", ".juliaup", &[], &[]),
-    ("", ".elan", &[], &[]),
+/// Of the system, what only whoever administers it may know. A process that may not read it need not be kept from it.
+const SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/security/opasswd",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/pki/tls/private",
+    "/etc/letsencrypt",
+    "/etc/krb5.keytab",
+    "/etc/wireguard",
+    "/etc/openvpn",
+    "/etc/NetworkManager/system-connections",
+    "/etc/wpa_supplicant",
+    "/etc/ppp",
+    "/etc/kubernetes",
+    "/etc/rancher",
 ];
+
+/// Where the keys of the machine's SSH server are.
+const HOST_KEYS: &str = "/etc/ssh";
+
+/// Where a toolchain is, and what of it is read.
+struct Toolchain {
+    /// The variable that names its directory; empty for none.
+    variable: &'static str,
+    /// Where it is in the home directory otherwise; empty for nowhere.
+    at: &'static str,
+    /// What of it is read, all if nothing is named.
+    parts: &'static [&'static str],
+    /// Whether somebody works in the rest, which is hidden otherwise wherever the directory is.
+    shared: bool,
+}
+
+const fn toolchain(
+    variable: &'static str,
+    at: &'static str,
+    parts: &'static [&'static str],
+) -> Toolchain {
+    Toolchain {
+        variable,
+        at,
+        parts,
+        shared: false,
+    }
+}
+
+const CARGO: &str = ".cargo";
+
+/// What conda installs, without its settings, which may hold tokens.
+const CONDA: &[&str] = &[
+    "bin",
+    "compiler_compat",
+    "conda-meta",
+    "condabin",
+    "envs",
+    "etc",
+    "include",
+    "lib",
+    "lib64",
+    "libexec",
+    "pkgs",
+    "sbin",
+    "share",
+    "shell",
+    "ssl",
+    "x86_64-conda-linux-gnu",
+    "aarch64-conda-linux-gnu",
+];
+
+const TOOLCHAINS: &[Toolchain] = &[
+    toolchain(
+        "CARGO_HOME",
+        CARGO,
+        &["bin", "config", "config.toml", "env", "git", "registry"],
+    ),
+    toolchain("RUSTUP_HOME", ".rustup", &["settings.toml", "toolchains"]),
+    Toolchain {
+        shared: true,
+        ..toolchain("GOPATH", "go", &["bin", "pkg"])
+    },
+    toolchain(
+        "NVM_DIR",
+        ".nvm",
+        &["alias", "nvm-exec", "nvm.sh", "versions"],
+    ),
+    toolchain("VOLTA_HOME", ".volta", &[]),
+    toolchain("PNPM_HOME", ".local/share/pnpm", &[]),
+    toolchain("BUN_INSTALL", ".bun", &["bin", "install"]),
+    toolchain("", ".deno", &["bin"]),
+    toolchain("", ".local/share/fnm", &[]),
+    toolchain(
+        "PYENV_ROOT",
+        ".pyenv",
+        &["bin", "libexec", "plugins", "shims", "version", "versions"],
+    ),
+    toolchain("", ".local/share/uv", &["python", "tools"]),
+    toolchain("", ".local/share/pipx", &["venvs"]),
+    toolchain("", ".local/pipx", &["venvs"]),
+    toolchain("", ".local/lib", &[]),
+    toolchain("", "miniconda3", CONDA),
+    toolchain("", "anaconda3", CONDA),
+    toolchain(
+        "RBENV_ROOT",
+        ".rbenv",
+        &["bin", "libexec", "plugins", "shims", "version", "versions"],
+    ),
+    toolchain("", ".rvm", &[]),
+    toolchain("SDKMAN_DIR", ".sdkman", &["bin", "candidates"]),
+    toolchain("JAVA_HOME", "", &[]),
+    toolchain("", ".m2", &["repository"]),
+    toolchain("ASDF_DATA_DIR", ".asdf", &[]),
+    toolchain("MISE_DATA_DIR", ".local/share/mise", &[]),
+    toolchain("", ".opam", &[]),
+    toolchain("", ".ghcup", &["bin", "ghc"]),
+    toolchain("", ".juliaup", &[]),
+    toolchain("", ".elan", &["bin", "settings.toml", "toolchains"]),
+];
+
+/// In the directory of a person's state, what neuron records of it: which agent files are trusted.
+const RECORDS: &str = "neuron";
 
 /// What is read on this machine whatever the working directory.
 #[derive(Debug, Default)]
@@ -69,6 +157,10 @@ pub(crate) struct Places {
     pub(crate) read: Vec<PathBuf>,
     /// Credentials among them.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Directories of toolchains of which only what is read by itself is read, wherever they are. Real paths.
+    pub(crate) closed: Vec<PathBuf>,
+    /// Where it is recorded what a person trusts, as the environment names it, whether it is there or not.
+    pub(crate) records: Option<PathBuf>,
     /// Symbolic links outside of them that lead into them, with their targets.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// How each of those that are read was found.
@@ -99,7 +191,7 @@ impl Places {
         self.read.iter().filter(safe).cloned().collect()
     }
 
-    fn find(
+    pub(crate) fn find(
         home: Option<PathBuf>,
         path: impl Iterator<Item = PathBuf>,
         variable: impl Fn(&str) -> Option<PathBuf>,
@@ -114,8 +206,14 @@ impl Places {
         for directory in path {
             places.add(&directory);
         }
-        for (name, at, parts, secrets) in TOOLCHAINS {
-            let named = Some(*name)
+        for toolchain in TOOLCHAINS {
+            let Toolchain {
+                variable: name,
+                at,
+                parts,
+                shared,
+            } = *toolchain;
+            let named = Some(name)
                 .filter(|name| !name.is_empty())
                 .and_then(&variable);
             let usual = places.home.as_ref().filter(|_| !at.is_empty());
@@ -124,17 +222,26 @@ impl Places {
             };
             if parts.is_empty() {
                 places.add(&directory);
+            } else if !shared {
+                places.close(&directory);
             }
-            for part in *parts {
+            for part in parts {
                 places.add(&directory.join(part));
             }
-            if *at == ".cargo" {
+            if at == CARGO {
                 places.hide_tokens(&directory);
             }
-            for secret in *secrets {
-                places.hide(&directory.join(secret));
-            }
         }
+        for secret in SECRETS {
+            places.hide_readable(Path::new(secret));
+        }
+        let keys = fs::read_dir(HOST_KEYS).into_iter().flatten().flatten();
+        for key in keys.filter(|entry| is_host_key(entry.file_name().as_encoded_bytes())) {
+            places.hide_readable(&key.path());
+        }
+        let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let usual = || Some(places.home.as_ref()?.join(".local/state"));
+        places.records = state.or_else(usual).map(|state| state.join(RECORDS));
         places
     }
 
@@ -172,6 +279,29 @@ impl Places {
         }
     }
 
+    /// Hides what this process may read.
+    fn hide_readable(&mut self, path: &Path) {
+        let readable = match path.is_dir() {
+            true => fs::read_dir(path).is_ok(),
+            false => fs::File::open(path).is_ok(),
+        };
+        if readable {
+            self.hide(path);
+        }
+    }
+
+    /// Has nothing of a directory read but what is added by itself.
+    fn close(&mut self, path: &Path) {
+        let holds_home = |real: &PathBuf| {
+            self.home
+                .as_ref()
+                .is_some_and(|home| home.starts_with(real))
+        };
+        if let Some(real) = path.canonicalize().ok().filter(|real| !holds_home(real)) {
+            self.closed.push(real);
+        }
+    }
+
     /// Tokens may be in cargo's settings, too.
     fn hide_tokens(&mut self, cargo: &Path) {
         for name in ["config", "config.toml"] {
@@ -182,6 +312,10 @@ impl Places {
             }
         }
     }
+}
+
+fn is_host_key(name: &[u8]) -> bool {
+    name.starts_with(b"ssh_host_") && name.ends_with(b"_key")
 }
 
 #[cfg(test)]
@@ -214,7 +348,12 @@ mod tests {
             .iter()
             .filter(|path| path.starts_with(&home))
             .collect();
-        let expected = [".local/bin", ".cargo", ".local/share/uv/python"];
+        let expected = [
+            ".local/bin",
+            ".cargo/bin",
+            ".cargo/config.toml",
+            ".local/share/uv/python",
+        ];
         assert_eq!(
             ours,
             expected
@@ -222,7 +361,10 @@ mod tests {
                 .iter()
                 .collect::<Vec<_>>()
         );
-        assert_eq!(places.hidden, [home.join(".cargo/credentials.toml")]);
+        let closed = [".cargo", ".local/share/uv"].map(|path| home.join(path));
+        assert_eq!(places.closed, closed);
+        let records = Some(home.join(".local/state/neuron"));
+        assert_eq!(places.records, records);
         assert!(!places.read.contains(&PathBuf::from("/")));
     }
 
@@ -235,7 +377,49 @@ mod tests {
         let places = Places::find(Some(home.clone()), std::iter::empty(), |name| {
             (name == "CARGO_HOME").then(|| elsewhere.clone())
         });
-        assert!(places.read.contains(&elsewhere) && !places.read.contains(&home.join(".cargo")));
-        assert_eq!(places.hidden, [elsewhere.join("config.toml")]);
+        let reads = |path: PathBuf| places.read.contains(&path);
+        assert!(reads(elsewhere.join("config.toml")) && !reads(home.join(".cargo/config.toml")));
+        assert!(places.hidden.contains(&elsewhere.join("config.toml")));
+    }
+
+    #[test]
+    fn the_book_lists_what_is_read() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src/sandbox.md");
+        let page = fs::read_to_string(page).unwrap();
+        let (_, list) = page.split_once("### What is read by default").unwrap();
+        let named = |entry: &str| -> Vec<String> {
+            let (_, text) = list.split_once(&format!("- **{entry}**")).unwrap();
+            let text = text.split("\n- **").next().unwrap();
+            let text = text.split("\n\n").next().unwrap();
+            let quoted = text.split('`').skip(1).step_by(2);
+            quoted.map(str::to_owned).collect()
+        };
+        assert_eq!(&named("The system")[..SYSTEM.len()], SYSTEM);
+        let parts = |toolchain: &Toolchain| {
+            let Toolchain { at, parts, .. } = *toolchain;
+            let whole: &[&str] = if parts.is_empty() { &[""] } else { parts };
+            let paths = whole.iter().map(move |part| format!("~/{at}/{part}"));
+            paths
+                .map(|path| path.trim_end_matches('/').to_owned())
+                .collect::<Vec<_>>()
+        };
+        let is_conda = |toolchain: &&Toolchain| toolchain.at.ends_with("conda3");
+        let others = TOOLCHAINS
+            .iter()
+            .filter(|each| !is_conda(each) && !each.at.is_empty());
+        assert_eq!(
+            named("Toolchains"),
+            others.flat_map(parts).collect::<Vec<_>>()
+        );
+        let conda = TOOLCHAINS.iter().filter(is_conda);
+        let conda: Vec<_> = conda.map(|each| format!("~/{}", each.at)).collect();
+        let conda = conda
+            .iter()
+            .map(String::as_str)
+            .chain(CONDA.iter().copied());
+        assert_eq!(named("Conda"), conda.collect::<Vec<_>>());
+        let keys = format!("{HOST_KEYS}/ssh_host_*_key");
+        let never = SECRETS.iter().copied().chain([keys.as_str()]);
+        assert_eq!(named("Never"), never.collect::<Vec<_>>());
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -11,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::SandboxError,
     git,
-    links::Way,
+    grants::Grants,
     places::Places,
-    protect::{Protected, locate, make_journal},
+    protect::{Protected, locate, make_journal, make_records},
+    protection::Protection,
     sandbox::SandboxRules,
 };
 
@@ -68,31 +68,11 @@ impl Plan {
         if cwd == Path::new("/") {
             return Err(SandboxError::RootDirectory);
         }
-        let home = places.home.as_deref();
-        let way = |path: &PathBuf| Way::of(&absolute(path, cwd, home));
-        let here = [PathBuf::from(".")];
-        let write = rules.write.as_deref().unwrap_or(&here);
-        let written: Vec<Way> = write.iter().chain(own).filter_map(way).collect();
-        let asked: Vec<Way> = rules.read.iter().filter_map(way).collect();
-        let write: Vec<_> = written.iter().map(|way| way.real.clone()).collect();
-        let known = places.unless_led_by(&write);
-        // What is read anyway may be named through any link: nothing is granted for it.
-        let anyway = |way: &Way| {
-            let mut roots = known.iter().chain(&write).map(PathBuf::as_path);
-            way.real.starts_with(cwd) || roots.any(|root| way.real.starts_with(root))
-        };
-        let asked = asked
-            .into_iter()
-            .filter(|way| way.writable(&write).is_none() || !anyway(way));
-        let asked: Vec<_> = asked.collect();
-        for way in written.iter().chain(&asked) {
-            if let Some(link) = way.writable(&write) {
-                return Err(SandboxError::WritableLink { link: link.clone() });
-            }
-        }
+        let grants = Grants::new(rules, cwd, own, places)?;
+        let protection = Protection::of(protected, cwd, &grants, places);
         let mut plan = Self {
-            read: known,
-            write,
+            read: grants.read,
+            write: grants.write,
             hidden: places.hidden.iter().cloned().collect(),
             links: places.links.clone(),
             temp: temp.to_owned(),
@@ -101,117 +81,78 @@ impl Plan {
             processes: rules.processes,
             ..Self::default()
         };
-        plan.read.extend(asked.into_iter().map(|way| way.real));
-        plan.read.push(cwd.to_owned());
-        if plan.write.iter().any(|root| root == Path::new("/")) {
-            return Err(SandboxError::RootDirectory);
-        }
         if rules.network {
             // Often a link to what a service of the system writes.
             plan.read
                 .extend(Path::new("/etc/resolv.conf").canonicalize());
         }
-        if let Some(git) = git::elsewhere(cwd) {
-            match plan.write.iter().any(|root| root == cwd) {
-                true => plan.write.push(git),
-                false => plan.read.push(git),
-            }
-        }
+        let home = places.home.as_deref();
         let writes = plan.write.iter().any(|root| cwd.starts_with(root));
         if open && writes && home != Some(cwd) {
             make_journal(cwd);
         }
-        plan.protect(cwd, protected)?;
-        if let Some(home) = home {
-            plan.hide_home(home);
-            plan.keep_home(home, places);
-        }
+        plan.protect(cwd, protected, protection.records())?;
+        let roots = plan.write.iter().chain(&plan.read);
+        let roots: Vec<&Path> = roots.map(PathBuf::as_path).collect();
+        let closed = protection.closed_in(&roots);
+        plan.hidden.extend(closed);
+        plan.keep_home(&protection);
         Ok(plan)
     }
 
-    fn protect(&mut self, cwd: &Path, protected: &Protected) -> Result<(), SandboxError> {
+    fn protect(
+        &mut self,
+        cwd: &Path,
+        protected: &Protected,
+        records: Option<&Path>,
+    ) -> Result<(), SandboxError> {
         for root in &self.write {
-            for path in Protected::git_in(root)
+            for path in git::tree_parts(root)
                 .into_iter()
                 .chain(git::own_parts(root))
                 .chain(protected.read_only_in(cwd))
             {
                 self.read_only.extend(locate(root, &path)?);
             }
+            if let Some(records) = records {
+                // Never through a link: that is an error.
+                locate(root, records)?;
+                make_records(root, records);
+            }
         }
         for root in self.write.iter().chain(&self.read) {
-            for path in protected.hidden_in(cwd) {
+            for path in protected.hidden_in(cwd).chain(records.map(Path::to_owned)) {
                 self.hidden.extend(locate(root, &path)?);
             }
         }
         Ok(())
     }
 
-    /// Where a directory that may be used holds the home directory, or is it, hidden entries of the home
-    /// directory stay hidden: keys and settings have names like that.
-    fn hide_home(&mut self, home: &Path) {
-        let holds = |root: &&PathBuf| home.starts_with(root);
-        let roots: Vec<_> = self.write.iter().chain(&self.read).filter(holds).collect();
-        let all = roots.iter().any(|root| *root != home);
-        if roots.is_empty() || is_system(home) {
+    /// Where a directory that may be written holds the home directory, or is it, only entries of it that are not kept can
+    /// be written: what is not there could not be kept otherwise.
+    fn keep_home(&mut self, protection: &Protection) {
+        let Some(home) = protection.home() else {
+            return;
+        };
+        if !self.write.iter().any(|root| home.starts_with(root)) {
             return;
         }
-        let entries = fs::read_dir(home).into_iter().flatten().flatten();
-        for entry in entries {
-            let dotted = entry.file_name().as_encoded_bytes().starts_with(b".");
-            let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let path = entry.path();
-            let used = |root: &PathBuf| *root == path;
-            let granted = self.read.iter().chain(&self.write).any(used);
-            let git = path.ends_with(".git");
-            if (dotted || all) && !link && !granted && !git {
-                self.hidden.insert(path);
-            }
-        }
-    }
-
-    /// Where a directory that may be written holds the home directory, or is it, the home directory gets no new entries:
-    /// shells and other programs start what has certain names there. Nor do the directories in it on PATH change.
-    fn keep_home(&mut self, home: &Path, places: &Places) {
-        if is_system(home) || !self.write.iter().any(|root| home.starts_with(root)) {
-            return;
-        }
-        let all = self
-            .write
-            .iter()
-            .any(|root| root != home && home.starts_with(root));
+        let holds = |root: &PathBuf| root != home && home.starts_with(root);
+        let above = self.write.iter().any(holds);
         self.write.retain(|root| root != home);
         self.read.push(home.to_owned());
         let asked = self.write.clone();
-        if all {
+        if above {
             self.read_only.insert(home.to_owned());
         }
-        let entries = fs::read_dir(home).into_iter().flatten().flatten();
-        for entry in entries {
-            let path = entry.path();
-            let dotted = entry.file_name().as_encoded_bytes().starts_with(b".");
-            let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let kept = self.read_only.contains(&path) || self.hidden.contains(&path);
-            if !dotted && !link && !kept && !self.write.contains(&path) {
+        for path in protection.free_entries() {
+            if !self.write.contains(&path) {
                 self.write.push(path);
             }
         }
-        let programs = places.read.iter().cloned().chain([home.join("bin")]);
-        let programs = programs.filter(|path| path.starts_with(home) && path.exists());
         // What the rules name by itself is as they say.
-        let programs: Vec<_> = programs.filter(|path| !asked.contains(path)).collect();
+        let programs = protection.programs().filter(|path| !asked.contains(path));
+        let programs: Vec<_> = programs.filter(|path| path.exists()).cloned().collect();
         self.read_only.extend(programs);
-    }
-}
-
-/// Services that have no home directory are given one of the system's.
-fn is_system(home: &Path) -> bool {
-    home == Path::new("/")
-}
-
-fn absolute(path: &Path, cwd: &Path, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => cwd.join(path),
     }
 }

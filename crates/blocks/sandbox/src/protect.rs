@@ -8,21 +8,8 @@ use std::{
 
 use crate::{error::SandboxError, hidden};
 
-/// Git runs what these say, or finds through them what to run.
-const GIT: &[&str] = &[
-    "hooks",
-    "config",
-    "config.worktree",
-    "modules",
-    "worktrees",
-    "commondir",
-];
-
-/// What `commondir` says where a repository's settings are in its own directory, as they are without that file.
-pub(crate) const HERE: &str = ".\n";
-
-/// Paths that tools leave alone wherever they are, beside those that always are: the parts of `.git` that name
-/// programs to run, `neuron.toml`, and `.neuron` and what was [hidden](crate::hide), which cannot be read either.
+/// Paths that tools leave alone beside those that they always do: see [`Protection`](crate::Protection). What was
+/// [hidden](crate::hide) is among those.
 ///
 /// Paths are absolute or relative to the working directory; those that do not exist are not protected.
 ///
@@ -63,22 +50,6 @@ impl Protected {
         self
     }
 
-    /// Whether a tool that works in `cwd` may not write there. `path` is a real path.
-    #[must_use]
-    pub fn refuses_write(&self, cwd: &Path, path: &Path) -> bool {
-        let mut paths = self.read_only_in(cwd);
-        // The parts of Git's directory wherever it is.
-        in_git(path)
-            || self.refuses_read(cwd, path)
-            || paths.any(|protected| is_in(path, &protected))
-    }
-
-    /// Whether a tool that works in `cwd` may not read there. `path` is a real path.
-    #[must_use]
-    pub fn refuses_read(&self, cwd: &Path, path: &Path) -> bool {
-        self.hidden_in(cwd).any(|protected| is_in(path, &protected))
-    }
-
     pub(crate) fn read_only_in(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
         let named = self.read_only.iter().map(|path| cwd.join(path));
         named.chain([cwd.join("neuron.toml")])
@@ -87,23 +58,6 @@ impl Protected {
     pub(crate) fn hidden_in(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
         let named = self.hidden.iter().map(|path| cwd.join(path));
         named.chain([cwd.join(".neuron")]).chain(hidden::from(cwd))
-    }
-
-    /// The parts of Git's directory in this one that are protected, and that exist. Makes the directory of hooks and the
-    /// file `commondir`, which leads Git to other settings and hooks, where there is none, so that nobody else does.
-    pub(crate) fn git_in(directory: &Path) -> Vec<PathBuf> {
-        let git = directory.join(".git");
-        if !git.is_dir() {
-            // A file that says where it is.
-            return vec![git];
-        }
-        // Without them there is nothing to protect but their names.
-        if git.join("HEAD").is_file() {
-            make_missing(&git.join("hooks"), |path| fs::create_dir(path));
-            make_missing(&git.join("commondir"), |path| fs::write(path, HERE));
-        }
-        // A link would be followed to `.git` itself: it is reported by the check of the path.
-        GIT.iter().map(|part| git.join(part)).collect()
     }
 }
 
@@ -115,30 +69,24 @@ pub(crate) fn make_journal(cwd: &Path) {
     });
 }
 
+/// Makes the directory of what a person trusts, if it is to be in a directory that may be written, so that no command makes
+/// one. Its parents are whose it is alone, as those that are made with the first record.
+pub(crate) fn make_records(root: &Path, records: &Path) {
+    if below(root, records).is_some() {
+        make_missing(records, |path| {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(path)
+        });
+    }
+}
+
 /// Makes what is not there. Where it cannot be made, a command cannot make it either.
 pub(crate) fn make_missing(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) {
     if fs::symlink_metadata(path).is_err() {
         drop(make(path));
     }
-}
-
-/// Whether the path is one of the protected parts of a `.git` directory.
-fn in_git(path: &Path) -> bool {
-    let mut parts = path
-        .components()
-        .skip_while(|part| part.as_os_str() != ".git");
-    parts.next().is_some()
-        && parts
-            .next()
-            .is_none_or(|part| GIT.iter().any(|name| part.as_os_str() == *name))
-}
-
-/// Whether the path is the protected one or under it, however the way to that is spelled.
-fn is_in(path: &Path, protected: &Path) -> bool {
-    path.starts_with(protected)
-        || protected
-            .canonicalize()
-            .is_ok_and(|real| path.starts_with(real))
 }
 
 /// Where a protected path is, below this root: `None` if it does not exist or is elsewhere.
@@ -227,42 +175,5 @@ mod tests {
             matches!(error, SandboxError::ProtectedLink { .. }),
             "{error}"
         );
-    }
-
-    #[test]
-    fn file_tools_refuse_what_is_protected_by_its_real_path() {
-        let (_temp, root) = place();
-        let protected = Protected::new();
-        for path in [
-            ".git",
-            ".git/config",
-            ".git/hooks/pre-commit",
-            "sub/.git/hooks",
-            "neuron.toml",
-            ".neuron/x",
-        ] {
-            assert!(protected.refuses_write(&root, &root.join(path)), "{path}");
-        }
-        for path in [
-            ".gitignore",
-            ".git/HEAD",
-            "src/neuron.toml",
-            ".github/hooks",
-        ] {
-            assert!(!protected.refuses_write(&root, &root.join(path)), "{path}");
-        }
-        assert!(!protected.refuses_read(&root, &root.join("neuron.toml")));
-    }
-
-    #[test]
-    fn what_leads_git_to_programs_is_made_where_there_is_none() {
-        let (_temp, root) = place();
-        Protected::git_in(&root);
-        assert!(!root.join(".git/hooks").exists() && !root.join(".git/commondir").exists());
-        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main").unwrap();
-        assert!(Protected::git_in(&root).contains(&root.join(".git/hooks")));
-        assert!(root.join(".git/hooks").is_dir());
-        let common = fs::read_to_string(root.join(".git/commondir")).unwrap();
-        assert_eq!(common, HERE);
     }
 }

@@ -88,3 +88,16 @@ fn a_link_grants_nothing_of_what_is_hidden() {
         }
     }
 }
+
+#[test]
+fn a_hard_link_that_was_there_before_is_written_through() {
+    for place in places() {
+        let store = place.home().join("store");
+        fs::write(&store, "mine").unwrap();
+        fs::hard_link(&store, place.work().join("linked")).unwrap();
+        // The book says so; a command makes no such link itself.
+        place.run("echo x > linked").ok();
+        assert_eq!(fs::read_to_string(&store).unwrap(), "x\n");
+        place.run("ln ../store again").fails();
+    }
+}

@@ -19,3 +19,4 @@ mod planted;
 mod processes;
 mod programs;
 mod protected;
+mod readable;

@@ -103,7 +103,7 @@ fn glob(
     let mut lines = LimitedLines::new(options.max_entries, options.max_output_bytes);
     let mut found = false;
     let mut more = false;
-    let unreadable = files(&start, stop, |file| {
+    let unreadable = files(root, &start, stop, |file| {
         let inside = file.strip_prefix(&start).unwrap_or(file);
         // The walk goes by names, which may lead elsewhere by now.
         if matcher.is_match(inside) && look(file).is_ok_and(|found| found.is_file()) {

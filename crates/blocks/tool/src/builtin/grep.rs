@@ -119,12 +119,12 @@ fn grep(
     } else {
         start.parent()
     };
-    let unreadable = files(&start, stop, |file| {
+    let unreadable = files(root, &start, stop, |file| {
         let inside = base
             .and_then(|base| file.strip_prefix(base).ok())
             .unwrap_or(file);
         let accepted = filter.as_ref().is_none_or(|filter| filter.accepts(inside));
-        if accepted && !root.hides(file) {
+        if accepted {
             more = !search.file(file, stop)?;
         }
         Ok(!more)

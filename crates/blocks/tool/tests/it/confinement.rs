@@ -166,3 +166,23 @@ async fn what_is_protected_is_not_changed_and_the_journal_not_read() {
         "agents[core]"
     );
 }
+
+#[tokio::test]
+async fn nothing_is_written_through_a_hard_link() {
+    let place = Workspace::new();
+    let store = place.outside().join("store");
+    fs::write(&store, "mine").unwrap();
+    for (tool, input) in [
+        ("write_file", json!({"path": "linked", "content": "x"})),
+        (
+            "edit_file",
+            json!({"path": "linked", "old_string": "mine", "new_string": "x"}),
+        ),
+    ] {
+        fs::hard_link(&store, place.path("linked")).unwrap();
+        place.ok(tool, input).await;
+        assert_eq!(place.read("linked"), "x");
+        assert_eq!(fs::read_to_string(&store).unwrap(), "mine");
+        fs::remove_file(place.path("linked")).unwrap();
+    }
+}

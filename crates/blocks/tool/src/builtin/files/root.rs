@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use neuron_sandbox::Protected;
+use neuron_sandbox::Protection;
 use neuron_types::ToolError;
 
 use crate::{BuiltinOptions, builtin::files::error::cannot};
@@ -16,7 +16,7 @@ use crate::{BuiltinOptions, builtin::files::error::cannot};
 pub(crate) struct Root {
     path: PathBuf,
     confine: bool,
-    protected: Protected,
+    protection: Protection,
 }
 
 /// Where a path leads.
@@ -35,17 +35,18 @@ impl Root {
             "use the working directory",
             &cwd.display().to_string(),
         ))?;
+        let protection = Protection::new(&options.protected, &path, &options.sandbox);
         Ok(Self {
             path,
             confine: options.confine,
-            protected: options.protected.clone(),
+            protection,
         })
     }
 
     /// The real path of something that exists.
     pub(crate) fn existing(&self, path: &str) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve(path)?;
-        if self.hides(&resolved.path) {
+        if self.protection.hides(&resolved.path) {
             return Err(denied(path, "cannot be read by tools"));
         }
         match resolved.missing {
@@ -62,13 +63,13 @@ impl Root {
         Ok(real)
     }
 
-    /// Whether a tool may not read what is at this real path.
-    pub(crate) fn hides(&self, real: &Path) -> bool {
-        self.protected.refuses_read(&self.path, real)
+    /// What tools leave alone here.
+    pub(crate) fn protection(&self) -> &Protection {
+        &self.protection
     }
 
     fn check_write(&self, path: &str, real: &Path) -> Result<(), ToolError> {
-        match self.protected.refuses_write(&self.path, real) {
+        match self.protection.keeps(real) {
             true => Err(denied(path, "is protected and cannot be changed by tools")),
             false => Ok(()),
         }

@@ -6,20 +6,24 @@ use ignore::WalkBuilder;
 use neuron_types::ToolError;
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::files::blocking::check;
+use crate::builtin::files::{blocking::check, root::Root};
 
 /// Calls `visit` with every regular file under `start`, or with `start` itself if it is one, until it
 /// answers false. Files come in the order of their paths.
 ///
-/// Hidden files are left out, and what `.gitignore` and `.ignore` files name, also those above `start`.
+/// Hidden files are left out, what tools may not read, and what `.gitignore` and `.ignore` files name, also those above
+/// `start`.
 /// Symbolic links are not followed. Directories that cannot be read are passed over; the answer says how
 /// many.
 pub(crate) fn files(
+    root: &Root,
     start: &Path,
     stop: &CancellationToken,
     mut visit: impl FnMut(&Path) -> Result<bool, ToolError>,
 ) -> Result<usize, ToolError> {
+    let protection = root.protection().clone();
     let walk = WalkBuilder::new(start)
+        .filter_entry(move |entry| !protection.hides(entry.path()))
         .require_git(false)
         // The same tree gives the same answer on every machine.
         .git_global(false)
