@@ -26,6 +26,7 @@ mod everything;
 mod help;
 mod interruption;
 mod mcp;
+mod mcp_home;
 mod mcp_questions;
 mod mcp_restart;
 mod model_server;
