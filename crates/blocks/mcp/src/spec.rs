@@ -29,6 +29,10 @@ pub struct McpServerSpec {
     /// The most bytes that one message of the server may have. A server that sends a larger one is stopped,
     /// and started again when it is next needed. Default is 16 MiB, which is also the most over HTTP.
     pub max_message_bytes: usize,
+    /// The agent file that has the server, if one does. The home directory of a program is its own: that of this file,
+    /// this name, its command line, the names of its variables and its sandbox. Without a file it is that of the working
+    /// directory.
+    pub configured_in: Option<PathBuf>,
 }
 
 /// How an MCP server is reached.
@@ -42,8 +46,8 @@ pub enum McpTransport {
         args: Vec<String>,
         /// Variables that it gets beside those that it inherits (see [`neuron_sandbox::is_inherited`]).
         environment: BTreeMap<String, String>,
-        /// What it may reach. Default is the network, and of files what the commands of an agent reach; its cache,
-        /// which is its home directory, can be written besides. What its command line names can be read.
+        /// What it may reach. Default is the network, and of files what the commands of an agent reach; a home
+        /// directory of its own can be written besides. What its command line names can be read.
         sandbox: Sandbox,
         /// What it leaves alone besides what it always does.
         protected: Protected,
@@ -99,6 +103,7 @@ impl McpServerSpec {
             start_timeout: None,
             required: true,
             max_message_bytes: MAX_MESSAGE_BYTES,
+            configured_in: None,
         }
     }
 
@@ -127,6 +132,13 @@ impl McpServerSpec {
     #[must_use]
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
+        self
+    }
+
+    /// Sets the agent file that has the server: see [`configured_in`](field@Self::configured_in). Default is none.
+    #[must_use]
+    pub fn configured_in(mut self, file: impl Into<PathBuf>) -> Self {
+        self.configured_in = Some(file.into());
         self
     }
 

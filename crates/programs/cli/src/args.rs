@@ -229,6 +229,14 @@ pub(crate) enum SessionsCommand {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
+    /// Take a session back from a run that its engine has forgotten: it goes on without that run's turn
+    Release {
+        /// The session
+        name: String,
+        /// Do so whatever became of the run, and ask nobody
+        #[arg(long)]
+        force: bool,
+    },
     /// Print a session as JSON, to be imported elsewhere
     Export {
         /// The session

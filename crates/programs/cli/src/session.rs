@@ -22,6 +22,9 @@ use crate::{
     terminal::shown,
 };
 
+/// The database of sessions, in the home directory.
+const SESSIONS: &str = "sessions.db";
+
 /// The home directory unless `NEURON_HOME` names another.
 const HOME: &str = ".neuron";
 
@@ -183,8 +186,21 @@ impl Session {
     /// [`CliError::Journal`] if the home directory cannot be used, [`CliError::Sessions`].
     pub(crate) async fn sessions(&self) -> Result<SessionManager, CliError> {
         prepare_home(&self.home)?;
-        let storage = SqliteSessionStorage::open(self.home.join("sessions.db")).await;
+        let storage = SqliteSessionStorage::open(self.home.join(SESSIONS)).await;
         Ok(SessionManager::new(storage.map_err(SessionError::from)?))
+    }
+
+    /// The stored conversations, if there is a place of them: looking for those of a run makes none.
+    ///
+    /// # Errors
+    ///
+    /// As [`sessions`](Self::sessions).
+    pub(crate) async fn sessions_if_any(&self) -> Result<Option<SessionManager>, CliError> {
+        // What cannot be looked at is there: opening it says what is wrong.
+        match self.home.join(SESSIONS).try_exists().unwrap_or(true) {
+            true => self.sessions().await.map(Some),
+            false => Ok(None),
+        }
     }
 
     /// A run of any engine, whether there is such a run or not.

@@ -191,7 +191,7 @@ impl AgentFile {
     /// [`AgentFileError::UnknownAgent`], [`AgentFileError::Mcp`] and [`AgentFileError::McpVariable`]. No server runs
     /// then.
     pub async fn open(self, options: OpenOptions) -> Result<OpenAgents, AgentFileError> {
-        let options = options.protecting(&self.sources.files);
+        let options = options.of_file(&self.sources.files);
         OpenAgents::open(self.definitions, options).await
     }
 
@@ -259,7 +259,8 @@ impl AgentFile {
         name: &str,
         options: &OpenOptions,
     ) -> Result<(McpServerSpec, Arc<dyn McpClientHandler>), AgentFileError> {
-        mcp::one(&self.definitions, name, options)
+        let options = options.clone().of_file(&self.sources.files);
+        mcp::one(&self.definitions, name, &options)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Connections to MCP servers, and what they offer.
 
+pub(crate) mod cache;
 pub(crate) mod calling;
 pub(crate) mod connection;
 pub(crate) mod discovery;

@@ -26,6 +26,7 @@ use tokio::time;
 
 use crate::{
     McpError, McpServerSpec, McpTransport,
+    client::cache::{self, Identity},
     client::handshake::begin_protocol,
     client::no_answer::{MAX_REASON_CHARS, causes, without},
     handler::side::Side,
@@ -151,7 +152,7 @@ async fn open_transport(
 ) -> Result<RunningService<RoleClient, Side>, Beginning> {
     match &spec.transport {
         McpTransport::Stdio { .. } => {
-            let command = command(&spec.name, &spec.transport).map_err(Beginning::Start)?;
+            let command = command(spec).map_err(Beginning::Start)?;
             let (process, pipes) = ServerProcess::spawn(command).map_err(Beginning::Start)?;
             let transport = StdioTransport::new(
                 &spec.name,
@@ -208,7 +209,7 @@ fn custom_headers(
     headers.iter().map(header).collect()
 }
 
-fn command(name: &str, transport: &McpTransport) -> io::Result<ConfinedCommand> {
+fn command(spec: &McpServerSpec) -> io::Result<ConfinedCommand> {
     let McpTransport::Stdio {
         command,
         args,
@@ -216,7 +217,7 @@ fn command(name: &str, transport: &McpTransport) -> io::Result<ConfinedCommand> 
         sandbox,
         protected,
         cwd,
-    } = transport
+    } = &spec.transport
     else {
         return Err(io::ErrorKind::Unsupported.into());
     };
@@ -224,24 +225,26 @@ fn command(name: &str, transport: &McpTransport) -> io::Result<ConfinedCommand> 
     let cwd = cwd
         .as_ref()
         .map_or_else(|| here.clone(), |cwd| here.join(cwd));
+    let identity = Identity {
+        name: &spec.name,
+        configured_in: spec.configured_in.as_deref(),
+        cwd: &cwd,
+        command,
+        args,
+        environment,
+        sandbox,
+    };
+    let cache = cache::directory(&identity);
     let words = [command].into_iter().chain(args);
     let sandbox = with_readable(sandbox, words.filter_map(|word| readable(word)));
     let is_off = sandbox.is_off();
     let mut confinement = Confinement::builder(sandbox).protected(protected.clone());
-    if let Some(cache) = cache(name).filter(|_| !is_off) {
+    if let Some(cache) = cache.filter(|_| !is_off) {
         confinement = confinement.home(cache);
     }
     let mut built = confinement.build().command(command, &cwd)?;
     built.args(args).envs(environment);
     Ok(built)
-}
-
-/// The directory that a server keeps in what it fetches.
-fn cache(name: &str) -> Option<PathBuf> {
-    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let caches = named.or_else(|| env::home_dir().map(|home| home.join(".cache")));
-    let caches = caches.filter(|path| path.is_absolute())?;
-    Some(caches.join("neuron").join("mcp").join(name))
 }
 
 fn with_readable(sandbox: &Sandbox, paths: impl Iterator<Item = PathBuf>) -> Sandbox {

@@ -3,7 +3,7 @@
 use std::{fmt, path::Path, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RunOutput, Transcript};
+use neuron_types::{RunId, RunOutput, Transcript};
 
 use crate::sessions::{
     conversation::conversation_of,
@@ -16,25 +16,21 @@ use crate::sessions::{
 ///
 /// Two runs of one session never interleave: the first has it until it is [taken in](Self::take_in) or was
 /// [never started](Self::release), and a second one is [rejected](SessionError::Taken), on whatever engine each runs. Nothing
-/// has to be alive meanwhile: whoever takes the session up next takes in the run before, if that is over.
+/// has to be alive meanwhile: whoever takes the session up next takes in the run before, if that is over. Runs of one id on
+/// two engines are two.
 ///
 /// ```
-/// use chrono::Utc;
 /// use neuron_local::{InMemorySessionStorage, SessionManager, SessionRun};
 /// use neuron_types::RunId;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let sessions = SessionManager::new(InMemorySessionStorage::new());
-/// let run = |id: &str| SessionRun {
-///     run_id: RunId::new(id).unwrap(),
-///     engine: "local".to_owned(),
-///     since: Utc::now(),
-/// };
+/// let run = |id: &str| SessionRun::new(RunId::new(id).unwrap(), "local");
 /// let session = sessions.take("notes", run("r1")).await?;
 /// assert!(session.messages.is_empty());
 /// assert!(sessions.take("notes", run("r2")).await.is_err());
-/// sessions.release("notes", &run("r1").run_id).await?;
+/// sessions.release("notes", &run("r1")).await?;
 /// sessions.take("notes", run("r2")).await?;
 /// # Ok(())
 /// # }
@@ -80,7 +76,7 @@ impl SessionManager {
     }
 
     /// Hands a session to a run that is about to start, whose [preamble](neuron_types::RunRequest::preamble) are its
-    /// messages.
+    /// messages. A run that has it already keeps it, as since when it has it.
     ///
     /// # Errors
     ///
@@ -88,14 +84,26 @@ impl SessionManager {
     pub async fn take(&self, id: &str, run: SessionRun) -> Result<Session, SessionError> {
         let mut session = self.open(id).await?;
         match session.run.take() {
-            Some(by) if by.run_id != run.run_id => {
+            Some(by) if by.is_same_run(&run) => {
+                session.run = Some(by);
+                return Ok(session);
+            }
+            Some(by) => {
                 let id = id.to_owned();
                 return Err(SessionError::Taken { id, by });
             }
-            _ => {}
+            None => session.run = Some(run),
         }
-        session.run = Some(run);
         self.save(session).await.map_err(Into::into)
+    }
+
+    /// Returns the sessions that a run of this id has, on whatever engine.
+    ///
+    /// # Errors
+    ///
+    /// As [`SessionStorage::held_by`].
+    pub async fn held_by(&self, run_id: &RunId) -> Result<Vec<SessionSummary>, StorageError> {
+        self.storage.held_by(run_id).await
     }
 
     /// Takes in what a run came to that is over, and that has the session; it is free then. A run that was taken in already
@@ -113,7 +121,7 @@ impl SessionManager {
     ) -> Result<Session, SessionError> {
         let mut session = self.open(id).await?;
         match &session.run {
-            Some(run) if run.run_id == output.run_id => {}
+            Some(run) if run.run_id == output.run_id && run.engine == output.engine => {}
             Some(_) => {
                 return Err(SessionError::NotWith {
                     id: id.to_owned(),
@@ -133,22 +141,15 @@ impl SessionManager {
         Ok(self.save(session).await?)
     }
 
-    /// Takes a session back from a run that was never started.
+    /// Takes a session back from a run that was never started, or whose turn is lost: nothing of it is in the session.
     ///
     /// # Errors
     ///
     /// The storage's.
-    pub async fn release(
-        &self,
-        id: &str,
-        run_id: &neuron_types::RunId,
-    ) -> Result<(), StorageError> {
+    pub async fn release(&self, id: &str, run: &SessionRun) -> Result<(), StorageError> {
         let mut session = self.open(id).await?;
-        let is_its = session
-            .run
-            .as_ref()
-            .is_some_and(|run| run.run_id == *run_id);
-        if is_its {
+        let by = session.run.as_ref();
+        if by.is_some_and(|by| by.is_same_run(run)) {
             session.run = None;
             self.save(session).await?;
         }

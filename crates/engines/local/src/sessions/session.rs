@@ -64,10 +64,47 @@ pub struct SessionState {
 pub struct SessionRun {
     /// The run.
     pub run_id: RunId,
-    /// The engine that it is on: `local`, `temporal`, `restate`.
+    /// The engine that it is on: `local`, `temporal`, `restate`. Default is `local`.
+    #[serde(default = "local")]
     pub engine: String,
+    /// Where on that engine, as a [place](neuron_types::Place) is written, if it is known. A local run is in the home directory
+    /// that the session is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// When it took the session up. It may be started a moment later.
     pub since: DateTime<Utc>,
+}
+
+impl SessionRun {
+    /// Returns a run on this engine that takes a session up now.
+    pub fn new(run_id: RunId, engine: impl Into<String>) -> Self {
+        Self {
+            run_id,
+            engine: engine.into(),
+            place: None,
+            since: Utc::now(),
+        }
+    }
+
+    /// Sets where on its engine the run is. Default is that nobody knows.
+    #[must_use]
+    pub fn in_place(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+
+    /// Whether both are one run: of one id, on one engine, and not in two places of it.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let places = self.place.as_ref().zip(other.place.as_ref());
+        let is_elsewhere = places.is_some_and(|(one, other)| one != other);
+        self.run_id == other.run_id && self.engine == other.engine && !is_elsewhere
+    }
+}
+
+/// Where runs are of which an older version did not say it.
+fn local() -> String {
+    "local".to_owned()
 }
 
 /// A session in a list.

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use neuron_types::WasmBoxedFuture;
+use neuron_types::{RunId, WasmBoxedFuture};
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::{
@@ -153,9 +153,11 @@ fn get(connection: &Connection, id: &str) -> Result<Session, Failed> {
     Ok(storage::read(id, json.as_bytes())?)
 }
 
-fn all(connection: &Connection) -> Result<Vec<SessionSummary>, Failed> {
-    let mut statement = connection.prepare("SELECT id, session FROM sessions")?;
-    let mut rows = statement.query([])?;
+/// The sessions in which this text stands anywhere: those that are nobody's business are not read.
+fn all_with(connection: &Connection, text: &str) -> Result<Vec<SessionSummary>, Failed> {
+    let mut statement =
+        connection.prepare("SELECT id, session FROM sessions WHERE instr(session, ?1) > 0")?;
+    let mut rows = statement.query([text])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {
         let (id, json): (String, String) = (row.get(0)?, row.get(1)?);
@@ -193,7 +195,21 @@ impl SessionStorage for SqliteSessionStorage {
     }
 
     fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>> {
-        Box::pin(self.call(|connection| all(connection)))
+        // The empty text stands in each.
+        Box::pin(self.call(|connection| all_with(connection, "")))
+    }
+
+    fn held_by<'a>(
+        &'a self,
+        run_id: &'a RunId,
+    ) -> WasmBoxedFuture<'a, Result<Vec<SessionSummary>, StorageError>> {
+        Box::pin(async move {
+            let text = run_id.to_string();
+            let with_text = self.call(move |connection| all_with(connection, &text));
+            let mut found = with_text.await?;
+            found.retain(|session| storage::is_with(session, run_id));
+            Ok(found)
+        })
     }
 
     fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>> {

@@ -40,12 +40,34 @@ pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
     /// What keeps them from being read.
     fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>>;
 
+    /// Returns the sessions that a run of this id has, on whatever engine. Default is to look at all of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Self::list).
+    fn held_by<'a>(
+        &'a self,
+        run_id: &'a RunId,
+    ) -> WasmBoxedFuture<'a, Result<Vec<SessionSummary>, StorageError>> {
+        Box::pin(async move {
+            let mut all = self.list().await?;
+            all.retain(|session| is_with(session, run_id));
+            Ok(all)
+        })
+    }
+
     /// Forgets the session of this name.
     ///
     /// # Errors
     ///
     /// [`StorageError::NotFound`], [`StorageError::InvalidId`], or what keeps it from being removed.
     fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>>;
+}
+
+/// Whether a run of this id has the session.
+pub(crate) fn is_with(session: &SessionSummary, run_id: &RunId) -> bool {
+    let run = session.run.as_ref();
+    run.is_some_and(|run| run.run_id == *run_id)
 }
 
 /// Checks a session's name.

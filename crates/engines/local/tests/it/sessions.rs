@@ -83,6 +83,21 @@ async fn names_lead_nowhere_else(storage: &dyn SessionStorage) {
     }
 }
 
+async fn the_sessions_of_a_run_are_found(storage: &dyn SessionStorage) {
+    let mut held = session("held", 1);
+    held.run = Some(run("r1"));
+    let mut of_another = session("of-another", 2);
+    // A run's id stands in what was said, too.
+    of_another.messages.push(Message::user("what did r1 say?"));
+    of_another.run = Some(run("r12"));
+    for session in [&held, &of_another, &session("free", 3)] {
+        storage.save(session).await.unwrap();
+    }
+    let found = storage.held_by(&RunId::new("r1").unwrap()).await.unwrap();
+    let names: Vec<_> = found.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(names, ["held"]);
+}
+
 async fn lists_begin_with_the_newest(storage: &dyn SessionStorage) {
     for (name, seconds) in [("b", 20), ("a", 30), ("c", 10)] {
         storage.save(&session(name, seconds)).await.unwrap();
@@ -100,7 +115,7 @@ macro_rules! suite {
             use super::*;
 
             suite!(@ $open, what_was_saved_is_loaded, of_two_who_loaded_the_same_one_saves,
-                a_session_that_was_deleted_is_gone, names_lead_nowhere_else, lists_begin_with_the_newest);
+                a_session_that_was_deleted_is_gone, names_lead_nowhere_else, the_sessions_of_a_run_are_found, lists_begin_with_the_newest);
         })*
     };
     (@ $open:expr, $($part:ident),*) => {
@@ -168,11 +183,11 @@ async fn many_writers_of_one_session_lose_nothing() {
 }
 
 fn run(id: &str) -> SessionRun {
-    SessionRun {
-        run_id: RunId::new(id).unwrap(),
-        engine: "local".to_owned(),
-        since: at(1),
-    }
+    on("local", id)
+}
+
+fn on(engine: &str, id: &str) -> SessionRun {
+    SessionRun::new(RunId::new(id).unwrap(), engine)
 }
 
 fn output(id: &str) -> RunOutput {
@@ -248,8 +263,52 @@ async fn runs_of_one_session_follow_each_other() {
         .unwrap_err();
     assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
     assert!(sessions.remove("notes").await.is_err(), "a run has it");
-    sessions.release("notes", &run("r2").run_id).await.unwrap();
+    sessions.release("notes", &run("r2")).await.unwrap();
     sessions.remove("notes").await.unwrap();
+}
+
+#[tokio::test]
+async fn runs_of_one_id_on_two_engines_are_two() {
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    sessions.take("notes", on("temporal", "x")).await.unwrap();
+    let error = sessions.take("notes", run("x")).await.unwrap_err();
+    let SessionError::Taken { by, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(by.engine, "temporal");
+    let said = transcript("x", said("hello", "Hi."));
+    let error = sessions
+        .take_in("notes", &output("x"), &said, None)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+    sessions.release("notes", &run("x")).await.unwrap();
+    let kept = sessions.open("notes").await.unwrap();
+    assert!(kept.run.is_some(), "it is the other engine's");
+    sessions
+        .release("notes", &on("temporal", "x"))
+        .await
+        .unwrap();
+    sessions.take("notes", run("x")).await.unwrap();
+}
+
+#[test]
+fn runs_of_one_id_in_two_places_of_an_engine_are_two() {
+    let unknown = on("temporal", "x");
+    let here = on("temporal", "x").in_place("temporal:default");
+    let there = on("temporal", "x").in_place("temporal:staging");
+    assert!(!here.is_same_run(&there));
+    assert!(
+        here.is_same_run(&unknown),
+        "an older version did not say it"
+    );
+}
+
+#[test]
+fn a_run_of_which_no_engine_is_stored_is_local() {
+    let stored = json!({ "run_id": "x", "since": "2026-01-01T00:00:00Z" });
+    let read: SessionRun = serde_json::from_value(stored).unwrap();
+    assert!(read.is_same_run(&run("x")));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use crate::{
     runs::outcome,
     runs::place,
     runs::signals::Signals,
+    runs::stored,
     session::Session,
 };
 
@@ -27,6 +28,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     };
     let journal = journal.ok_or_else(unknown)?;
     if let Some(output) = journal.output(run_id).await? {
+        stored::take_in_or_say(session, run_id).await;
         return outcome::over(session, &output, None);
     }
     let request = journal.load_request(run_id).await?;
@@ -85,5 +87,6 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         Err(error) => Err(error.into()),
     };
     agents.stop().await;
+    stored::take_in_or_say(session, run_id).await;
     ran
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::{
     CliError, Exit,
     args::{EngineName, RmArgs},
+    runs::stored,
     session::Session,
     terminal::output::note,
 };
@@ -33,6 +34,12 @@ pub(crate) async fn rm(session: &Session, args: RmArgs) -> Result<Exit, CliError
                     true => old,
                     false => runs.into_iter().filter(|run| old.contains(run)).collect(),
                 };
+            }
+            // What the journal forgets, no session can take in later.
+            for run_id in &runs {
+                if journal.output(run_id).await?.is_some() {
+                    stored::take_in_ended(session, run_id).await?;
+                }
             }
             journal.remove_runs(&runs).await?;
         }

@@ -78,7 +78,7 @@ async fn start(
         .await;
     let claim = match (claim, &stored) {
         (Err(error), Some(stored)) => {
-            stored.release().await?;
+            stored.not_started(session, true).await?;
             return Err(error.into());
         }
         (claim, _) => claim?,

@@ -6,13 +6,14 @@ use std::{
     path::Path,
 };
 
-use neuron_local::{Session as Stored, SessionError, SessionSummary};
+use neuron_local::{Session as Stored, SessionError, SessionRun, SessionSummary};
 use neuron_types::{ContentBlock, Message, Role};
 use serde_json::json;
 
 use crate::{
     CliError, Exit,
     args::SessionsCommand,
+    runs::stored,
     session::Session,
     terminal::{output::note, shown},
 };
@@ -25,6 +26,7 @@ pub(crate) async fn sessions(
         SessionsCommand::List => list(session).await,
         SessionsCommand::Show { name } => show(session, &name).await,
         SessionsCommand::Rm { names } => remove(session, &names).await,
+        SessionsCommand::Release { name, force } => release(session, &name, force).await,
         SessionsCommand::Export { name } => export(session, &name).await,
         SessionsCommand::Import { file, name } => import(session, &file, name).await,
     }
@@ -95,6 +97,14 @@ fn lines_of(message: &Message) -> impl Iterator<Item = String> + '_ {
 async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
     let sessions = session.sessions().await?;
     for name in names {
+        match stored::settle(session, &sessions, name).await {
+            // With the session, nobody needs the turn.
+            Err(CliError::LostTurn { by, .. }) => {
+                let released = sessions.release(name, &by).await;
+                released.map_err(SessionError::from)?;
+            }
+            settled => settled?,
+        }
         sessions.remove(name).await?;
     }
     if session.output.is_json() {
@@ -105,6 +115,45 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
         let line = format!("session {} is forgotten", shown::line(name));
         session.output.text(&line)?;
     }
+    Ok(Exit::Done)
+}
+
+/// Takes a session back from a run whose turn is lost, and says so. `force` does it whatever became of the run.
+async fn release(session: &Session, name: &str, force: bool) -> Result<Exit, CliError> {
+    let sessions = session.sessions().await?;
+    let loaded = sessions.storage().load(name).await;
+    let by = loaded.map_err(SessionError::from)?.run;
+    let lost = match force {
+        true => by,
+        false => match stored::settle(session, &sessions, name).await {
+            Err(CliError::LostTurn { by, .. }) => Some(*by),
+            settled => {
+                settled?;
+                let now = sessions.open(name).await.map_err(SessionError::from)?;
+                if let Some(by) = now.run {
+                    let id = name.to_owned();
+                    return Err(SessionError::Taken { id, by }.into());
+                }
+                None
+            }
+        },
+    };
+    if let Some(by) = &lost {
+        let released = sessions.release(name, by).await;
+        released.map_err(SessionError::from)?;
+    }
+    if session.output.is_json() {
+        session
+            .output
+            .value(&json!({ "released": name, "lost": lost }))?;
+        return Ok(Exit::Done);
+    }
+    let lost = lost.map(|by| {
+        let SessionRun { run_id, engine, .. } = by;
+        format!(", without the turn of run {run_id} on {engine}")
+    });
+    let line = format!("session {name} is free{}", lost.unwrap_or_default());
+    session.output.text(&line)?;
     Ok(Exit::Done)
 }
 
@@ -148,8 +197,12 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
     Ok(Exit::Done)
 }
 
+/// The session with what the run came to that has it, if that is over. What keeps that from being looked at is said.
 async fn load(session: &Session, name: &str) -> Result<Stored, CliError> {
     let sessions = session.sessions().await?;
+    if let Err(error) = stored::settle(session, &sessions, name).await {
+        note(&error.to_string());
+    }
     let loaded = sessions.storage().load(name).await;
     Ok(loaded.map_err(SessionError::from)?)
 }

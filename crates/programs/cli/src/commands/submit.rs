@@ -30,7 +30,8 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
     }
     let run = match (RunHandle::start(opened, run_id, request).await, &stored) {
         (Err(error), Some(stored)) => {
-            stored.release().await?;
+            let is_refused = error.is_run_exists() || error.is_rejected();
+            stored.not_started(session, is_refused).await?;
             return Err(error.into());
         }
         (run, _) => run?,

@@ -6,13 +6,16 @@ use std::sync::{
 };
 
 use neuron_local::{LocalWorker, WorkerEvent};
+use neuron_types::RunId;
 use neuron_worker::{Health, Life, listen, serve_health};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
     CliError, Exit,
     args::{EngineName, WorkerArgs},
     runs::signals::Signals,
+    runs::stored,
     runs::worker_source::WorkerSource,
     session::Session,
     terminal::{describe, output::note, shown},
@@ -50,8 +53,15 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     let source = WorkerSource::new(file, session.open_options()?, session.directory()?);
     let output = session.output;
     let told = Arc::clone(&counts);
+    let (ended, endings) = unbounded_channel();
+    let taking_in = tokio::spawn(take_in_each(session.clone(), endings));
+    let last = ended.clone();
     let report = move |event: &WorkerEvent| {
         told.count(event);
+        if let WorkerEvent::Ended { output } = event {
+            // Who takes them in ends after the worker.
+            ended.send(Some(output.run_id.clone())).ok();
+        }
         let written = match output.is_json() {
             true => output.value(&value(event)),
             false => output.text(&line(event)),
@@ -86,8 +96,17 @@ pub(crate) async fn worker(session: &Session, args: WorkerArgs) -> Result<Exit, 
     }));
     let served = life.of(worker.build().serve(stop)).await;
     source.stop().await;
+    last.send(None).ok();
+    taking_in.await.ok();
     served?;
     Ok(Exit::Done)
+}
+
+/// Has the sessions of runs that ended take them in, until there is none.
+async fn take_in_each(session: Session, mut endings: UnboundedReceiver<Option<RunId>>) {
+    while let Some(Some(run_id)) = endings.recv().await {
+        stored::take_in_or_say(&session, &run_id).await;
+    }
 }
 
 /// What happened, as a line for people.

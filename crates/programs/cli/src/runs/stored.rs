@@ -4,13 +4,13 @@ use std::path::Path;
 
 use chrono::{TimeDelta, Utc};
 use clap::ValueEnum as _;
-use neuron_engine::RunHandle;
+use neuron_engine::{RunClient, RunHandle};
 use neuron_local::{SessionError, SessionManager, SessionRun, StorageError};
 use neuron_types::{Conversation, RunId};
 
-use crate::{CliError, args::EngineName, session::Session};
+use crate::{CliError, args::EngineName, session::Session, terminal::output::note};
 
-/// A run that took a session is started a moment later. One that is not there after this was never started.
+/// A run that took a session is started a moment later. One that is not there after this was never started, or is forgotten.
 const STARTED_AFTER: TimeDelta = TimeDelta::seconds(60);
 
 /// How often a session is asked for that others change at the same time.
@@ -20,7 +20,9 @@ const ATTEMPTS: usize = 5;
 pub(crate) struct Stored {
     sessions: SessionManager,
     name: String,
-    run_id: RunId,
+    run: SessionRun,
+    /// Whether this command took it, and no earlier one with the same run.
+    is_new: bool,
 }
 
 impl Stored {
@@ -29,33 +31,32 @@ impl Stored {
     ///
     /// # Errors
     ///
-    /// [`CliError::Sessions`] if a run that is not over has it, and what keeps sessions or that run from being looked at.
+    /// [`CliError::Sessions`] if a run that is not over has it, and those of [`settle`].
     pub(crate) async fn take(
         session: &Session,
         name: &str,
         run_id: &RunId,
     ) -> Result<(Self, Conversation), CliError> {
         let sessions = session.sessions().await?;
+        let run = session.run(run_id).await?;
+        let run = run_on(session.global.engine, run.client().as_ref(), run_id);
         let mut attempts = 0;
         loop {
             attempts += 1;
-            settle(session, &sessions, name, run_id).await?;
-            let run = SessionRun {
-                run_id: run_id.clone(),
-                engine: session.global.engine.as_str().to_owned(),
-                since: Utc::now(),
-            };
-            match sessions.take(name, run).await {
+            settle(session, &sessions, name).await?;
+            match sessions.take(name, run.clone()).await {
                 Ok(taken) => {
+                    let is_new = taken.run.as_ref() == Some(&run);
+                    let (name, said) = (name.to_owned(), taken.messages.into());
                     let stored = Self {
                         sessions,
-                        name: name.to_owned(),
-                        run_id: run_id.clone(),
+                        name,
+                        run,
+                        is_new,
                     };
-                    return Ok((stored, taken.messages.into()));
+                    return Ok((stored, said));
                 }
-                Err(SessionError::Storage(StorageError::Conflict { .. }))
-                    if attempts < ATTEMPTS => {}
+                Err(error) if is_conflict(&error) && attempts < ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -67,46 +68,118 @@ impl Stored {
     ///
     /// What keeps the run or the session from being looked at.
     pub(crate) async fn settle(&self, session: &Session) -> Result<(), CliError> {
-        let run = session.run(&self.run_id).await?;
-        take_in(&self.sessions, &self.name, &run).await?;
-        Ok(())
+        let run = session.run(&self.run.run_id).await?;
+        take_in(&self.sessions, &self.name, &run).await
     }
 
-    /// The run was not started.
+    /// The run could not be started. The session is given back, unless its run is there all the same: an earlier command has
+    /// started it, or this one, whose answer was lost. That cannot be if the run was refused (`is_refused`).
     ///
     /// # Errors
     ///
     /// What keeps the session from being saved.
-    pub(crate) async fn release(&self) -> Result<(), CliError> {
-        let released = self.sessions.release(&self.name, &self.run_id).await;
-        Ok(released.map_err(SessionError::from)?)
+    pub(crate) async fn not_started(
+        &self,
+        session: &Session,
+        is_refused: bool,
+    ) -> Result<(), CliError> {
+        let run = session.run(&self.run.run_id).await?;
+        let is_there = match run.status().await {
+            Err(error) if error.is_unknown_run() => false,
+            // What was there before this command came is none of the session's. Some engines count milliseconds.
+            Ok(status) if self.is_new && is_refused => {
+                let since = self.run.since.timestamp_millis();
+                status.started_at.timestamp_millis() >= since
+            }
+            Ok(_) => true,
+            Err(_) => true,
+        };
+        if !is_there {
+            let released = self.sessions.release(&self.name, &self.run).await;
+            released.map_err(SessionError::from)?;
+        }
+        Ok(())
     }
 }
 
-/// Takes in the run that had a session, if it is over and another one.
-async fn settle(
+/// Takes in the run that has a session, if it is over.
+///
+/// # Errors
+///
+/// [`CliError::LostTurn`] if its engine knows no such run, [`CliError::SessionElsewhere`] if it is where this command does not
+/// look, and what keeps sessions or that run from being looked at.
+pub(crate) async fn settle(
     session: &Session,
     sessions: &SessionManager,
     name: &str,
-    run_id: &RunId,
 ) -> Result<(), CliError> {
     let stored = sessions.open(name).await.map_err(SessionError::from)?;
-    let Some(by) = stored.run.filter(|by| by.run_id != *run_id) else {
+    let Some(by) = stored.run else {
         return Ok(());
     };
     let Ok(engine) = EngineName::from_str(&by.engine, false) else {
         return Ok(());
     };
     let run = session.run_on(engine, &by.run_id).await?;
+    let here = run_on(engine, run.client().as_ref(), &by.run_id);
+    if !by.is_same_run(&here) {
+        return Err(CliError::SessionElsewhere {
+            session: name.to_owned(),
+            here: here.place.unwrap_or(here.engine),
+            by: Box::new(by),
+        });
+    }
     match take_in(sessions, name, &run).await {
-        Err(CliError::Engine(error)) if error.0.is_unknown_run() => {
-            if Utc::now() - by.since > STARTED_AFTER {
-                let released = sessions.release(name, &by.run_id).await;
-                released.map_err(SessionError::from)?;
+        Err(error) if is_unknown_run(&error) => {
+            // It may be about to start.
+            if Utc::now() - by.since <= STARTED_AFTER {
+                return Ok(());
             }
-            Ok(())
+            Err(CliError::LostTurn {
+                session: name.to_owned(),
+                by: Box::new(by),
+            })
         }
         settled => settled,
+    }
+}
+
+/// Takes a local run in that has ended, wherever it has a session.
+///
+/// # Errors
+///
+/// What keeps the run or the sessions from being looked at.
+pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(), CliError> {
+    let Some(sessions) = session.sessions_if_any().await? else {
+        return Ok(());
+    };
+    let held = sessions.held_by(run_id).await;
+    for stored in held.map_err(SessionError::from)? {
+        let by = stored.run.as_ref();
+        if by.is_some_and(|by| by.engine == EngineName::Local.as_str()) {
+            let run = session.run_on(EngineName::Local, run_id).await?;
+            take_in(&sessions, &stored.id, &run).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The same, where something else was done and only this was not: that is said.
+pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
+    if let Err(error) = take_in_ended(session, run_id).await {
+        note(&format!(
+            "the session of run {run_id} has not taken it in yet, whoever takes it up next does: {error}"
+        ));
+    }
+}
+
+/// The run as it has a session.
+fn run_on(engine: EngineName, client: &dyn RunClient, run_id: &RunId) -> SessionRun {
+    let run = SessionRun::new(run_id.clone(), engine.as_str());
+    match engine {
+        // The sessions are where the runs are, and move with them.
+        EngineName::Local => run,
+        _ => run.in_place(client.place().to_string()),
     }
 }
 
@@ -117,12 +190,23 @@ async fn take_in(sessions: &SessionManager, name: &str, run: &RunHandle) -> Resu
     let transcript = run.transcript().await?;
     let status = run.status().await?;
     let directory = status.directory.as_deref().map(Path::new);
-    let taken = sessions
-        .take_in(name, &output, &transcript, directory)
-        .await;
-    match taken {
-        // Another command has taken it in, and handed the session on.
-        Ok(_) | Err(SessionError::NotWith { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let taken = sessions.take_in(name, &output, &transcript, directory);
+        match taken.await {
+            // Another command has taken it in, and handed the session on.
+            Ok(_) | Err(SessionError::NotWith { .. }) => return Ok(()),
+            Err(error) if is_conflict(&error) && attempts < ATTEMPTS => {}
+            Err(error) => return Err(error.into()),
+        }
     }
+}
+
+fn is_unknown_run(error: &CliError) -> bool {
+    matches!(error, CliError::Engine(error) if error.0.is_unknown_run())
+}
+
+fn is_conflict(error: &SessionError) -> bool {
+    matches!(error, SessionError::Storage(StorageError::Conflict { .. }))
 }

@@ -1,8 +1,13 @@
 //! `neuron sessions`, and `--session`
 
-use serde_json::json;
+use neuron_local::SessionRun;
+use neuron_types::RunId;
+use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::{
+    stored_sessions::give,
+    support::{Home, eventually},
+};
 
 fn talking() -> Home {
     // One answer for each run of a session.
@@ -64,6 +69,131 @@ fn a_run_that_is_not_started_leaves_its_session_free() {
         .exits(2);
     home.neuron(&["run", "--session", "notes", "hello"])
         .exits(0);
+}
+
+fn local(id: &str) -> SessionRun {
+    SessionRun::new(RunId::new(id).unwrap(), "local")
+}
+
+/// How many messages the session has, as `sessions list` says it, and so without looking at the run that has it.
+fn listed(home: &Home) -> Value {
+    let listed = home.neuron(&["sessions", "list", "--json"]).json();
+    json!([listed[0]["messages"], listed[0]["run"]["run_id"]])
+}
+
+#[test]
+fn a_run_that_was_approved_and_resumed_is_added_to_its_session() {
+    let turns = json!([
+        {"tool_calls": [{"name": "bash", "input": {"command": "true"}}]},
+        {"text": "Done."},
+    ]);
+    let home = Home::with_script(&turns, "tools = [\"bash\"]\nask = [\"bash\"]");
+    home.neuron(&["run", "--session", "notes", "--id", "r1", "do it"])
+        .exits(3);
+    assert_eq!(listed(&home), json!([0, "r1"]));
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0);
+    assert_eq!(listed(&home), json!([4, null]));
+    home.neuron(&["sessions", "rm", "notes"]).exits(0);
+}
+
+#[test]
+fn a_run_that_a_worker_ends_is_added_to_its_session() {
+    let home = talking();
+    home.neuron(&["submit", "--session", "notes", "--id", "r1", "hello"])
+        .exits(0);
+    let worker = home.start(&["worker"]);
+    eventually("the session has the run", || {
+        listed(&home) == json!([2, null])
+    });
+    worker.signal("TERM");
+    worker.done();
+}
+
+#[test]
+fn a_run_that_is_cancelled_leaves_its_session_free() {
+    let home = talking();
+    home.neuron(&["submit", "--session", "notes", "--id", "r1", "hello"])
+        .exits(0);
+    home.neuron(&["cancel", "r1"]).exits(0);
+    assert_eq!(listed(&home)[1], Value::Null);
+}
+
+#[test]
+fn a_run_that_is_forgotten_is_in_its_session_first() {
+    let home = talking();
+    home.neuron(&["run", "--session", "notes", "--id", "r1", "hello"])
+        .exits(0);
+    // As if its process had been killed before the session took the run in.
+    give(&home, local("r1"), Some(Vec::new()));
+    home.neuron(&["rm", "r1"]).exits(0);
+    assert_eq!(listed(&home), json!([2, null]));
+}
+
+#[test]
+fn a_session_is_shown_with_the_run_that_ended_meanwhile() {
+    let home = talking();
+    home.neuron(&["run", "--session", "notes", "--id", "r1", "hello"])
+        .exits(0);
+    give(&home, local("r1"), Some(Vec::new()));
+    home.neuron(&["sessions", "show", "notes"])
+        .exits(0)
+        .prints("user: hello\nagent: Noted.\n");
+}
+
+#[test]
+fn a_turn_that_is_lost_is_said_and_given_up_on_purpose() {
+    let home = talking();
+    home.neuron(&["run", "--session", "notes", "hello"])
+        .exits(0);
+    give(&home, local("gone"), None);
+    for _ in 0..2 {
+        home.neuron(&["run", "--session", "notes", "and again"])
+            .exits(2)
+            .says("the turn of session notes that was run gone's is lost: local knows no such run");
+    }
+    // One of its name would hide it.
+    home.neuron(&["run", "--session", "notes", "--id", "gone", "again"])
+        .exits(2)
+        .says("`neuron sessions release notes`");
+    home.neuron(&["sessions", "show", "notes"])
+        .exits(0)
+        .says("the turn of session notes that was run gone's is lost");
+    let released = home
+        .neuron(&["sessions", "release", "notes", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(released["lost"]["run_id"], "gone");
+    home.neuron(&["run", "--session", "notes", "and again"])
+        .exits(0);
+    assert_eq!(listed(&home), json!([4, null]));
+}
+
+#[test]
+fn a_session_whose_turn_is_lost_can_be_forgotten() {
+    let home = talking();
+    home.neuron(&["run", "--session", "notes", "hello"])
+        .exits(0);
+    give(&home, local("gone"), None);
+    home.neuron(&["sessions", "rm", "notes"]).exits(0);
+}
+
+#[test]
+fn a_run_that_is_not_over_keeps_its_session() {
+    let home = talking();
+    home.neuron(&["submit", "--session", "notes", "--id", "first", "hello"])
+        .exits(0);
+    home.neuron(&["sessions", "release", "notes"])
+        .exits(2)
+        .says("session notes is taken by run first on local");
+    // The same run, once more: the one that is there has the session still.
+    home.neuron(&["submit", "--session", "notes", "--id", "first", "hello"])
+        .exits(2)
+        .says("choose another id");
+    assert_eq!(listed(&home), json!([0, "first"]));
+    home.neuron(&["sessions", "release", "notes", "--force"])
+        .exits(0)
+        .prints("session notes is free, without the turn of run first on local\n");
 }
 
 #[test]

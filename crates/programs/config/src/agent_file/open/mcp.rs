@@ -232,6 +232,7 @@ fn spec(
             }
         }
     }
+    spec.configured_in.clone_from(&options.file);
     if let Some(timeout) = settings.timeout {
         spec = spec.timeout(timeout);
     }

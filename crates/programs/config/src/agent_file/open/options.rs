@@ -1,6 +1,6 @@
 //! What an agent file is opened with.
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{fmt, fs, path::PathBuf, sync::Arc};
 
 use neuron_mcp::{McpClientHandler, McpNotice, McpNotices};
 use neuron_sandbox::Protected;
@@ -30,6 +30,8 @@ pub struct OpenOptions {
     /// Whether agents stay closed whose servers do not start, and the others are opened.
     pub(crate) skips_servers: bool,
     pub(crate) every_provider: bool,
+    /// The agent file that is opened, by its real path.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// What is to be opened.
@@ -58,6 +60,7 @@ impl OpenOptions {
             notices: None,
             skips_servers: false,
             every_provider: false,
+            file: None,
         }
     }
 
@@ -108,8 +111,10 @@ impl OpenOptions {
         self
     }
 
-    /// Adds the files of an agent file, and the journal.
-    pub(crate) fn protecting(mut self, files: &[PathBuf]) -> Self {
+    /// Says which agent file is opened: the first of its files, if there is one. All of them and the journal are protected.
+    pub(crate) fn of_file(mut self, files: &[PathBuf]) -> Self {
+        let own = files.first();
+        self.file = own.map(|file| fs::canonicalize(file).unwrap_or_else(|_| file.clone()));
         let files = files.iter().cloned();
         self.protected = files.fold(self.protected, Protected::read_only);
         if let Some(home) = set(&*self.environment, "NEURON_HOME") {
