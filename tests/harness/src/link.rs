@@ -1,7 +1,7 @@
 //! A way between two processes that can be cut.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex, MutexGuard},
@@ -30,6 +30,8 @@ struct State {
     passage: Passage,
     /// Both ends of each connection, by its number.
     connections: BTreeMap<u64, [TcpStream; 2]>,
+    /// Those that carry nothing any more, and say nothing of it.
+    lost: BTreeSet<u64>,
     made: u64,
 }
 
@@ -37,8 +39,17 @@ struct State {
 enum Passage {
     Open,
     Held,
+    Swallowed,
     Cut,
     Gone,
+}
+
+/// What becomes of a piece that is to be passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Passes,
+    Lost,
+    Ends,
 }
 
 impl Link {
@@ -56,6 +67,7 @@ impl Link {
             state: Mutex::new(State {
                 passage: Passage::Open,
                 connections: BTreeMap::new(),
+                lost: BTreeSet::new(),
                 made: 0,
             }),
             changed: Condvar::new(),
@@ -90,7 +102,19 @@ impl Link {
         self.shared.set(Passage::Held);
     }
 
-    /// Lets everything pass again: what was held too.
+    /// Loses all that is sent, and neither end is told: connections stay, carry nothing, and never will, and new ones are
+    /// taken and lost too.
+    pub fn swallow(&self) {
+        self.shared.set(Passage::Swallowed);
+    }
+
+    /// How many connections are open that carry nothing any more.
+    #[must_use]
+    pub fn lost(&self) -> usize {
+        self.shared.state().lost.len()
+    }
+
+    /// Lets everything pass again: what was held too, and nothing of what was lost.
     pub fn mend(&self) {
         self.shared.set(Passage::Open);
     }
@@ -112,6 +136,12 @@ impl Shared {
     fn set(&self, passage: Passage) {
         let mut state = self.state();
         state.passage = passage;
+        if passage == Passage::Swallowed {
+            let State {
+                connections, lost, ..
+            } = &mut *state;
+            lost.extend(connections.keys());
+        }
         if matches!(passage, Passage::Cut | Passage::Gone) {
             for end in state.connections.values().flatten() {
                 // It may have ended by itself.
@@ -122,34 +152,49 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Whether something may pass, once nothing is held any more.
-    fn passes(&self) -> bool {
+    /// What the way does, once it holds nothing any more.
+    fn passage(&self) -> Passage {
         let held = |state: &mut State| state.passage == Passage::Held;
         let state = self.changed.wait_while(self.state(), held).unwrap();
-        state.passage == Passage::Open
+        state.passage
+    }
+
+    /// What becomes of something of this connection, once nothing is held any more.
+    fn fate(&self, number: u64) -> Fate {
+        let passage = self.passage();
+        match passage {
+            Passage::Cut | Passage::Gone => Fate::Ends,
+            _ if self.state().lost.contains(&number) => Fate::Lost,
+            _ => Fate::Passes,
+        }
     }
 
     /// Carries a connection until both directions have ended.
     fn carry(&self, from: &TcpStream) -> io::Result<()> {
-        if !self.passes() {
-            return Ok(());
-        }
-        let to = TcpStream::connect(&self.target)?;
         from.set_nodelay(true)?;
+        let passage = self.passage();
+        let to = match passage {
+            Passage::Cut | Passage::Gone => return Ok(()),
+            // Nobody hears of it.
+            Passage::Swallowed => from.try_clone()?,
+            Passage::Open | Passage::Held => TcpStream::connect(&self.target)?,
+        };
         to.set_nodelay(true)?;
-        let Some(number) = self.add([from.try_clone()?, to.try_clone()?]) else {
+        let Some(number) = self.add([from.try_clone()?, to.try_clone()?], passage) else {
             return Ok(());
         };
         thread::scope(|scope| {
-            scope.spawn(|| self.pass_on(from, &to));
-            self.pass_on(&to, from);
+            scope.spawn(|| self.pass_on(number, from, &to));
+            self.pass_on(number, &to, from);
         });
-        self.state().connections.remove(&number);
+        let mut state = self.state();
+        state.connections.remove(&number);
+        state.lost.remove(&number);
         Ok(())
     }
 
-    /// The number of a connection; `None` if the way was cut while it was made.
-    fn add(&self, ends: [TcpStream; 2]) -> Option<u64> {
+    /// The number of a connection that was made when the way was so; `None` if it was cut while it was made.
+    fn add(&self, ends: [TcpStream; 2], when: Passage) -> Option<u64> {
         let mut state = self.state();
         if matches!(state.passage, Passage::Cut | Passage::Gone) {
             return None;
@@ -157,23 +202,34 @@ impl Shared {
         state.made += 1;
         let number = state.made;
         state.connections.insert(number, ends);
+        if [state.passage, when].contains(&Passage::Swallowed) {
+            state.lost.insert(number);
+        }
         Some(number)
     }
 
-    fn pass_on(&self, mut from: &TcpStream, mut to: &TcpStream) {
+    fn pass_on(&self, number: u64, mut from: &TcpStream, mut to: &TcpStream) {
         let mut piece = vec![0; PIECE];
         loop {
             let length = match from.read(&mut piece) {
                 Ok(0) | Err(_) => break,
                 Ok(length) => length,
             };
-            if !self.passes() || to.write_all(&piece[..length]).is_err() {
-                break;
+            match self.fate(number) {
+                Fate::Passes if to.write_all(&piece[..length]).is_ok() => {}
+                Fate::Lost => {}
+                Fate::Passes | Fate::Ends => break,
             }
         }
-        if self.passes() {
+        match self.fate(number) {
             // The other direction may go on.
-            to.shutdown(Shutdown::Write).ok();
+            Fate::Passes => drop(to.shutdown(Shutdown::Write)),
+            // That one end has ended is nothing that the other hears of.
+            Fate::Lost => {
+                let open = |state: &mut State| state.passage != Passage::Gone;
+                drop(self.changed.wait_while(self.state(), open).unwrap());
+            }
+            Fate::Ends => {}
         }
     }
 }

@@ -26,13 +26,15 @@ pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 pub(crate) fn patiently<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let (start, time) = (Instant::now(), patience());
     loop {
+        let begun = Instant::now();
         if let Some(found) = look() {
             return Some(found);
         }
         if start.elapsed() >= time {
             return None;
         }
-        thread::sleep(BETWEEN_LOOKS); // Between two looks.
+        // One that starts a program takes away from what it waits for: half of the time is for that.
+        thread::sleep(begun.elapsed().max(BETWEEN_LOOKS)); // Between two looks.
     }
 }
 
@@ -44,10 +46,11 @@ pub(crate) fn patiently<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 pub async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let asking = async {
         loop {
+            let begun = Instant::now();
             if let Some(answer) = ask().await {
                 return answer;
             }
-            tokio::time::sleep(BETWEEN_QUESTIONS).await; // Between two looks.
+            tokio::time::sleep(begun.elapsed().max(BETWEEN_QUESTIONS)).await; // Between two looks.
         }
     };
     let answer = tokio::time::timeout(patience(), asking).await;

@@ -28,5 +28,23 @@ fn what_a_link_passes_depends_on_its_state() {
     link.mend();
     assert_eq!(answer.recv().unwrap(), Some(json!({"number": 2})));
     asked.join().unwrap().unwrap();
+
+    link.swallow();
+    let lost = thread::spawn({
+        let url = url.clone();
+        move || http::try_ask(&url, "POST /", "{}")
+    });
+    while link.lost() == 0 {
+        thread::yield_now();
+    }
+    link.mend();
+    assert_eq!(
+        ask(),
+        Some(json!({"number": 3})),
+        "nothing came of the one that was lost"
+    );
+    assert_eq!(link.lost(), 1, "it is told nothing");
+    drop(link);
+    assert_eq!(lost.join().unwrap(), None);
     assert!(server.requests().is_empty(), "it keeps none");
 }

@@ -17,7 +17,7 @@ pub use self::{
     attack::{Aim, Attack, Door, Reach, Unconfined},
     attacks::attacks,
     attempt::{Attempt, Means, attempts},
-    bounds::Bounds,
+    bounds::{Bounds, Deciders},
     outside::Outside,
     page::{rows, rows_of},
     sign::Sign,

@@ -166,10 +166,14 @@ impl Outside {
     }
 
     /// The script of an attempt, with all that it is told. `ticket` is the one that it may decide. Where it `should` succeed
-    /// it goes on trying until it does.
+    /// it goes on trying until it does; where it should not, it tries so often.
     #[must_use]
-    pub fn script(&self, attempt: &Attempt, ticket: &str, should: bool) -> String {
-        let (tries, seconds) = if should { (1_000_000, 86_400) } else { (25, 5) };
+    pub fn script(&self, attempt: &Attempt, ticket: &str, should: bool, tries: u32) -> String {
+        let (tries, seconds) = if should {
+            (1_000_000, 86_400)
+        } else {
+            (tries, 5)
+        };
         let mut script = format!("tries={tries} seconds={seconds}\n");
         for (name, value) in self.told(attempt, ticket) {
             let value = value.replace('\'', r"'\''");

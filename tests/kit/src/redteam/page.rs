@@ -1,12 +1,12 @@
 //! The attacks as the book lists them.
 
 use super::{
-    attack::{Reach, Unconfined},
+    attack::{Aim, Reach, Unconfined},
     attacks::attacks,
 };
 
-/// The rows of the book's table: the name, what is tried, whether it succeeds with `sandbox = "off"`, and whether it does from
-/// an MCP server with the default.
+/// The rows of the book's table: the name, what is tried, whether it succeeds with `sandbox = "off"`, whether it does from an
+/// MCP server with the default, both where nobody is an approver, and whether it does anywhere where somebody is.
 #[must_use]
 pub fn rows() -> Vec<String> {
     attacks()
@@ -20,8 +20,12 @@ pub fn rows() -> Vec<String> {
                 Reach::Ports => "yes",
                 Reach::System => "no",
             };
+            let approvers = match attack.aim {
+                Aim::Decide => "no",
+                _ => "as without",
+            };
             format!(
-                "| `{}` | {} | {off} | {server} |",
+                "| `{}` | {} | {off} | {server} | {approvers} |",
                 attack.name, attack.tries
             )
         })

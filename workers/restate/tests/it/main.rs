@@ -17,4 +17,5 @@ mod links;
 mod mcp;
 mod place;
 mod refusals;
+mod registering;
 mod rolling_over;

@@ -95,16 +95,25 @@ impl Place {
     }
 
     fn called_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Worker {
+        self.program(&[&["--register-force"], arguments].concat(), variables)
+    }
+
+    /// Starts a worker that registers itself so, and does not wait until it has.
+    pub(crate) fn registering(&self, how: &str) -> Worker {
+        self.program(&[how], &[])
+    }
+
+    /// The same, with workers at another's address.
+    pub(crate) fn listening_at(mut self, other: &Self) -> Self {
+        self.listen.clone_from(&other.listen);
+        self
+    }
+
+    fn program(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Worker {
         let health = free_address();
         let mut command = command(self.folder.path());
         command
-            .args([
-                "--listen",
-                &self.listen,
-                "--register-force",
-                "--http",
-                &health,
-            ])
+            .args(["--listen", &self.listen, "--http", &health])
             .args(arguments)
             .envs(variables.iter().copied())
             .env("RESTATE_ADMIN_URL", &self.address.admin_url)

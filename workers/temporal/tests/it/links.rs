@@ -37,5 +37,6 @@ async fn steps_that_end_during(breaks: fn(&Link)) {
 async fn a_step_that_ended_while_the_server_was_away_is_reported_when_it_is_back() {
     let cut = steps_that_end_during(Link::cut);
     let held = steps_that_end_during(Link::hold);
-    tokio::join!(cut, held);
+    let lost = steps_that_end_during(Link::swallow);
+    tokio::join!(cut, held, lost);
 }

@@ -124,7 +124,7 @@ fn whoever_sends_what_is_not_taken_is_told_so() {
     assert!(sent["accepted"].is_null(), "{sent}");
 
     let _worker = home.start(&["worker"]);
-    let mut answer = unsigned(&["--as", "eve", "--json"]).exits(1);
+    let answer = unsigned(&["--as", "eve", "--json"]).exits(1);
     assert_eq!(answer.json()["accepted"], false);
     assert_eq!(answer.json()["reason"], "the decision is not signed");
     unsigned(&["--as", "mallory"])

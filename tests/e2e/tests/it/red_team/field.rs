@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -11,8 +11,9 @@ use neuron_harness::{
     Engine, EngineServer, FakeModel, Launcher, Reply, Running, World, chat, eventually,
     free_address,
 };
-use neuron_testing::redteam::{Attempt, Bounds, Door, Means, Outside, attempts};
+use neuron_testing::redteam::{Aim, Attempt, Bounds, Deciders, Door, Means, Outside, attempts};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 const RUN: &str = "attacked";
@@ -21,6 +22,7 @@ const QUEUE: &str = "attackers";
 pub(crate) struct Field {
     door: Door,
     bounds: Bounds,
+    approver: Option<Approver>,
     attempts: Vec<Attempt>,
     // In this order: what runs ends before what it runs on goes.
     outside: Outside,
@@ -30,8 +32,13 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    pub(crate) fn new(door: Door, bounds: Bounds) -> Self {
-        let attempts = attempts(door);
+    pub(crate) fn new(door: Door, bounds: Bounds, deciders: Deciders) -> Self {
+        let mut attempts = attempts(door);
+        let approver = (deciders == Deciders::Approvers).then(Approver::new);
+        if approver.is_some() {
+            // They change nothing about the others.
+            attempts.retain(|attempt| attempt.attack.aim == Aim::Decide);
+        }
         let mut world = World::new();
         let mut outside = Outside::new(&world, &attempts);
         let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
@@ -47,6 +54,7 @@ impl Field {
         // Those of the other engine are told as nothing.
         for name in [
             "engine",
+            "python",
             "temporal",
             "temporal_address",
             "temporal_http",
@@ -64,6 +72,7 @@ impl Field {
                     path.push(folder_of(&program));
                     outside.tell("engine", "temporal");
                     outside.tell("temporal", program.to_str().unwrap());
+                    outside.tell("python", python().to_str().unwrap());
                     outside.tell("temporal_address", &addresses.main);
                     outside.tell("temporal_http", &addresses.http);
                     world.set("NEURON_ENGINE", "temporal");
@@ -89,11 +98,18 @@ impl Field {
         world.set("NEURON_HOME", world.file(".neuron").to_str().unwrap());
         world.set("NEURON_CONFIG", "neuron.toml");
         world.set("NEURON_TRUST", "0");
-        let model = model(&attempts, &outside, bounds);
-        world.write("neuron.toml", &agent_file(&model, bounds));
+        let model = model(&attempts, &outside, bounds, deciders);
+        let shown = match door {
+            Door::Temporal => parts_of_python(),
+            _ => Vec::new(),
+        };
+        let mut file = agent_file(&model, bounds, &shown);
+        file.extend(approver.iter().map(Approver::table));
+        world.write("neuron.toml", &file);
         Self {
             door,
             bounds,
+            approver,
             attempts,
             outside,
             model,
@@ -123,9 +139,9 @@ impl Field {
             let result = results
                 .get(&attempt.name)
                 .unwrap_or_else(|| panic!("{} was not made: {results:#?}", attempt.name));
-            let expected = self
-                .bounds
-                .let_through(&attempt.attack, attempt.means, is_root);
+            let expected =
+                self.bounds
+                    .let_through(self.deciders(), &attempt.attack, attempt.means, is_root);
             let found = self.outside.breached(attempt, result, expected);
             if found != expected {
                 let what = if found { "succeeded" } else { "failed" };
@@ -134,9 +150,10 @@ impl Field {
         }
         assert!(
             wrong.is_empty(),
-            "{:?}, {:?}, on {:?}:\n{}",
+            "{:?}, {:?}, {:?}, on {:?}:\n{}",
             self.door,
             self.bounds,
+            self.deciders(),
             self.server.as_ref().map(EngineServer::addresses),
             wrong.join("\n")
         );
@@ -182,10 +199,20 @@ impl Field {
             said.contains(ready).then_some(())
         });
         self.world.does(0, &["submit", "Go.", "--id", RUN]);
-        eventually("end of all attacks", || {
+        eventually("begin of the run", || {
             let said = self.world.neuron(&["events", RUN, "--json"]);
-            // Before the run has begun there are none.
-            let events = (said.code == Some(0)).then(|| said.json_lines())?;
+            (said.code == Some(0)).then_some(())
+        });
+        // It takes little from those that it waits for.
+        let mut follower = self.world.start(&["events", RUN, "--json", "--follow"]);
+        eventually("end of all attacks", || {
+            let said = follower.stdout();
+            assert!(follower.is_running(), "{said}{}", follower.stderr());
+            let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let events: Vec<Value> = whole
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
             let has_ended = |attempt: &Attempt| {
                 events.iter().any(|event| {
                     event["type"] == "tool_finished" && event["call_id"] == attempt.name.as_str()
@@ -193,6 +220,7 @@ impl Field {
             };
             self.attempts.iter().all(has_ended).then_some(())
         });
+        drop(follower);
         self.deny();
         self.world.does(0, &["wait", RUN]);
         worker
@@ -204,10 +232,23 @@ impl Field {
         self.world.launch(self.outside.with_open_files(&command))
     }
 
-    /// Says no to every ticket that is open.
+    fn deciders(&self) -> Deciders {
+        match self.approver {
+            Some(_) => Deciders::Approvers,
+            None => Deciders::Anybody,
+        }
+    }
+
+    /// Says no to every ticket that is open. Where there is an approver, it is theirs and is taken, whatever came before it.
     fn deny(&self) {
         for ticket in self.world.status(RUN)["approvals"].as_array().unwrap() {
             let id = ticket["ticket"].as_str().unwrap();
+            if let Some(approver) = &self.approver {
+                let key = approver.key();
+                let deny = ["deny", RUN, id, "--within", "1d", "--sign", &key];
+                self.world.does(0, &deny);
+                continue;
+            }
             // What was approved a moment ago is not open any more.
             drop(self.world.neuron(&["deny", RUN, id]));
         }
@@ -217,6 +258,38 @@ impl Field {
     fn results(&self) -> BTreeMap<String, String> {
         let last = self.model.bodies().pop().unwrap();
         chat::tool_results(&last).into_iter().collect()
+    }
+}
+
+/// Somebody whose decisions count, with a key that nothing of the agent is told of.
+struct Approver {
+    keys: TempDir,
+}
+
+impl Approver {
+    fn new() -> Self {
+        let keys = tempfile::tempdir().unwrap();
+        let mut made = Command::new("ssh-keygen");
+        made.args(["-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f"]);
+        assert!(
+            made.arg(keys.path().join("key"))
+                .status()
+                .unwrap()
+                .success()
+        );
+        Self { keys }
+    }
+
+    /// The file of the key.
+    fn key(&self) -> String {
+        let key = self.keys.path().join("key");
+        key.to_str().unwrap().to_owned()
+    }
+
+    /// What the agent file says of them.
+    fn table(&self) -> String {
+        let public = fs::read_to_string(self.keys.path().join("key.pub")).unwrap();
+        format!("\n[approvers.ada]\nkey = \"{}\"\n", public.trim())
     }
 }
 
@@ -234,6 +307,24 @@ fn temporal() -> PathBuf {
         panic!("this test needs Temporal's own command: set NEURON_TEMPORAL to it");
     };
     program
+}
+
+/// The Python that Temporal's own SDK is installed for.
+fn python() -> PathBuf {
+    let python = env::var_os("NEURON_PYTHON").expect(
+        "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
+         `cargo xtask engines clients` prints",
+    );
+    PathBuf::from(python)
+}
+
+/// The directories that it reads, which no sandbox shows by itself.
+fn parts_of_python() -> Vec<String> {
+    let says = "import sys; print(sys.prefix); print(sys.base_prefix)";
+    let said = Command::new(python()).args(["-c", says]).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let said = String::from_utf8(said.stdout).unwrap();
+    said.lines().map(ToOwned::to_owned).collect()
 }
 
 /// The worker that `cargo xtask test` has built, or the one beside the command.
@@ -256,7 +347,7 @@ fn folder_of(program: &Path) -> PathBuf {
 
 /// A model that asks for all attacks in one turn, each that decides beside a call that needs a ticket, and for a command
 /// after them, which starts what they have left for it.
-fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
+fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds, deciders: Deciders) -> FakeModel {
     let is_root = Outside::is_root();
     let mut calls: Vec<(String, &str, Value)> = Vec::new();
     for attempt in attempts {
@@ -271,8 +362,13 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
             Means::Command => "bash",
             Means::Server => "attacker__run",
         };
-        let succeeds = bounds.let_through(&attempt.attack, attempt.means, is_root);
-        let args = json!({"command": outside.script(attempt, &ticket, succeeds)});
+        let succeeds = bounds.let_through(deciders, &attempt.attack, attempt.means, is_root);
+        let tries = match deciders {
+            Deciders::Anybody => 25,
+            // Once it has found its ticket, every further try is the same.
+            Deciders::Approvers => 8,
+        };
+        let args = json!({"command": outside.script(attempt, &ticket, succeeds, tries)});
         calls.push((attempt.name.clone(), tool, args));
     }
     FakeModel::start(move |request| {
@@ -288,15 +384,15 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds) -> FakeModel {
     })
 }
 
-fn agent_file(model: &FakeModel, bounds: Bounds) -> String {
+fn agent_file(model: &FakeModel, bounds: Bounds, shown: &[String]) -> String {
     let [node, server] = Outside::server();
     let agent = model.agent_file(&format!(
         "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
          parallel_writes = true\ncalls_per_turn = 100\ntool_timeout = \"1d\" # Nothing ends by it.\n{}\n",
-        bounds.agent()
+        bounds.agent(shown)
     ));
     format!(
         "include = [\"agents/*.toml\"]\n\n{agent}\n[mcp.attacker]\ncommand = [\"{node}\", \"{server}\"]\n{}\n",
-        bounds.server()
+        bounds.server(shown)
     )
 }

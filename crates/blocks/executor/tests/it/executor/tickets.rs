@@ -3,10 +3,9 @@ use std::sync::{Arc, Mutex};
 use neuron_executor::Executor;
 use neuron_tool::{BuiltinOptions, ToolRegistry};
 use neuron_types::{
-    AgentSpec, Decision, FailureKind, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed,
-    StepFailure, Ticket, TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError,
-    ToolOutput, VERIFY_CALL, Verification, VerifyDecision, VerifyOutcome, VerifyRequest,
-    WasmBoxedFuture,
+    AgentSpec, Decision, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed, Ticket,
+    TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, VERIFY_CALL,
+    Verification, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
