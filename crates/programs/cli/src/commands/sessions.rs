@@ -31,7 +31,7 @@ pub(crate) async fn sessions(
 }
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
-    let stored = session.sessions().await?.list().await;
+    let stored = session.sessions_to_look_at().await?.list().await;
     let stored = stored.map_err(SessionError::from)?;
     if session.output.is_json() {
         session.output.value(&stored)?;
@@ -149,7 +149,7 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
 }
 
 async fn load(session: &Session, name: &str) -> Result<Stored, CliError> {
-    let sessions = session.sessions().await?;
+    let sessions = session.sessions_to_look_at().await?;
     let loaded = sessions.storage().load(name).await;
     Ok(loaded.map_err(SessionError::from)?)
 }
