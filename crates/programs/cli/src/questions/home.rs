@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use neuron_config::{ProcessEnvironment, TrustStore};
 use neuron_engine::RunFilter;
-use neuron_local::LocalClient;
+use neuron_local::{Journal, LocalClient};
 use serde_json::{Value, json};
 
 use super::trust;
@@ -59,7 +59,7 @@ pub(crate) fn record(home: &Path) -> Result<(), CliError> {
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     /// `None` if they cannot be read.
-    runs: Option<u64>,
+    runs: Option<usize>,
     /// Where they work.
     directories: BTreeSet<String>,
     /// Some say no directory.
@@ -69,21 +69,29 @@ pub(crate) struct Contents {
 impl Contents {
     pub(crate) async fn of(home: &Path) -> Self {
         let mut found = Self::default();
-        let mut runs = 0;
-        let client = LocalClient::new(home);
-        let all = RunFilter::default();
-        let listed = engine::each_run(&client, &all, |run| {
-            runs += 1;
-            match &run.directory {
-                Some(directory) => {
-                    found.directories.insert(directory.clone());
-                }
-                None => found.has_others = true,
-            }
-        });
-        let listed = listed.await;
-        found.runs = listed.is_ok().then_some(runs);
+        match home.join("neuron.db").try_exists() {
+            Ok(false) => found.runs = Some(0),
+            _ => found.runs = found.look(home).await.ok(),
+        }
         found
+    }
+
+    /// Looks where the runs work, as it is asked for when they are gone on with, and returns how many they are.
+    async fn look(&mut self, home: &Path) -> Result<usize, CliError> {
+        let journal = Journal::open(home).await?;
+        let client = LocalClient::from(journal.clone());
+        let (mut runs, all) = (Vec::new(), RunFilter::default());
+        engine::each_run(&client, &all, |run| runs.push(run.run_id.clone())).await?;
+        for run in &runs {
+            match journal.directory(run).await? {
+                Some(directory) => {
+                    let directory = directory.to_string_lossy().into_owned();
+                    self.directories.insert(directory);
+                }
+                None => self.has_others = true,
+            }
+        }
+        Ok(runs.len())
     }
 
     /// As a terminal may see it.

@@ -150,7 +150,8 @@ fn its_sessions_are_no_run_s_past() {
     }
     is_refused(home.neuron(&["run", "--session", "s", "hi"]));
     let file = stranger.path("session.json");
-    is_refused(home.neuron(&["sessions", "import", file.to_str().unwrap(), "--name", "t"]));
+    let import = ["sessions", "import", file.to_str().unwrap(), "--as", "t"];
+    is_refused(home.neuron(&import));
     home.neuron(&["sessions", "show", "s"]).exits(0);
 }
 
