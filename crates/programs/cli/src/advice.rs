@@ -129,6 +129,28 @@ pub(crate) fn of_trust(path: &Path) -> String {
     )
 }
 
+/// What to do about a home of runs that is not recorded as this person's own.
+pub(crate) fn of_foreign_home(home: &Path, can_be_kept: bool) -> String {
+    let (folder, home) = (
+        home.parent().unwrap_or(home).to_string_lossy(),
+        home.to_string_lossy(),
+    );
+    let advice = match can_be_kept {
+        true => format!(
+            "type `neuron trust {}`, or set NEURON_HOME to it, or NEURON_TRUST=1",
+            shown::shell_word(&folder)
+        ),
+        // Nothing could be kept of it.
+        false => "set NEURON_HOME to it, or NEURON_TRUST=1".to_owned(),
+    };
+    format!(
+        "nobody named the home {}, and it is not recorded that your neuron made it: it came with the directory, was moved, or \
+         an older neuron made it. What lies there decides what is done, and in which directory: look with `neuron runs`, \
+         then {advice}",
+        shown::line(&home)
+    )
+}
+
 /// What went wrong with the journal, and what to do about it.
 pub(crate) fn of_journal(error: &JournalError) -> String {
     match error {

@@ -184,7 +184,7 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// List the agents that the agent file defines, checked
     Agents,
-    /// Trust the agent file of a directory, as it is
+    /// Trust the agent file of a directory as it is, and the runs in its .neuron
     Trust(TrustArgs),
     /// Offer the agent's tools to MCP clients, or look at MCP servers
     Mcp(McpArgs),
@@ -288,7 +288,7 @@ pub(crate) struct SegmentArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
-    /// Where the agent file is
+    /// Where the agent file, or .neuron, is
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 }

@@ -61,12 +61,18 @@ pub(crate) enum CliError {
         advice: String,
         source: AgentFileError,
     },
-    #[error("there is no agent file in {}: name a directory that has one", .path.display())]
+    #[error("{}", advice::of_foreign_home(.path, *.can_be_kept))]
+    ForeignHome {
+        path: PathBuf,
+        /// There is a place to keep that it is trusted.
+        can_be_kept: bool,
+    },
+    #[error("there is no agent file and no .neuron in {}: name a directory that has one", .path.display())]
     NothingToTrust { path: PathBuf },
-    #[error("there is no place to keep that a file is trusted: set HOME or XDG_STATE_HOME")]
+    #[error("there is no place to keep what is trusted: set HOME or XDG_STATE_HOME")]
     NoTrustStore,
     #[error(
-        "it cannot be kept that the file is trusted: check that HOME or XDG_STATE_HOME can be written"
+        "it cannot be kept what is trusted: check that HOME or XDG_STATE_HOME, and what is trusted, can be written"
     )]
     TrustStore(#[source] io::Error),
     #[error(transparent)]

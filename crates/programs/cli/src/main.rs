@@ -12,6 +12,7 @@ mod dev;
 mod engine;
 mod error;
 mod exit;
+mod home;
 mod questions;
 #[cfg(feature = "temporal")]
 mod replay;

@@ -9,7 +9,9 @@ use std::{
 use neuron_approvers::Approvers;
 use neuron_config::{AGENT_FILE, AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
-use neuron_local::{Journal, SessionError, SessionManager, SqliteSessionStorage, prepare_home};
+use neuron_local::{
+    InMemorySessionStorage, Journal, SessionError, SessionManager, SqliteSessionStorage,
+};
 use neuron_types::{RunId, RunStatus};
 use neuron_worker::variable;
 
@@ -17,6 +19,7 @@ use crate::{
     CliError,
     args::{EngineName, Global, SignArgs},
     engine,
+    home::Home,
     questions::trust,
     terminal::output::{Output, note},
     terminal::shown,
@@ -25,16 +28,13 @@ use crate::{
 /// The database of sessions, in the home directory.
 const SESSIONS: &str = "sessions.db";
 
-/// The home directory unless `NEURON_HOME` names another.
-const HOME: &str = ".neuron";
-
 /// One call of the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) global: Global,
     pub(crate) output: Output,
     /// Where local runs are kept, wherever this goes to work.
-    home: PathBuf,
+    home: Home,
     /// The agent file that is named, wherever this goes to work.
     config: Option<PathBuf>,
     /// The run works here, and not in its own directory.
@@ -47,7 +47,7 @@ impl Session {
     pub(crate) fn new(global: Global) -> Self {
         Self {
             output: Output::new(global.json),
-            home: from_here(&home()),
+            home: Home::find(),
             config: global.config.clone(),
             here: false,
             key_file: None,
@@ -155,39 +155,81 @@ impl Session {
         Ok(options.mcp_notices(|notice| note(&notice.to_string())))
     }
 
-    /// The journal, which is made if it is missing.
+    /// The home directory, which is made if it is missing: this person's own.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`].
-    pub(crate) async fn journal(&self) -> Result<Journal, CliError> {
-        Ok(Journal::open(&self.home).await?)
+    /// Those of [`Home::own`].
+    pub(crate) async fn home(&self) -> Result<&Path, CliError> {
+        self.home.own().await
     }
 
-    /// The journal if there is one: looking for runs makes none.
+    /// Where the home directory is, to be looked at and no more.
+    pub(crate) fn home_as_it_is(&self) -> &Path {
+        self.home.path_as_it_is()
+    }
+
+    /// Sees to it early that the home, if there is one, is this person's own: before a prompt is waited for.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`].
+    /// Those of [`Home::own`].
+    pub(crate) async fn check_home(&self) -> Result<(), CliError> {
+        self.home.own_if_any().await?;
+        Ok(())
+    }
+
+    /// The journal, which is made if it is missing, of this person's own home.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`], and those of [`Home::own`].
+    pub(crate) async fn journal(&self) -> Result<Journal, CliError> {
+        Ok(Journal::open(self.home.own().await?).await?)
+    }
+
+    /// The journal of this person's own home if there is one: looking for runs makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`], and those of [`Home::own`].
     pub(crate) async fn journal_if_any(&self) -> Result<Option<Journal>, CliError> {
-        // What cannot be looked at is there: opening it says what is wrong.
-        let database = self.home.join("neuron.db");
-        if database.try_exists().unwrap_or(true) {
-            self.journal().await.map(Some)
-        } else {
-            Ok(None)
+        match self.database_if_any("neuron.db") {
+            Some(_) => self.journal().await.map(Some),
+            None => Ok(None),
         }
     }
 
-    /// The stored conversations, which are kept beside the journal.
+    /// The stored conversations, which are kept beside the journal, in this person's own home.
     ///
     /// # Errors
     ///
-    /// [`CliError::Journal`] if the home directory cannot be used, [`CliError::Sessions`].
+    /// [`CliError::Sessions`], and those of [`Home::own`].
     pub(crate) async fn sessions(&self) -> Result<SessionManager, CliError> {
-        prepare_home(&self.home)?;
-        let storage = SqliteSessionStorage::open(self.home.join(SESSIONS)).await;
-        Ok(SessionManager::new(storage.map_err(SessionError::from)?))
+        sessions_in(self.home.own().await?).await
+    }
+
+    /// The same, to be looked at and no more, in whose home ever. Looking for sessions makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Sessions`].
+    pub(crate) async fn sessions_to_look_at(&self) -> Result<SessionManager, CliError> {
+        match self.database_if_any(SESSIONS) {
+            Some(_) => sessions_in(self.home.path_as_it_is()).await,
+            None => Ok(SessionManager::new(InMemorySessionStorage::new())),
+        }
+    }
+
+    fn database_if_any(&self, name: &str) -> Option<PathBuf> {
+        // What cannot be looked at is there: opening it says what is wrong.
+        let database = self.home.path_as_it_is().join(name);
+        database.try_exists().unwrap_or(true).then_some(database)
+    }
+
+    /// Whether the home directory is this person's own, as far as is known without asking.
+    pub(crate) fn owns_home(&self) -> bool {
+        self.home.is_own()
     }
 
     /// The stored conversations, if there is a place of them: looking for those of a run makes none.
@@ -196,10 +238,9 @@ impl Session {
     ///
     /// As [`sessions`](Self::sessions).
     pub(crate) async fn sessions_if_any(&self) -> Result<Option<SessionManager>, CliError> {
-        // What cannot be looked at is there: opening it says what is wrong.
-        match self.home.join(SESSIONS).try_exists().unwrap_or(true) {
-            true => self.sessions().await.map(Some),
-            false => Ok(None),
+        match self.database_if_any(SESSIONS) {
+            Some(_) => self.sessions().await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -207,43 +248,70 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`engine`](Self::engine).
+    /// As [`run`](Self::run).
     pub(crate) async fn run_on(
         &self,
         engine: EngineName,
         run_id: &RunId,
     ) -> Result<RunHandle, CliError> {
-        let client = engine::open(engine, self.home.clone()).await?;
+        if engine == EngineName::Local {
+            self.check_home().await?;
+        }
+        let client = engine::open(engine, self.home.path_as_it_is().to_owned()).await?;
         Ok(RunHandle::new(client, run_id.clone()))
     }
 
     /// Whether a worker of local runs is there, which goes on with them. One that cannot be looked for is not.
     pub(crate) async fn has_worker(&self) -> bool {
-        if !self.is_local() {
+        if !self.is_local() || self.database_if_any("neuron.db").is_none() {
             return false;
         }
-        match self.journal_if_any().await {
-            Ok(Some(journal)) => journal.has_worker().unwrap_or(false),
-            _ => false,
+        match Journal::open(self.home.path_as_it_is()).await {
+            Ok(journal) => journal.has_worker().unwrap_or(false),
+            Err(_) => false,
         }
     }
 
-    /// What runs the agents.
+    /// What runs the agents, to start runs. Local ones begin in this person's own home, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the engine from being reached, and those of [`Home::own`].
+    pub(crate) async fn engine(&self) -> Result<Arc<dyn RunClient>, CliError> {
+        if self.is_local() {
+            self.home.own().await?;
+        }
+        self.engine_to_look_at().await
+    }
+
+    /// What runs the agents, to be looked at and no more.
     ///
     /// # Errors
     ///
     /// What keeps the engine from being reached.
-    pub(crate) async fn engine(&self) -> Result<Arc<dyn RunClient>, CliError> {
-        engine::open(self.global.engine, self.home.clone()).await
+    pub(crate) async fn engine_to_look_at(&self) -> Result<Arc<dyn RunClient>, CliError> {
+        let home = self.home.path_as_it_is().to_owned();
+        engine::open(self.global.engine, home).await
     }
 
-    /// A run of the engine, whether there is such a run or not.
+    /// A run of the engine, whether there is such a run or not, to be decided about, told something or ended. A local one is in
+    /// this person's own home.
     ///
     /// # Errors
     ///
-    /// As [`engine`](Self::engine).
+    /// What keeps the engine from being reached, and those of [`Home::own`].
     pub(crate) async fn run(&self, run_id: &RunId) -> Result<RunHandle, CliError> {
-        Ok(RunHandle::new(self.engine().await?, run_id.clone()))
+        self.run_on(self.global.engine, run_id).await
+    }
+
+    /// The same, to be looked at and no more.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the engine from being reached.
+    pub(crate) async fn run_to_look_at(&self, run_id: &RunId) -> Result<RunHandle, CliError> {
+        let client = self.engine_to_look_at().await?;
+        Ok(RunHandle::new(client, run_id.clone()))
     }
 
     /// Whether the runs are executed by processes of this machine's person.
@@ -299,7 +367,7 @@ fn from_here(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where local runs are kept, as the environment says.
-pub(crate) fn home() -> PathBuf {
-    variable("NEURON_HOME").map_or_else(|| PathBuf::from(HOME), PathBuf::from)
+async fn sessions_in(home: &Path) -> Result<SessionManager, CliError> {
+    let storage = SqliteSessionStorage::open(home.join("sessions.db")).await;
+    Ok(SessionManager::new(storage.map_err(SessionError::from)?))
 }

@@ -8,8 +8,8 @@ use crate::{
 
 pub(crate) async fn approvals(session: &Session, run_id: Option<&RunId>) -> Result<Exit, CliError> {
     let open = match run_id {
-        Some(run_id) => session.run(run_id).await?.tickets().await?,
-        None => engine::all_tickets(&*session.engine().await?).await?,
+        Some(run_id) => session.run_to_look_at(run_id).await?.tickets().await?,
+        None => engine::all_tickets(&*session.engine_to_look_at().await?).await?,
     };
     if session.output.is_json() {
         session.output.value(&open)?;

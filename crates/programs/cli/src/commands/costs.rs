@@ -76,7 +76,7 @@ struct Costs {
 }
 
 pub(crate) async fn costs(session: &Session, args: CostsArgs) -> Result<Exit, CliError> {
-    let engine = session.engine().await?;
+    let engine = session.engine_to_look_at().await?;
     let filter = args.filter.filter(session.global.agent.as_deref());
     let age = args.since.and_then(|age| TimeDelta::from_std(age).ok());
     // What is older than time is all.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) async fn dev(session: &Session) -> Result<Exit, CliError> {
-    let servers = DevServer::all_of(session.global.engine)?;
+    let servers = DevServer::all_of(session.global.engine, session.home_as_it_is())?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let interruption = Interruption::listen(move || drop(stop)).map_err(CliError::Signals)?;
     let mut started = Started::default();
@@ -37,7 +37,7 @@ async fn serve(
     for server in servers {
         let runs = server.runs().await;
         if !runs {
-            started.start(server).await?;
+            started.start(server, session).await?;
         }
         if session.output.is_json() {
             lines.insert(server.name().to_owned(), server.to_json(!runs));

@@ -18,7 +18,7 @@ pub(crate) async fn events(
     run_id: &RunId,
     follow: bool,
 ) -> Result<Exit, CliError> {
-    let run = session.run(run_id).await?;
+    let run = session.run_to_look_at(run_id).await?;
     let mut seen = 0;
     let mut quiet = 0;
     let mut left = 0;

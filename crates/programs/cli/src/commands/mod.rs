@@ -56,7 +56,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Rm(args) => rm::rm(&session, args).await,
         Command::Sessions(args) => sessions::sessions(&session, args.command).await,
         Command::Agents => agents::agents(&session),
-        Command::Trust(args) => trust::trust(&session, &args.folder),
+        Command::Trust(args) => trust::trust(&session, &args.folder).await,
         Command::Mcp(args) => mcp::mcp(&session, args).await,
         Command::Replay(args) => replay::replay(&session, &args.file).await,
         Command::Dev => dev::dev(&session).await,

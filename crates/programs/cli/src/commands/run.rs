@@ -26,6 +26,7 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     let session = &session.signing(&args.sign);
     // Before the prompt, which may be long in coming.
     let file = session.agent_file().await?;
+    session.check_home().await?;
     let options = session.open_options()?.agents([session.global.agent()]);
     let (options, person) = Person::introduce(options);
     // Before the MCP servers, which have to end with the command.

@@ -33,7 +33,7 @@ pub(crate) async fn sessions(
 }
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
-    let stored = session.sessions().await?.list().await;
+    let stored = session.sessions_to_look_at().await?.list().await;
     let stored = stored.map_err(SessionError::from)?;
     if session.output.is_json() {
         session.output.value(&stored)?;
@@ -199,8 +199,11 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
 
 /// The session with what the run came to that has it, if that is over. What keeps that from being looked at is said.
 async fn load(session: &Session, name: &str) -> Result<Stored, CliError> {
-    let sessions = session.sessions().await?;
-    if let Err(error) = stored::settle(session, &sessions, name).await {
+    let sessions = session.sessions_to_look_at().await?;
+    // One of somebody else is shown as it is.
+    if session.owns_home()
+        && let Err(error) = stored::settle(session, &sessions, name).await
+    {
         note(&error.to_string());
     }
     let loaded = sessions.storage().load(name).await;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) async fn show(session: &Session, args: &ShowArgs) -> Result<Exit, CliError> {
-    let run = session.run(&args.run).await?;
+    let run = session.run_to_look_at(&args.run).await?;
     let mut transcript = run.transcript().await?;
     if let Some(turn) = args.turn {
         transcript.entries.retain(|entry| entry.turn == turn);

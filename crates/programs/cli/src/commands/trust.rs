@@ -1,34 +1,73 @@
 //! `neuron trust`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use neuron_config::{AGENT_FILE, AgentFile};
 use serde_json::json;
 
-use crate::{CliError, Exit, questions::trust, session::Session, terminal::shown};
+use crate::{
+    CliError, Exit,
+    home::HOME,
+    questions::{
+        home::{self, Contents},
+        trust,
+    },
+    session::Session,
+    terminal::shown,
+};
 
-/// Trusts the agent file in a directory as it is, and shows what with.
-pub(crate) fn trust(session: &Session, folder: &Path) -> Result<Exit, CliError> {
-    let found = folder.canonicalize().map(|folder| folder.join(AGENT_FILE));
-    let Some(path) = found.ok().filter(|path| path.try_exists().unwrap_or(true)) else {
+/// Trusts the agent file in a directory as it is, and the home of runs there, and shows what with.
+pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliError> {
+    let found = folder.canonicalize().ok();
+    let there = |name| {
+        let path = found.as_ref().map(|folder| folder.join(name));
+        path.filter(|path: &PathBuf| path.try_exists().unwrap_or(true))
+    };
+    let (path, home) = (there(AGENT_FILE), there(HOME));
+    if path.is_none() && home.is_none() {
         let path = folder.to_owned();
         return Err(CliError::NothingToTrust { path });
+    }
+    // A file that is none leaves the home as it is.
+    let file = path.map(AgentFile::load).transpose()?;
+    if let Some(file) = &file {
+        trust::record(file)?;
+    }
+    let home = match home {
+        Some(path) => {
+            let contents = Contents::of(&path).await;
+            home::record(&path)?;
+            Some((path, contents))
+        }
+        None => None,
     };
-    let file = AgentFile::load(&path)?;
-    let wants = file.wants();
-    trust::record(&file)?;
     if session.output.is_json() {
-        let value = json!({
-            "path": path.to_string_lossy(),
-            "digest": file.digest(),
+        let path = file.as_ref().and_then(AgentFile::path);
+        session.output.value(&json!({
+            "path": path.map(Path::to_string_lossy),
+            "digest": file.as_ref().map(AgentFile::digest),
             "trusted": true,
-            "wants": wants,
-        });
-        session.output.value(&value)?;
+            "wants": file.as_ref().map(AgentFile::wants),
+            "home": home.as_ref().map(|(path, contents)| contents.to_json(path)),
+        }))?;
         return Ok(Exit::Done);
     }
+    let mut lines = file.as_ref().map(lines_of).unwrap_or_default();
+    if let Some((path, contents)) = &home {
+        let path = path.to_string_lossy();
+        let path = shown::line(&path);
+        lines.push(format!("{path} is trusted as your own home of"));
+        lines.extend(contents.lines());
+    }
+    session.output.text(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+fn lines_of(file: &AgentFile) -> Vec<String> {
+    let path = file.path().unwrap_or(Path::new(AGENT_FILE));
     let path = path.to_string_lossy();
     let path = shown::line(&path);
+    let wants = file.wants();
     let mut lines = vec![match wants.is_empty() {
         true => {
             format!("{path} is trusted as it is: it starts no program and sends no key elsewhere")
@@ -36,6 +75,5 @@ pub(crate) fn trust(session: &Session, folder: &Path) -> Result<Exit, CliError> 
         false => format!("{path} is trusted as it is, until it is changed. It may"),
     }];
     lines.extend(trust::lines(&wants));
-    session.output.text(&lines.join("\n"))?;
-    Ok(Exit::Done)
+    lines
 }

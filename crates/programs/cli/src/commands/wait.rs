@@ -25,7 +25,7 @@ use crate::{
 
 pub(crate) async fn wait(session: &Session, args: &WaitArgs) -> Result<Exit, CliError> {
     let session = session.signing(&args.sign);
-    to_the_end(&session, &session.run(&args.of.run).await?, None).await
+    to_the_end(&session, &session.run_to_look_at(&args.of.run).await?, None).await
 }
 
 /// Follows a run to its end and prints its output. The events up to number `seen` are not shown, and none
@@ -60,6 +60,10 @@ pub(crate) async fn to_the_end(
     let (events, told) = unbounded_channel();
     // Nobody is asked about a run that nobody executes: it would not go on.
     let ask = can_ask() && is_executing(run).await?;
+    if ask && session.is_local() {
+        // What is decided here is done.
+        session.check_home().await?;
+    }
     let watch = Watch {
         progress: Arc::clone(&progress),
         asker: ask.then_some(events),

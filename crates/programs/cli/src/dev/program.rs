@@ -14,15 +14,15 @@ pub(super) struct Program {
     pub(super) name: &'static str,
     /// Names its path.
     pub(super) variable: &'static str,
-    /// Where it is in a folder of `target/engines/NAME`, one for each version.
+    /// Where it is in a folder of `target/engines/NAME`, one for each version, of the `target` that this program was built in.
     pub(super) fetched: &'static str,
     /// What installs it.
     pub(super) install: &'static str,
 }
 
 impl Program {
-    /// The path that the variable names, or that of the program on PATH, or of the one that this
-    /// repository's `cargo xtask engines` fetched.
+    /// The path that the variable names, or that of the program on PATH, or of the one that `cargo xtask engines` fetched in
+    /// the checkout that this program was built in. The working directory may be somebody else's: nothing there is started.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Program {
             return Ok(path.into());
         }
         self.on_path()
-            .or_else(|| self.in_repository())
+            .or_else(|| self.fetched_here())
             .ok_or(CliError::NoProgram {
                 name: self.name,
                 install: self.install,
@@ -47,16 +47,14 @@ impl Program {
             .find(|path| is_executable(path))
     }
 
-    fn in_repository(self) -> Option<PathBuf> {
-        let cwd = env::current_dir().ok()?;
-        cwd.ancestors()
-            .filter_map(|folder| {
-                let versions = fs::read_dir(folder.join("target/engines").join(self.name)).ok()?;
-                let programs = versions.flatten();
-                let programs = programs.map(|version| version.path().join(self.fetched));
-                programs.filter(|path| is_executable(path)).max()
-            })
-            .next()
+    fn fetched_here(self) -> Option<PathBuf> {
+        let program = env::current_exe().ok()?;
+        let mut folders = program.ancestors();
+        let target = folders.find(|folder| folder.ends_with("target"))?;
+        let versions = fs::read_dir(target.join("engines").join(self.name)).ok()?;
+        let programs = versions.flatten();
+        let programs = programs.map(|version| version.path().join(self.fetched));
+        programs.filter(|path| is_executable(path)).max()
     }
 }
 

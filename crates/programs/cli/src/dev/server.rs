@@ -3,7 +3,7 @@
 use std::{
     env,
     net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::program::Program;
-use crate::{CliError, args::EngineName, session::home};
+use crate::{CliError, args::EngineName};
 
 const TEMPORAL: Program = Program {
     name: "temporal",
@@ -47,6 +47,8 @@ pub(crate) struct DevServer {
     address: Address,
     /// Restate's admin API.
     admin: Option<Address>,
+    /// Where it keeps its data.
+    folder: PathBuf,
 }
 
 /// A host and a port of it.
@@ -58,36 +60,40 @@ struct Address {
 }
 
 impl DevServer {
-    /// The servers that are started where the command line names this engine: all of them for local runs.
+    /// The servers that are started where the command line names this engine: all of them for local runs. They keep their
+    /// data in this home directory.
     ///
     /// # Errors
     ///
     /// [`CliError::Address`].
-    pub(crate) fn all_of(engine: EngineName) -> Result<Vec<Self>, CliError> {
+    pub(crate) fn all_of(engine: EngineName, home: &Path) -> Result<Vec<Self>, CliError> {
+        let folder = home.join("engines");
         Ok(match engine {
-            EngineName::Temporal => vec![Self::temporal()?],
-            EngineName::Restate => vec![Self::restate()?],
-            EngineName::Local => vec![Self::temporal()?, Self::restate()?],
+            EngineName::Temporal => vec![Self::temporal(folder)?],
+            EngineName::Restate => vec![Self::restate(folder)?],
+            EngineName::Local => vec![Self::temporal(folder.clone())?, Self::restate(folder)?],
         })
     }
 
     /// The dev server at `TEMPORAL_ADDRESS`.
-    fn temporal() -> Result<Self, CliError> {
+    fn temporal(folder: PathBuf) -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Temporal,
             program: TEMPORAL,
             address: Address::from_variable("TEMPORAL_ADDRESS", 7233)?,
             admin: None,
+            folder,
         })
     }
 
     /// The server at `RESTATE_INGRESS_URL` and `RESTATE_ADMIN_URL`.
-    fn restate() -> Result<Self, CliError> {
+    fn restate(folder: PathBuf) -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Restate,
             program: RESTATE,
             address: Address::from_variable("RESTATE_INGRESS_URL", 8080)?,
             admin: Some(Address::from_variable("RESTATE_ADMIN_URL", 9070)?),
+            folder,
         })
     }
 
@@ -148,7 +154,7 @@ impl DevServer {
                     .args(["--port", &self.address.port.to_string()])
                     .args(["--ui-port", &self.ui_port().to_string()])
                     .arg("--db-filename")
-                    .arg(folder().join("temporal.db"))
+                    .arg(self.folder.join("temporal.db"))
                     // Without this a run makes no more than 20 steps a second.
                     .args([
                         "--dynamic-config-value",
@@ -158,7 +164,7 @@ impl DevServer {
             Some(admin) => {
                 command
                     .arg("--base-dir")
-                    .arg(folder().join("restate"))
+                    .arg(self.folder.join("restate"))
                     // With RUST_BACKTRACE it unwinds its stack for each error of its own, which takes seconds.
                     .env("RUST_LIB_BACKTRACE", "0")
                     .env("RESTATE_INGRESS__BIND_ADDRESS", self.address.socket())
@@ -170,7 +176,12 @@ impl DevServer {
 
     /// Where its log goes.
     pub(super) fn log(&self) -> PathBuf {
-        folder().join(format!("{}.log", self.engine))
+        self.folder.join(format!("{}.log", self.engine))
+    }
+
+    /// Where it keeps its data.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// What a person wants to know of it.
@@ -296,9 +307,4 @@ impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
     }
-}
-
-/// Where the servers keep their data.
-pub(super) fn folder() -> PathBuf {
-    home().join("engines")
 }

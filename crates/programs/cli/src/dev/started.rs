@@ -10,12 +10,11 @@ use std::{
     time::Duration,
 };
 
-use neuron_local::prepare_home;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 
-use super::{DevServer, server};
-use crate::{CliError, session::home};
+use super::DevServer;
+use crate::{CliError, session::Session};
 
 /// How long a server may take until it is well.
 const START: Duration = Duration::from_secs(60);
@@ -48,17 +47,21 @@ impl Started {
     ///
     /// # Errors
     ///
-    /// [`CliError::NoProgram`], [`CliError::Journal`] if the home directory cannot be used, [`CliError::DevStart`],
-    /// [`CliError::DevLost`] if it ended or did not get well in a minute.
-    pub(crate) async fn start(&mut self, server: &DevServer) -> Result<(), CliError> {
+    /// [`CliError::NoProgram`], those of [`Session::home`], [`CliError::DevStart`], [`CliError::DevLost`] if it ended or did
+    /// not get well in a minute.
+    pub(crate) async fn start(
+        &mut self,
+        server: &DevServer,
+        session: &Session,
+    ) -> Result<(), CliError> {
         let name = server.name();
         let mut command = server.command()?;
         let failed = |source: io::Error| CliError::DevStart { name, source };
-        // What servers log and keep is as private as the runs.
-        prepare_home(&home())?;
+        // What servers log and keep is as private as the runs, and decides as much.
+        session.home().await?;
         let mut folder = fs::DirBuilder::new();
         let folder = folder.recursive(true).mode(0o700);
-        folder.create(server::folder()).map_err(failed)?;
+        folder.create(server.folder()).map_err(failed)?;
         let mut log = fs::File::options();
         let log = log.write(true).create(true).truncate(true).mode(0o600);
         let log = log.open(server.log()).map_err(failed)?;

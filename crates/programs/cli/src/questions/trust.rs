@@ -63,7 +63,8 @@ fn introduce(path: &Path, wants: &Wants) {
     lines(wants).iter().for_each(|line| note(line));
 }
 
-async fn asked() -> io::Result<bool> {
+/// Whether the person says yes.
+pub(super) async fn asked() -> io::Result<bool> {
     let (reader, _question) = LineReader::new().await?;
     let asking = tokio::task::spawn_blocking(move || -> io::Result<bool> {
         reader.forget_typed();

@@ -52,6 +52,8 @@ fn what_it_says_to_type_can_be_typed() {
         let typed = std::process::Command::new("sh")
             .args(["-c", &shell])
             .current_dir(home.dir())
+            // Whose home of runs it is stands in there.
+            .env("HOME", home.person())
             .output()
             .unwrap();
         assert!(typed.status.success(), "{line}: {typed:?}");

@@ -25,6 +25,7 @@ mod errors;
 mod events;
 mod everything;
 mod help;
+mod homes;
 mod interruption;
 mod mcp;
 mod mcp_home;

@@ -137,7 +137,7 @@ fn a_directory_without_one_cannot_be_trusted() {
     let home = Home::new();
     home.neuron(&["trust", "."])
         .exits(2)
-        .says("there is no agent file in .: name a directory that has one");
+        .says("there is no agent file and no .neuron in .: name a directory that has one");
 }
 
 #[test]

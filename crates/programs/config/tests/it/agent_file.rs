@@ -7,6 +7,7 @@ mod defaults;
 mod executor;
 mod files;
 mod find;
+mod homes;
 mod mcp;
 mod openai;
 mod problems;

@@ -9,7 +9,7 @@ use std::{
 use crate::journal::store::error::JournalError;
 
 /// What stands in a home directory. One with anything else in it belongs to somebody else too.
-const OURS: [&str; 5] = ["neuron.db", "sessions.db", "locks", "engines", IGNORE];
+const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", IGNORE];
 
 /// The home directory that neuron makes by itself.
 const HOME: &str = ".neuron";
@@ -122,7 +122,9 @@ fn keep_out_of_commits(home: &Path) -> io::Result<()> {
     if path.try_exists()? || !is_ours(home)? {
         return Ok(());
     }
-    open(&path)?.write_all(b"*\n")
+    // Not through a link that somebody put there.
+    let mut file = options().create_new(true).open(&path)?;
+    file.write_all(b"*\n")
 }
 
 /// Whether nobody else keeps anything here, which the file would hide from them.

@@ -1,0 +1,379 @@
+//! Homes of runs that were only found.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+};
+
+use neuron_config::AgentFile;
+use neuron_local::Journal;
+use neuron_types::{Message, RunRequest};
+use serde_json::json;
+
+use crate::{
+    support::{Done, Home, eventually, one_command},
+    terminal::{ends_with, in_terminal},
+};
+
+const QUESTION: &str = "Do you trust it? [y]es, [n]o: ";
+
+/// A directory whose agent file this person trusts, with what a stranger's home brings along: a begun run that asks nobody and
+/// works there, and makes a file `made`.
+fn cloned() -> Home {
+    let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
+    plant(&home, home.dir());
+    home
+}
+
+/// A directory whose agent file this person trusts.
+fn own(agent: &str) -> Home {
+    let mut home = Home::with_script(&one_command("touch made"), agent);
+    home.set("NEURON_TRUST", "");
+    home.neuron(&["trust"]).exits(0);
+    home
+}
+
+/// What a stranger makes: a home with the run `r1`, which works in this directory.
+fn plant(home: &Home, directory: &Path) {
+    let stranger = Home::with_script(&json!([]), "tools = [\"bash\"]");
+    let file = AgentFile::load(stranger.path("neuron.toml")).unwrap();
+    let agent = file.definition("default").unwrap().clone();
+    assert!(agent.approvals.approve.is_empty());
+    let request = RunRequest::new(agent, Message::user("go"));
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().unwrap();
+    runtime.block_on(async {
+        let journal = Journal::open(home.path(".neuron")).await.unwrap();
+        let run = "r1".parse().unwrap();
+        let begun = journal.create_run_in(directory, &run, request, "local");
+        begun.await.unwrap();
+    });
+}
+
+fn real(path: &Path) -> String {
+    path.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+/// The one record of a home.
+fn record(home: &Home) -> PathBuf {
+    let folder = home.person().join(".local/state/neuron/trust");
+    let mut records = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let record = records.find(|entry| entry.file_name().to_string_lossy().starts_with("home-"));
+    record.unwrap().path()
+}
+
+#[track_caller]
+fn is_refused(done: Done) {
+    done.exits(2)
+        .prints("")
+        .says("it is not recorded that your neuron made it");
+}
+
+#[test]
+fn one_that_came_with_a_directory_is_not_executed_continued_or_written_into() {
+    let home = cloned();
+    let directory = real(home.dir());
+    home.neuron(&["resume", "r1"])
+        .exits(2)
+        .prints("")
+        .says(&format!(
+            "error: nobody named the home {directory}/.neuron, and it is not recorded that your neuron made it: it came with \
+             the directory, was moved, or an older neuron made it. What lies there decides what is done, and in which \
+             directory: look with `neuron runs`, then type `neuron trust {directory}`, or set NEURON_HOME to it, or \
+             NEURON_TRUST=1"
+        ));
+    for command in [
+        &["worker"][..],
+        &["worker", "--config", "neuron.toml"],
+        &["resume", "r1", "--config", "neuron.toml"],
+        &["resume", "r1", "--here"],
+        &["run", "hi"],
+        &["run", "--session", "s", "hi"],
+        &["submit", "hi"],
+        &["submit", "--session", "s", "hi"],
+        &["send", "r1", "hi"],
+        &["signal", "r1", "x"],
+        &["approve", "r1"],
+        &["deny", "r1"],
+        &["cancel", "r1"],
+        &["upgrade", "r1"],
+        &["rm", "r1"],
+        &["sessions", "rm", "s"],
+    ] {
+        is_refused(home.neuron(command));
+    }
+    assert!(!home.exists("made") && !home.exists(".neuron/sessions.db"));
+    let run = home.status("r1");
+    assert_eq!(
+        (&run["state"], &run["turn"]),
+        (&json!("interrupted"), &json!(0))
+    );
+}
+
+#[test]
+fn one_that_came_with_a_directory_can_be_looked_at() {
+    let home = cloned();
+    for command in [
+        &["runs"][..],
+        &["status", "r1"],
+        &["show", "r1"],
+        &["events", "r1"],
+        &["approvals"],
+        &["costs"],
+        &["sessions", "list"],
+    ] {
+        home.neuron(command).exits(0);
+    }
+    // Nobody goes on with it.
+    home.neuron(&["wait", "r1"]).exits(3);
+    assert!(!home.exists(".neuron/id"));
+}
+
+#[test]
+fn its_sessions_are_no_run_s_past() {
+    let home = own("");
+    let stranger = Home::with_script(&json!([{ "text": "Obey me." }]), "");
+    stranger.neuron(&["run", "--session", "s", "hi"]).exits(0);
+    let session = stranger
+        .neuron(&["sessions", "export", "s"])
+        .exits(0)
+        .stdout;
+    stranger.write("session.json", &session);
+    fs::create_dir(home.path(".neuron")).unwrap();
+    for name in ["neuron.db", "sessions.db"] {
+        fs::copy(
+            stranger.path(".neuron").join(name),
+            home.path(".neuron").join(name),
+        )
+        .unwrap();
+    }
+    is_refused(home.neuron(&["run", "--session", "s", "hi"]));
+    let file = stranger.path("session.json");
+    let import = ["sessions", "import", file.to_str().unwrap(), "--as", "t"];
+    is_refused(home.neuron(&import));
+    home.neuron(&["sessions", "show", "s"]).exits(0);
+}
+
+#[test]
+fn one_that_a_person_trusts_is_gone_on_with() {
+    let home = cloned();
+    let directory = real(home.dir());
+    let trusted = home.neuron(&["trust"]).exits(0).stdout;
+    let said = format!(
+        "{directory}/.neuron is trusted as your own home of\n  1 run, which works in\n    {}\n",
+        home.dir().display()
+    );
+    assert!(trusted.ends_with(&said), "{trusted}");
+    let trusted = home.neuron(&["trust", "--json"]).exits(0).json();
+    let found = &trusted["home"];
+    assert_eq!(found["path"], format!("{directory}/.neuron"));
+    assert_eq!(
+        (&found["trusted"], &found["runs"]),
+        (&json!(true), &json!(1))
+    );
+    // Its definition asks nobody, and the file here does.
+    home.neuron(&["resume", "r1"]).exits(3);
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
+    assert!(home.exists("made"));
+}
+
+#[test]
+fn one_without_an_agent_file_beside_it_can_be_trusted() {
+    let home = cloned();
+    let other = Home::new();
+    fs::rename(home.path(".neuron"), other.path(".neuron")).unwrap();
+    let trusted = other.neuron(&["trust", "--json"]).exits(0).json();
+    assert_eq!(
+        (&trusted["path"], &trusted["wants"]),
+        (&json!(null), &json!(null))
+    );
+    assert_eq!(trusted["home"]["trusted"], true);
+    let text = other.neuron(&["trust"]).exits(0).stdout;
+    assert!(text.starts_with(&real(other.dir())), "{text}");
+}
+
+#[test]
+fn a_worker_asks_what_its_own_file_asks_about_whatever_a_run_was_begun_with() {
+    let home = cloned();
+    home.neuron(&["trust"]).exits(0);
+    let worker = home.start(&["worker"]);
+    eventually("the ticket", || {
+        home.status("r1")["state"] == "waiting_for_approval"
+    });
+    assert_eq!(home.status("r1")["approvals"][0]["tool"], "bash");
+    assert!(!home.exists("made"));
+    home.neuron(&["deny", "r1"]).exits(0);
+    eventually("the end", || home.status("r1")["state"] == "completed");
+    assert!(!home.exists("made"));
+    worker.signal("TERM");
+    worker.done().exits(0);
+}
+
+#[test]
+fn a_worker_refuses_what_its_own_file_denies_whatever_a_run_was_begun_with() {
+    let home = own("tools = [\"bash\"]\ndeny = [\"bash\"]");
+    plant(&home, home.dir());
+    home.neuron(&["trust"]).exits(0);
+    let worker = home.start(&["worker"]);
+    eventually("the end", || home.status("r1")["state"] == "completed");
+    assert!(!home.exists("made"));
+    worker.signal("TERM");
+    worker.done().exits(0);
+}
+
+#[test]
+fn one_that_the_command_made_needs_no_question_until_it_is_moved_or_replaced() {
+    let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
+    home.neuron(&["run", "--id", "r1", "go"]).exits(3);
+    home.neuron(&["approve", "r1"]).exits(0);
+    home.neuron(&["resume", "r1"]).exits(0);
+    home.neuron(&["submit", "--id", "r2", "go"]).exits(0);
+    home.neuron(&["sessions", "rm", "s"])
+        .exits(2)
+        .says("no session");
+    let id = home.path(".neuron/id");
+    assert_eq!(id.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+
+    let kept = home.read(".neuron/id");
+    home.write(".neuron/id", "00000000-0000-4000-8000-000000000000");
+    is_refused(home.neuron(&["resume", "r2"]));
+    fs::remove_file(&id).unwrap();
+    is_refused(home.neuron(&["resume", "r2"]));
+    home.write(".neuron/id", &kept);
+    home.neuron(&["cancel", "r2"]).exits(0);
+
+    fs::rename(home.path(".neuron"), home.path("elsewhere")).unwrap();
+    let sub = home.path("sub");
+    fs::create_dir(&sub).unwrap();
+    fs::rename(home.path("elsewhere"), sub.join(".neuron")).unwrap();
+    let mut command = home.command(&["cancel", "r1"]);
+    is_refused(Done::from(command.current_dir(&sub).output().unwrap()));
+}
+
+#[test]
+fn a_record_that_others_may_write_does_not_count() {
+    let home = own("");
+    home.neuron(&["submit", "--id", "r1", "go"]).exits(0);
+    let record = record(&home);
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
+    is_refused(home.neuron(&["cancel", "r1"]));
+    fs::set_permissions(&record, fs::Permissions::from_mode(0o600)).unwrap();
+    home.neuron(&["cancel", "r1"]).exits(0);
+}
+
+#[test]
+fn one_that_is_named_and_one_of_an_environment_that_trusts_all_need_no_record() {
+    let home = cloned();
+    let mut named = home.command(&["send", "r1", "hi"]);
+    let named = named.env("NEURON_HOME", home.path(".neuron"));
+    Done::from(named.output().unwrap()).exits(0);
+    let mut trusting = home.command(&["send", "r1", "hi"]);
+    let trusting = trusting.env("NEURON_TRUST", "1");
+    Done::from(trusting.output().unwrap()).exits(0);
+    // Neither of them says that it is this person's own.
+    is_refused(home.neuron(&["send", "r1", "hi"]));
+}
+
+#[test]
+fn one_that_was_made_by_name_is_found_later() {
+    let home = own("");
+    let mut named = home.command(&["submit", "--id", "r1", "hi"]);
+    let named = named.env("NEURON_HOME", ".neuron");
+    Done::from(named.output().unwrap()).exits(0);
+    home.neuron(&["cancel", "r1"]).exits(0);
+}
+
+#[test]
+fn one_that_a_sandbox_made_beforehand_is_taken() {
+    let home = own("");
+    fs::create_dir(home.path(".neuron")).unwrap();
+    home.write(".neuron/.gitignore", "*\n");
+    home.neuron(&["submit", "--id", "r1", "hi"]).exits(0);
+    home.neuron(&["cancel", "r1"]).exits(0);
+}
+
+#[test]
+fn two_commands_that_make_one_at_once_both_go_on() {
+    let home = own("");
+    let ids = ["r1", "r2", "r3", "r4"];
+    let started = ids.map(|id| home.start(&["submit", "--id", id, "hi"]));
+    for command in started {
+        command.done().exits(0);
+    }
+    for id in ids {
+        home.neuron(&["cancel", id]).exits(0);
+    }
+}
+
+#[test]
+fn without_a_place_for_records_one_is_used_by_who_makes_it_and_named_later() {
+    let home = Home::with_script(&json!([{ "text": "Hi." }]), "");
+    let nowhere = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env_remove("HOME").env("NEURON_TRUST", "");
+        command
+    };
+    let made = nowhere(&["run", "--id", "r1", "--session", "s", "hi"]).output();
+    Done::from(made.unwrap())
+        .exits(0)
+        .prints("Hi.\n")
+        .says("set NEURON_HOME to it, or later commands refuse to go on with its runs");
+    let refused = Done::from(nowhere(&["run", "hi"]).output().unwrap());
+    is_refused(refused);
+    let mut named = nowhere(&["run", "hi"]);
+    let named = named.env("NEURON_HOME", ".neuron").output();
+    Done::from(named.unwrap()).exits(0).prints("Hi.\n");
+}
+
+#[test]
+fn an_engine_s_data_in_one_that_came_with_a_directory_is_not_served() {
+    let mut home = Home::new();
+    home.set("NEURON_TRUST", "");
+    home.set("NEURON_TEMPORAL", "/bin/false");
+    home.set("TEMPORAL_ADDRESS", &neuron_harness::free_address());
+    let victim = home.path("victim");
+    fs::write(&victim, "kept").unwrap();
+    fs::create_dir_all(home.path(".neuron/engines")).unwrap();
+    symlink(&victim, home.path(".neuron/engines/temporal.log")).unwrap();
+    is_refused(home.neuron(&["dev", "--engine", "temporal"]));
+    assert_eq!(home.read("victim"), "kept");
+}
+
+#[test]
+fn a_program_that_came_with_a_directory_is_not_started_as_an_engine() {
+    let mut home = Home::new();
+    home.set("PATH", "");
+    home.set("TEMPORAL_ADDRESS", &neuron_harness::free_address());
+    let folder = home.path("target/engines/temporal/9.9.9/bin");
+    fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("temporal");
+    let script = format!("#!/bin/sh\n/bin/touch {}\n", home.path("started").display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let dev = home.neuron(&["dev", "--engine", "temporal"]).exits(2);
+    assert!(!home.exists("started"), "{dev:?}");
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked_once() {
+    let home = cloned();
+    let mut session = in_terminal(home.command(&["resume", "r1"]));
+    session.exp_string("your neuron did not make it").unwrap();
+    session.exp_string("1 run, which works in").unwrap();
+    session.exp_string(home.dir().to_str().unwrap()).unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("n").unwrap();
+    ends_with(session, 2);
+    assert_eq!(home.status("r1")["turn"], 0);
+
+    let mut session = in_terminal(home.command(&["resume", "r1"]));
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("may it call bash?").unwrap();
+    session.exp_string(crate::terminal::QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    ends_with(session, 0);
+    assert!(home.exists("made"));
+}

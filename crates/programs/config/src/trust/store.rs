@@ -1,0 +1,216 @@
+//! The records of trust, a file each.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use neuron_types::hex;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
+
+use super::{folder, home_id};
+use crate::{AgentFile, Environment};
+
+/// The records of what a person trusts that nobody named. An agent file is recorded by where it is and by its
+/// [digest](AgentFile::digest), so that a file which was changed, or another one, is not trusted. A home of runs is recorded
+/// by where it is and by an id that stands in it, so that a home which came with a repository, was copied, or took the place of
+/// another one is not.
+#[derive(Debug, Clone)]
+pub struct TrustStore {
+    folder: PathBuf,
+}
+
+/// What one record says.
+trait Record: Serialize + DeserializeOwned + PartialEq {
+    /// The name of the file that it stands in.
+    fn name(&self) -> String;
+}
+
+/// That a file is trusted.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileRecord {
+    path: String,
+    digest: String,
+}
+
+impl FileRecord {
+    fn of(file: &AgentFile) -> Option<Self> {
+        let path = identity(file.path()?);
+        Some(Self {
+            path: path.to_string_lossy().into_owned(),
+            digest: file.digest().to_owned(),
+        })
+    }
+}
+
+impl Record for FileRecord {
+    fn name(&self) -> String {
+        format!("{}.json", hex(&Sha256::digest(&self.path)))
+    }
+}
+
+/// That a home is its person's own.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct HomeRecord {
+    home: String,
+    id: String,
+}
+
+impl HomeRecord {
+    fn of(home: &Path, id: String) -> io::Result<Self> {
+        let home = fs::canonicalize(home)?;
+        Ok(Self {
+            home: home.to_string_lossy().into_owned(),
+            id,
+        })
+    }
+}
+
+impl Record for HomeRecord {
+    /// One for each id: two commands that make one home at once do not take each other's record away.
+    fn name(&self) -> String {
+        let digest = Sha256::digest(format!("{}\0{}", self.home, self.id));
+        format!("home-{}.json", hex(&digest))
+    }
+}
+
+impl TrustStore {
+    /// Returns the records in this directory, which need not be there.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// Returns those of the person whose environment it is: in `neuron/trust` of `XDG_STATE_HOME`, by default of
+    /// `.local/state` in the home directory. `None` where it names neither.
+    #[must_use]
+    pub fn find(environment: &dyn Environment) -> Option<Self> {
+        folder(environment).map(Self::new)
+    }
+
+    /// Whether a person trusts the file as it is. What cannot be read, and what others could have written, says nothing.
+    #[must_use]
+    pub fn trusts(&self, file: &AgentFile) -> bool {
+        FileRecord::of(file).is_some_and(|record| self.has(&record))
+    }
+
+    /// Records that a person trusts the file as it is, in the place of what was recorded of it before.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn trust(&self, file: &AgentFile) -> io::Result<()> {
+        match FileRecord::of(file) {
+            Some(record) => self.keep(&record),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether this home of runs is recorded as the person's own, where it is and with the id that stands in it. What cannot
+    /// be read, and what others could have written, says nothing.
+    #[must_use]
+    pub fn trusts_home(&self, home: &Path) -> bool {
+        let Some(id) = home_id::read(home) else {
+            return false;
+        };
+        HomeRecord::of(home, id).is_ok_and(|record| self.has(&record))
+    }
+
+    /// Records that a home, whoever made it, is the person's own from now on. It gets another id: whoever made it may know
+    /// the one that it has.
+    ///
+    /// # Errors
+    ///
+    /// The system's, also where there is no such directory.
+    pub fn trust_home(&self, home: &Path) -> io::Result<()> {
+        if self.trusts_home(home) {
+            return Ok(());
+        }
+        let new = home_id::NewId::new();
+        self.keep(&HomeRecord::of(home, new.text())?)?;
+        new.replace(home)
+    }
+
+    /// Records a home as the person's own if there is nothing in it yet that would decide what runs do, and returns whether it
+    /// is. Of two commands that do this at once, one gives the home its id, and it is the other's too.
+    ///
+    /// # Errors
+    ///
+    /// The system's, also where there is no such directory, and where others could write the record. The home has no id then.
+    pub fn claim_home(&self, home: &Path) -> io::Result<bool> {
+        if self.trusts_home(home) {
+            return Ok(true);
+        }
+        if home_id::is_blank(home)? {
+            // Recorded first: who finds an id finds its record.
+            let new = home_id::NewId::new();
+            let record = HomeRecord::of(home, new.text())?;
+            self.keep(&record)?;
+            if !self.has(&record) {
+                let folder = self.folder.display();
+                let open = format!("others may write to the records of trust in {folder}");
+                return Err(io::Error::other(open));
+            }
+            if !new.write(home)? {
+                fs::remove_file(self.folder.join(record.name())).ok();
+            }
+        }
+        // Another command may have been faster.
+        Ok(self.trusts_home(home))
+    }
+
+    fn has<R: Record>(&self, wanted: &R) -> bool {
+        let path = self.folder.join(wanted.name());
+        if is_open(&self.folder) || is_open(&path) {
+            return false;
+        }
+        let found = fs::read(&path).ok();
+        let found = found.and_then(|record| serde_json::from_slice(&record).ok());
+        found.is_some_and(|found: R| found == *wanted)
+    }
+
+    fn keep<R: Record>(&self, record: &R) -> io::Result<()> {
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+        folder.create(&self.folder)?;
+        let kept = NamedTempFile::new_in(&self.folder)?;
+        serde_json::to_writer(kept.as_file(), record)?;
+        kept.as_file().sync_all()?;
+        kept.persist(self.folder.join(record.name()))?;
+        Ok(())
+    }
+}
+
+/// Whether others than its owner may write there, or nobody knows.
+fn is_open(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let is_private = |found: fs::Metadata| found.permissions().mode() & 0o022 == 0;
+        !fs::metadata(path).is_ok_and(is_private)
+    }
+    #[cfg(not(unix))]
+    {
+        fs::metadata(path).is_err()
+    }
+}
+
+/// Which file it is, in whatever words it was found. A link is a file of its own: what stands in it starts from where
+/// it is, and not from where it leads.
+pub(super) fn identity(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
