@@ -268,9 +268,11 @@ impl CliError {
     /// What the process exits with.
     pub(crate) fn exit(&self) -> Exit {
         if self.is_broken_pipe() {
-            Exit::Done
-        } else {
-            Exit::Usage
+            return Exit::Done;
+        }
+        match self {
+            Self::NotTaken { .. } => Exit::RunFailed,
+            _ => Exit::Usage,
         }
     }
 }

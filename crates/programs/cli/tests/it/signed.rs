@@ -151,7 +151,7 @@ fn a_worker_without_approvers_takes_no_decision_of_a_run_that_began_under_some()
     home.neuron(&[&["approve", "r1", "--as", "ada"], &keyless[..]].concat())
         .exits(0);
     home.neuron(&[&["resume", "r1"], &keyless[..]].concat())
-        .exits(1)
+        .exits(2)
         .says("this worker knows no approvers");
     assert!(!home.exists("made"));
     assert_eq!(home.status("r1")["state"], "interrupted");
