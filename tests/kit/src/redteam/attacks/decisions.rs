@@ -172,6 +172,8 @@ async def main():
 asyncio.run(main())
 PYTHON
 )
+# Once it has failed, it fails for a reason.
+[ "$tries" -gt 99 ] || tries=2
 for try in $(seq $tries); do
     "$python" -c "$strange" "$temporal_address" "$queue" "$work/decided-$name" "$name-$try" && break
 done"#,
