@@ -308,6 +308,8 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
         ("ls -l", Some("bash(command=ls *)")),
         ("cat src/x", Some("bash(command=cat *)")),
         ("git push; ls", None),
+        ("git add *", None),
+        ("git add *.rs", Some("bash(command=git add *)")),
         ("sh -c 'x y'", Some("bash(command=sh *)")),
         ("'a b' c", None),
         ("$x", None),
