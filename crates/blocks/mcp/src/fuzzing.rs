@@ -80,7 +80,7 @@ fn check_result(result: ServerResult) {
             let is_told = !output.content.is_empty() || output.structured_content.is_none();
             assert!(is_told, "{output:?}");
             check_kept(&output);
-            check_sent(output);
+            check_sent(&output);
         }
         ServerResult::GetPromptResult(prompt) => {
             for message in prompt.messages {
@@ -143,11 +143,11 @@ fn check_form(form: &FormRequest) {
 }
 
 /// What is sent on as a server of ours sends it says the same, where it is text.
-fn check_sent(output: ToolOutput) {
+fn check_sent(output: &ToolOutput) {
     let is_text = |item: &ContentItem| matches!(item, ContentItem::Text(_));
     if output.content.iter().all(is_text) {
         let sent = content::result(output.clone());
-        assert_eq!(content::output(sent), output);
+        assert_eq!(content::output(sent), *output);
     }
 }
 

@@ -98,7 +98,7 @@ fn journal() -> Result<Connection, JournalError> {
         let status = RunStatus::new(run_id, "local", "agent", DateTime::UNIX_EPOCH);
         serde_json::to_string(&status)
     });
-    let status = status.map_or_else(|_| Ok(String::new()), |status| status)?;
+    let status = status.unwrap_or_else(|_| Ok(String::new()))?;
     journal.execute(
         "INSERT INTO runs (run, run_id, engine, created_at, input, version) VALUES (1, 'run', 'local', 0, '{}', 6)",
         [],
