@@ -260,3 +260,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_with_control_characters_is_not_shown() {
+    let said = problems("a\u{1b}[31m = 1\na\u{1b}[31m = 2\n");
+    assert!(
+        !said.replace('\n', "").contains(char::is_control),
+        "{said:?}"
+    );
+}
