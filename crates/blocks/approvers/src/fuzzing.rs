@@ -64,7 +64,12 @@ pub fn check_decision(input: &[u8]) {
 }
 
 fn is_known(line: &str) -> bool {
-    let word = |line: &str| line.split_ascii_whitespace().nth(1).map(ToOwned::to_owned);
+    let word = |line: &str| {
+        line.trim()
+            .split_ascii_whitespace()
+            .nth(1)
+            .map(ToOwned::to_owned)
+    };
     let mut known = [ADA].into_iter().chain(MALLORY);
     known.any(|known| word(known) == word(line))
 }

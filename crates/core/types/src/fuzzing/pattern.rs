@@ -83,16 +83,9 @@ fn check_call(pattern: &CallPattern<'_>, call: &JudgedCall<'_>) {
 }
 
 fn check_prefix(call: &JudgedCall<'_>) {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let Some(prefix) = call.prefix().filter(|_| !call.tool().is_empty()) else {
+    let Some(prefix) = call.prefix() else {
         return;
     };
-    let names = call.input().as_object();
-    let mut names = names.into_iter().flatten().map(|(name, _)| name);
-    // Others cannot be said in a pattern.
-    if !call.tool().chars().all(is_plain) || !names.all(|name| name.chars().all(is_plain)) {
-        return;
-    }
     let pattern = CallPattern::parse(&prefix);
     let allows = pattern.is_some_and(|pattern| pattern.allows(call));
     assert!(allows, "{prefix} {call:?}");

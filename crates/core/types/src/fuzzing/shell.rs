@@ -56,7 +56,12 @@ pub fn check_shell(input: &[u8]) {
         && program.chars().all(is_plain)
     {
         let hit = script.hit(&format!("{program} *"));
-        assert_eq!(hit, Certainty::Yes, "{program} {text:?}");
+        // What the shell makes of a `*` may be no word.
+        let expected = match read.iter().all(Option::is_some) {
+            true => Certainty::Yes,
+            false => Certainty::Maybe,
+        };
+        assert!(hit >= expected, "{program} {text:?}");
     }
 }
 

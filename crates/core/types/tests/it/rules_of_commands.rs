@@ -327,6 +327,20 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
     }
 }
 
+#[test]
+fn no_prefix_is_offered_that_a_pattern_cannot_say() {
+    for (tool, name) in [("bash", ""), ("bash", "a=b"), ("ba*", "a"), ("ba(sh", "a")] {
+        let definition = ToolDefinition {
+            name: tool.to_owned(),
+            arguments: [(name.to_owned(), ArgumentKind::ShellCommand)].into(),
+            ..ToolDefinition::default()
+        };
+        let input = json!({ name: "git push" });
+        let call = JudgedCall::new(tool, &input, Some(&definition), None);
+        assert_eq!(call.prefix(), None, "{tool} {name}");
+    }
+}
+
 /// A word in one of the ways in which it may be written.
 fn respelled(word: &str, choices: &[u8]) -> String {
     let mut text = String::new();

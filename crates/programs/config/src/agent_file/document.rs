@@ -3,7 +3,6 @@
 
 use std::{ops::Range, path::Path};
 
-use neuron_types::is_control;
 use toml::{
     Spanned,
     de::{DeArray, DeTable, DeValue},
@@ -44,7 +43,6 @@ impl<'t> Part<'t> {
             let name = text
                 .get(span.clone())
                 .filter(|name| message == "duplicate key" && !looks_like_a_key(name))
-                .filter(|name| !name.contains(is_control))
                 .map(|name| format!(" {name}"))
                 .unwrap_or_default();
             let message = format!("this is not valid TOML: {message}{name}");

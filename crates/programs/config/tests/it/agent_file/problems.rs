@@ -262,10 +262,12 @@ proptest! {
 }
 
 #[test]
-fn a_name_with_control_characters_is_not_shown() {
-    let said = problems("a\u{1b}[31m = 1\na\u{1b}[31m = 2\n");
-    assert!(
-        !said.replace('\n', "").contains(char::is_control),
-        "{said:?}"
-    );
+fn no_message_has_control_characters() {
+    for text in [
+        "a\u{1b}[31m = 1\na\u{1b}[31m = 2\n",
+        "[agents.a]\nmodel = \"demo/demo\"\nmax_tokens = 8000\u{1c}\n",
+    ] {
+        let said = problems(text).replace('\n', "");
+        assert!(!said.contains(char::is_control), "{said:?}");
+    }
 }
