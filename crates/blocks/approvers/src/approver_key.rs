@@ -101,11 +101,15 @@ impl ApproverKey {
             });
         }
         let key = words.next().ok_or(KeyError::Unreadable { source: None })?;
-        let key = PublicKey::from_openssh(&format!("{kind} {key}")).map_err(|source| {
-            KeyError::Unreadable {
-                source: Some(source),
-            }
-        })?;
+        let written = format!("{kind} {key}");
+        let unreadable = |source| KeyError::Unreadable {
+            source: Some(source),
+        };
+        let key = PublicKey::from_openssh(&written).map_err(unreadable)?;
+        // The library takes lengths that are not those of what follows, and OpenSSH does not.
+        if key.to_openssh().map_err(unreadable)? != written {
+            return Err(KeyError::Unreadable { source: None });
+        }
         Self::of(key.key_data().clone())
     }
 

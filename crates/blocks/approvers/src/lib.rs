@@ -4,6 +4,8 @@ mod approver_key;
 mod approvers;
 mod approvers_error;
 mod decision;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod signature;
 mod signing;
 mod statement;

@@ -3,6 +3,8 @@
 #[cfg(feature = "protocol")]
 mod client;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handler;
 mod notice;
 #[cfg(feature = "protocol")]

@@ -3,8 +3,9 @@
 //! The input of a decoder of streams begins with one byte that says how long the chunks are in which the
 //! rest comes.
 
-use std::{collections::VecDeque, fs, io, path::Path};
+use std::collections::VecDeque;
 
+pub use neuron_types::fuzzing::replay;
 use neuron_types::{CompletionResponse, StreamEvent};
 
 use crate::{Assemble, EventDecoder, EventTooLarge, Progress};
@@ -92,20 +93,6 @@ pub fn check_answer(answer: Option<CompletionResponse>) {
     let written = serde_json::to_vec(&answer);
     let read = written.and_then(|written| serde_json::from_slice(&written));
     assert_eq!(read.ok(), Some(answer));
-}
-
-/// Gives every file of a corpus to a check, and returns how many there are.
-///
-/// # Errors
-///
-/// The folder or a file cannot be read.
-pub fn replay(corpus: &Path, check: impl Fn(&[u8])) -> io::Result<usize> {
-    let mut count = 0;
-    for file in fs::read_dir(corpus)? {
-        check(&fs::read(file?.path())?);
-        count += 1;
-    }
-    Ok(count)
 }
 
 fn chunked(input: &[u8]) -> Option<(usize, &[u8])> {

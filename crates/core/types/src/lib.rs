@@ -4,6 +4,8 @@ mod agent;
 mod context;
 mod door;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod hex;
 mod hook;
 mod json;

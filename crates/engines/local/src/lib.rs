@@ -2,6 +2,8 @@
 
 mod agent;
 mod flight;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod journal;
 mod memory;
 mod sessions;

@@ -2,6 +2,8 @@
 
 mod agent_file;
 mod demo;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod script;
 mod trust;
 

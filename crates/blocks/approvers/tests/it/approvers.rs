@@ -1,6 +1,6 @@
 use std::slice;
 
-use neuron_approvers::{ApproverEntry, ApproverKey, Approvers};
+use neuron_approvers::{ApproverEntry, ApproverKey, Approvers, KeyError};
 
 use crate::support::{entry, line, private};
 
@@ -52,6 +52,15 @@ fn a_key_is_the_same_whatever_stands_around_it() {
         private(1).fingerprint(Default::default()).to_string()
     );
     assert!(!parsed.is_hardware());
+}
+
+#[test]
+fn a_key_whose_lengths_are_wrong_is_none() {
+    let key = line(&private(1));
+    let longer = key.replace("AAAAC3NzaC1lZDI1NTE5AAAA", "AAAAC3NzaC1lZDI1NTE5AARA");
+    assert_ne!(longer, key);
+    let error = ApproverKey::parse(&longer).unwrap_err();
+    assert!(matches!(error, KeyError::Unreadable { .. }), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod agent;
 mod approvers;
+mod corpus;
 mod hardware;
 mod judge;
 mod key_file;

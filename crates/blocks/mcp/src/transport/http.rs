@@ -87,19 +87,7 @@ impl HttpClient {
     }
 
     fn takes(&self, event: &Sse) -> bool {
-        #[derive(Deserialize)]
-        struct Head {
-            id: Option<IgnoredAny>,
-            method: Option<IgnoredAny>,
-        }
-        let head = event.data.as_deref().map(serde_json::from_str::<Head>);
-        let is_answer = matches!(
-            head,
-            Some(Ok(Head {
-                id: Some(_),
-                method: None
-            }))
-        );
+        let is_answer = event.data.as_deref().is_some_and(is_answer);
         if is_answer {
             self.unasked.store(0, Ordering::Relaxed);
             return true;
@@ -205,6 +193,23 @@ impl StreamableHttpClient for HttpClient {
             .await?;
         Ok(self.counted(events))
     }
+}
+
+/// Whether the data of an event answers something.
+pub(crate) fn is_answer(data: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        id: Option<IgnoredAny>,
+        method: Option<IgnoredAny>,
+    }
+    let head = serde_json::from_str::<Head>(data);
+    matches!(
+        head,
+        Ok(Head {
+            id: Some(_),
+            method: None
+        })
+    )
 }
 
 /// The id of the question with which the protocol begins as of 2026-07-28.

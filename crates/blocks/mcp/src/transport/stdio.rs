@@ -91,7 +91,7 @@ impl StdioTransport {
 }
 
 /// What a line is.
-enum Line {
+pub(crate) enum Line {
     Message(Box<ServerJsonRpcMessage>),
     /// Nothing that is meant for us.
     Noise,
@@ -99,7 +99,7 @@ enum Line {
     Nonsense(String),
 }
 
-fn parse(line: &[u8]) -> Line {
+pub(crate) fn parse(line: &[u8]) -> Line {
     let line = line.trim_ascii();
     if line.first() != Some(&b'{') {
         return Line::Noise;

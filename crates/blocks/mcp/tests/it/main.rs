@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod corpus;
 mod everything;
 mod everything_http;
 mod filesystem;

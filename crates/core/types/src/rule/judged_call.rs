@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
-    ArgumentKind, Certainty, ToolDefinition,
+    ArgumentKind, CallPattern, Certainty, ToolDefinition,
     rule::{glob::fits, path::CallPath, shell::Script},
 };
 
@@ -129,7 +129,11 @@ impl<'a> JudgedCall<'a> {
                 })?
             }
         };
-        Some(format!("{}({name}={value})", self.tool))
+        let text = format!("{}({name}={value})", self.tool);
+        // Other names of tools and arguments cannot be said.
+        let pattern = CallPattern::parse(&text)?;
+        let is_said = pattern.names_tool() && pattern.allows(self);
+        is_said.then_some(text)
     }
 }
 

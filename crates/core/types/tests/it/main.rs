@@ -11,6 +11,7 @@ mod agent_options;
 mod approval_rules;
 mod canonical;
 mod cli_contract;
+mod corpus;
 mod durable_context;
 mod evaluated_arguments;
 mod fingerprint;

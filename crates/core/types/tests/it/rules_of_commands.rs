@@ -308,6 +308,8 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
         ("ls -l", Some("bash(command=ls *)")),
         ("cat src/x", Some("bash(command=cat *)")),
         ("git push; ls", None),
+        ("git add *", None),
+        ("git add *.rs", Some("bash(command=git add *)")),
         ("sh -c 'x y'", Some("bash(command=sh *)")),
         ("'a b' c", None),
         ("$x", None),
@@ -322,6 +324,20 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
                 "{command}"
             );
         }
+    }
+}
+
+#[test]
+fn no_prefix_is_offered_that_a_pattern_cannot_say() {
+    for (tool, name) in [("bash", ""), ("bash", "a=b"), ("ba*", "a"), ("ba(sh", "a")] {
+        let definition = ToolDefinition {
+            name: tool.to_owned(),
+            arguments: [(name.to_owned(), ArgumentKind::ShellCommand)].into(),
+            ..ToolDefinition::default()
+        };
+        let input = json!({ name: "git push" });
+        let call = JudgedCall::new(tool, &input, Some(&definition), None);
+        assert_eq!(call.prefix(), None, "{tool} {name}");
     }
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod conformance;
+mod corpus;
 mod journal;
 mod local;
 mod room;

@@ -9,5 +9,6 @@
 )]
 
 mod agent_file;
+mod corpus;
 mod models;
 mod times;

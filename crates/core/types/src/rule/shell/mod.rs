@@ -4,7 +4,7 @@ mod command;
 mod document;
 mod evaluated;
 mod program;
-mod reader;
+pub(crate) mod reader;
 mod script;
 mod word;
 

@@ -103,10 +103,12 @@ impl Script {
         let rest = plain.next().flatten();
         let rest = rest.filter(|word| word.chars().next().is_some_and(|c| c.is_ascii_alphabetic()));
         let rest = rest.filter(|word| !word.contains(['/', '.']));
-        Some(match rest {
+        let prefix = match rest {
             Some(argument) => format!("{program} {argument} *"),
             None => format!("{program} *"),
-        })
+        };
+        // `*` in the place of the second argument may be none, and the pattern does not say so.
+        self.is_covered(&prefix).then_some(prefix)
     }
 }
 

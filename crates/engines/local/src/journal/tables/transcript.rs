@@ -31,7 +31,7 @@ impl Journal {
     }
 }
 
-fn known_steps(connection: &Connection, run: i64) -> Result<KnownSteps, JournalError> {
+pub(crate) fn known_steps(connection: &Connection, run: i64) -> Result<KnownSteps, JournalError> {
     let mut known = KnownSteps::default();
     let mut statement = connection.prepare_cached(
         "SELECT kind, fingerprint, result FROM entries \

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use neuron_types::is_control;
+
 /// One thing that is wrong in an agent file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -76,7 +78,8 @@ impl<'t> Problems<'t> {
 
     /// Notes a problem. The same one at the same place is noted once.
     pub(crate) fn add(&self, offset: usize, message: impl Into<String>) {
-        let message = message.into();
+        // Numbers and names stand in it as they were written, and a terminal is not to obey them.
+        let message = message.into().replace(is_control, "\u{fffd}");
         let problem = match self.source(offset) {
             Some(source) => Problem {
                 path: source.path.clone(),

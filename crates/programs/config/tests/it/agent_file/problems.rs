@@ -260,3 +260,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_message_has_control_characters() {
+    for text in [
+        "a\u{1b}[31m = 1\na\u{1b}[31m = 2\n",
+        "[agents.a]\nmodel = \"demo/demo\"\nmax_tokens = 8000\u{1c}\n",
+    ] {
+        let said = problems(text).replace('\n', "");
+        assert!(!said.contains(char::is_control), "{said:?}");
+    }
+}
