@@ -4,32 +4,13 @@ mod home;
 mod home_id;
 mod store;
 
-use std::path::PathBuf;
-
-use crate::{AgentFile, AgentFileError, Environment, ProcessEnvironment};
+use crate::{AgentFile, AgentFileError, Environment};
 
 pub use home::{HomeTrust, home_trust};
-pub use store::TrustStore;
+pub use store::{TrustStore, trust_store_path};
 
 /// The variable whose value `1` trusts every agent file and every home that is found.
 pub const TRUST_VARIABLE: &str = "NEURON_TRUST";
-
-/// Returns the directory of the records of trust. Nothing that an agent does may write there: it would trust itself.
-/// `None` where the environment names no home directory.
-#[must_use]
-pub fn trust_store_path() -> Option<PathBuf> {
-    folder(&ProcessEnvironment)
-}
-
-fn folder(environment: &dyn Environment) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        let path = environment.variable(name).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
-    };
-    let state = absolute("XDG_STATE_HOME");
-    let state = state.or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    Some(state?.join("neuron/trust"))
-}
 
 fn trusts_all(environment: &dyn Environment) -> bool {
     environment.variable(TRUST_VARIABLE).as_deref() == Some("1")

@@ -10,8 +10,25 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use super::{folder, home_id};
-use crate::{AgentFile, Environment};
+use super::home_id;
+use crate::{AgentFile, Environment, ProcessEnvironment};
+
+/// Returns the directory of the records of trust. Nothing that an agent does may write there: it would trust itself.
+/// `None` where the environment names no home directory.
+#[must_use]
+pub fn trust_store_path() -> Option<PathBuf> {
+    folder(&ProcessEnvironment)
+}
+
+fn folder(environment: &dyn Environment) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = environment.variable(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let state = absolute("XDG_STATE_HOME");
+    let state = state.or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    Some(state?.join("neuron/trust"))
+}
 
 /// The records of what a person trusts that nobody named. An agent file is recorded by where it is and by its
 /// [digest](AgentFile::digest), so that a file which was changed, or another one, is not trusted. A home of runs is recorded
