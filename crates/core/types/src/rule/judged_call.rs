@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
-    ArgumentKind, CallPattern, Certainty, ToolDefinition,
+    ArgumentKind, Certainty, ToolDefinition,
     rule::{glob::fits, path::CallPath, shell::Script},
 };
 
@@ -107,10 +107,9 @@ impl<'a> JudgedCall<'a> {
         }
     }
 
-    /// A pattern for calls like this one: `TOOL(ARGUMENT=VALUE)` with the program of its command, or the directory of its
-    /// path; `None` where it has no such argument, or several, or a pattern cannot say it.
-    #[must_use]
-    pub fn prefix(&self) -> Option<String> {
+    /// The argument that says what calls like this one have in common, and a pattern of that: the program of its command, or
+    /// the directory of its path. `None` where it has no such argument, or several.
+    pub(crate) fn common(&self) -> Option<(&str, String)> {
         let mut forms = self.forms.iter();
         let (Some((name, form)), None) = (forms.next(), forms.next()) else {
             return None;
@@ -129,11 +128,7 @@ impl<'a> JudgedCall<'a> {
                 })?
             }
         };
-        let text = format!("{}({name}={value})", self.tool);
-        // Other names of tools and arguments cannot be said.
-        let pattern = CallPattern::parse(&text)?;
-        let is_said = pattern.names_tool() && pattern.allows(self);
-        is_said.then_some(text)
+        Some((name, value))
     }
 }
 

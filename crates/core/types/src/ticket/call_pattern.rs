@@ -99,3 +99,17 @@ impl<'a> CallPattern<'a> {
         !self.tool.contains(['*', '?'])
     }
 }
+
+impl JudgedCall<'_> {
+    /// A pattern for calls like this one: `TOOL(ARGUMENT=VALUE)` with the program of its command, or the directory of its
+    /// path; `None` where it has no such argument, or several, or a pattern cannot say it.
+    #[must_use]
+    pub fn prefix(&self) -> Option<String> {
+        let (name, value) = self.common()?;
+        let text = format!("{}({name}={value})", self.tool());
+        // Other names of tools and arguments cannot be said.
+        let pattern = CallPattern::parse(&text)?;
+        let is_said = pattern.names_tool() && pattern.allows(self);
+        is_said.then_some(text)
+    }
+}
