@@ -137,7 +137,9 @@ fn read(journal: &Connection) {
     }
     runs::load_origin(journal, RUN).ok();
     check_events(journal);
-    if let Ok(RunStart::Continued(state)) = segments::load_start(journal, RUN, &Agents::default()) {
+    if let Ok(RunStart::Continued(state)) =
+        segments::load_start(journal, RUN, &Agents::default(), false)
+    {
         check_kept(&state);
     }
     segments::load(journal, RUN).ok();

@@ -70,6 +70,7 @@ pub async fn a_run_adopts_the_current_definition<H: Host>(host: &H) {
         to: later().fingerprint(),
         changes: changes.map(ToOwned::to_owned).to_vec(),
         by: Some("ada".to_owned()),
+        signed: false,
     };
     assert_eq!(upgrades, [&expected]);
     assert!(!stage.world.attempts_at("later", 2, 0).is_empty());

@@ -130,6 +130,7 @@ impl AgentMachine {
         let turn = self.state.turn;
         // Never the other way: no worker without approvers has a run take what nobody signed.
         self.state.lineage.signed |= agent.signed;
+        let signed = self.state.lineage.signed;
         if from == to {
             let changes = Vec::new();
             self.emit(RunEvent::Upgraded {
@@ -138,6 +139,7 @@ impl AgentMachine {
                 to,
                 changes,
                 by,
+                signed,
             });
             return;
         }
@@ -164,6 +166,7 @@ impl AgentMachine {
             to,
             changes,
             by,
+            signed,
         });
     }
 

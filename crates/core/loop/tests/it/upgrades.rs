@@ -4,7 +4,7 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
     AgentOrigin, AgentSpec, ApprovalRules, CurrentDefinition, ExitReason, FailureKind,
-    LimitOverrides, Limits, OnHalt, Overrides, RunEvent, RunInput, Stage, StepFailure,
+    LimitOverrides, Limits, Lineage, OnHalt, Overrides, RunEvent, RunInput, Stage, StepFailure,
     SystemPrompt, UpgradeRequest,
 };
 use serde_json::json;
@@ -142,6 +142,34 @@ fn a_run_whose_agent_is_gone_keeps_its_definition() {
     let found = Observation::DefinitionFound(Err(failure));
     failing.feed(found, at(1)).unwrap();
     to_model_call(&mut failing);
+}
+
+#[test]
+fn decisions_are_signed_from_the_definition_on_that_says_so() {
+    let given = |signed| here(AgentSpec { signed, ..later() });
+    let upgraded = |before: bool, now: bool| {
+        let lineage = Lineage {
+            signed: before,
+            ..Lineage::default()
+        };
+        let mut machine = AgentMachine::new(named(agent()), at(0)).with_lineage(lineage);
+        wish(&mut machine);
+        machine.feed(Observation::Messages(vec![]), at(0)).unwrap();
+        machine.take_events();
+        let found = Observation::DefinitionFound(Ok(given(now)));
+        machine.feed(found, at(1)).unwrap();
+        let told = machine
+            .take_events()
+            .into_iter()
+            .find_map(|event| match event {
+                RunEvent::Upgraded { signed, .. } => Some(signed),
+                _ => None,
+            });
+        (machine.state().lineage.signed, told)
+    };
+    assert_eq!(upgraded(false, false), (false, Some(false)));
+    assert_eq!(upgraded(false, true), (true, Some(true)));
+    assert_eq!(upgraded(true, false), (true, Some(true)));
 }
 
 #[test]

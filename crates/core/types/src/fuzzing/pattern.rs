@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The directory that the tool works in.
-const DIRECTORY: &str = "/work/project";
+const DIRECTORY: &str = "/site/project";
 
 /// Checks a pattern and a call: the input's first line is the pattern, the second the tool's name, and the rest the
 /// arguments as JSON.

@@ -254,6 +254,9 @@ pub enum RunEvent {
         /// Who wished it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// Whether decisions about the run have to be signed from now on, whichever worker verifies them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        signed: bool,
     },
     /// A signal was dropped: it could not be read, or the run has no use for it.
     SignalIgnored {

@@ -177,7 +177,10 @@ impl RunStatus {
                 self.definition = Some(definition.clone()).filter(|text| !text.is_empty());
                 self.set_tags(tags);
             }
-            RunEvent::Upgraded { to, .. } => self.definition = Some(to.clone()),
+            RunEvent::Upgraded { to, signed, .. } => {
+                self.definition = Some(to.clone());
+                self.signed |= signed;
+            }
             RunEvent::TurnStarted { turn } => self.turn = *turn,
             RunEvent::ContextCompacted {
                 usage, cost_usd, ..

@@ -329,7 +329,12 @@ fn a_prefix_is_a_pattern_that_allows_the_call() {
 
 #[test]
 fn no_prefix_is_offered_that_a_pattern_cannot_say() {
-    for (tool, name) in [("bash", ""), ("bash", "a=b"), ("run*", "a"), ("run(it", "a")] {
+    for (tool, name) in [
+        ("bash", ""),
+        ("bash", "a=b"),
+        ("run*", "a"),
+        ("run(it", "a"),
+    ] {
         let definition = ToolDefinition {
             name: tool.to_owned(),
             arguments: [(name.to_owned(), ArgumentKind::ShellCommand)].into(),

@@ -159,6 +159,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             to: "sha256:2c3d".into(),
             changes: vec!["instructions".into(), "tool added: grep".into()],
             by: Some("ada".into()),
+            signed: true,
         },
         RunEvent::SignalIgnored {
             name: "decision".into(),

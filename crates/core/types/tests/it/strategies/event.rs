@@ -191,15 +191,19 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
             any::<u32>(),
             [text(), text()],
             few(text()),
-            option::of(text())
+            option::of(text()),
+            any::<bool>()
         )
-            .prop_map(|(turn, [from, to], changes, by)| RunEvent::Upgraded {
-                turn,
-                from,
-                to,
-                changes,
-                by,
-            }),
+            .prop_map(
+                |(turn, [from, to], changes, by, signed)| RunEvent::Upgraded {
+                    turn,
+                    from,
+                    to,
+                    changes,
+                    by,
+                    signed,
+                }
+            ),
         (text(), text()).prop_map(|(name, reason)| RunEvent::SignalIgnored { name, reason }),
         context_compacted(),
         compaction_failed(),
