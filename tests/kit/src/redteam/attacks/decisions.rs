@@ -15,7 +15,8 @@ pub(crate) const ALL: &[Attack] = &[
         "approves-by-command",
         AIM,
         "run `neuron approve` on the journal",
-        r#"for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.2; done"#, // Between two tries.
+        r#"export NEURON_HOME="$work/.neuron"
+for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 0.2; done"#, // Between two tries.
         Sign::Decides,
     )
     .on(&[Door::Journal]),
