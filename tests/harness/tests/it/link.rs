@@ -29,11 +29,13 @@ fn what_a_link_passes_depends_on_its_state() {
     assert_eq!(answer.recv().unwrap(), Some(json!({"number": 2})));
     asked.join().unwrap().unwrap();
 
+    // One without any connection before.
+    let link = Link::to(&server.address());
+    let url = format!("http://{}", link.address());
+    let ask = || http::json(&http::try_ask(&url, "POST /", "{}")?);
     link.swallow();
-    let lost = thread::spawn({
-        let url = url.clone();
-        move || http::try_ask(&url, "POST /", "{}")
-    });
+    let asking = url.clone();
+    let lost = thread::spawn(move || http::try_ask(&asking, "POST /", "{}"));
     while link.lost() == 0 {
         thread::yield_now();
     }
