@@ -6,7 +6,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use neuron_types::{AgentSpec, FailureKind, Place, StepFailure};
+use neuron_types::{
+    AgentSpec, Decision, FailureKind, Place, RunStatus, StepFailure, VerifyOutcome, VerifyRequest,
+};
 
 use crate::{Agents, AwaitedAgent, EventSink, Executor};
 
@@ -143,6 +145,14 @@ impl Executors {
     pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
         agent.signed = self.verify_decisions_of(&agent.name);
         agent
+    }
+
+    /// Says whose a decision about a run is that stands so, before the run takes it up, as [`Executor::judge_decision`]; `None`
+    /// also where it is about no open ticket, or none of these acts for the run's agent.
+    #[must_use]
+    pub fn judge_decision(&self, status: &RunStatus, decision: &Decision) -> Option<VerifyOutcome> {
+        let request = VerifyRequest::of_status(status, decision)?;
+        self.of(&status.agent).ok()?.judge_decision(&request)
     }
 
     /// Returns whether decisions about runs of this agent have to be signed: the executor that acts for it knows approvers,

@@ -368,6 +368,6 @@ fn from_here(path: &Path) -> PathBuf {
 }
 
 async fn sessions_in(home: &Path) -> Result<SessionManager, CliError> {
-    let storage = SqliteSessionStorage::open(home.join("sessions.db")).await;
+    let storage = SqliteSessionStorage::open(home.join(SESSIONS)).await;
     Ok(SessionManager::new(storage.map_err(SessionError::from)?))
 }

@@ -93,7 +93,7 @@ fn verified(
 }
 
 /// Decisions about the run are signed, and this worker could not tell.
-pub(super) fn knows_no_approvers() -> StepFailure {
+fn knows_no_approvers() -> StepFailure {
     StepFailure::new(
         FailureKind::NoWorker,
         "decisions about this run are signed, and this worker knows no approvers: another one has to go on with it, or \

@@ -4,8 +4,7 @@ use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
 use neuron_types::{
-    Decision, RecordedEvent, Refusal, RunStatus, UserMessage, Verdict, VerifyOutcome,
-    VerifyRequest, signal,
+    Decision, RecordedEvent, Refusal, RunStatus, UserMessage, Verdict, VerifyOutcome, signal,
 };
 use restate_sdk::{
     context::{RequestTarget, RunFuture, RunRetryPolicy},
@@ -243,14 +242,8 @@ impl Agent {
         status: &RunStatus,
         decision: &Decision,
     ) -> Result<Option<VerifyOutcome>, TerminalError> {
-        let Some(request) = VerifyRequest::of_status(status, decision) else {
-            return Ok(None);
-        };
-        let judge = || async {
-            let executor = self.segments.worker.executors.of(&status.agent).ok();
-            let judged = executor.and_then(|executor| executor.judge_decision(&request));
-            Ok(Json(judged))
-        };
+        let executors = &self.segments.worker.executors;
+        let judge = || async { Ok(Json(executors.judge_decision(status, decision))) };
         let policy = RunRetryPolicy::default().max_attempts(1);
         let judged = ctx.run(judge).retry_policy(policy).name("judge decision");
         let Json(judged) = judged.await?;

@@ -52,7 +52,7 @@ impl<W: 'static> TemporalDurableContext<W> {
     /// goes by what is in the history.
     fn accept_definition(&self, agent: &str) -> Result<(), DurableError> {
         let accepts = self.ctx.state(|host| host.hosting.accepts_definitions);
-        if (self.ctx.is_replaying() || !accepts) && self.ctx.patched(REJECTED) {
+        if self.began_with(REJECTED, !accepts) {
             return Err(definition_rejected(agent).into());
         }
         Ok(())
@@ -63,7 +63,13 @@ impl<W: 'static> TemporalDurableContext<W> {
         let signed = self
             .ctx
             .state(|host| host.hosting.executors.verify_decisions_of(agent));
-        (self.ctx.is_replaying() || signed) && self.ctx.patched(SIGNED)
+        self.began_with(SIGNED, signed)
+    }
+
+    /// Whether the history has this mark: it is set where it is `wanted` when the run begins, and a replay goes by what is
+    /// there.
+    fn began_with(&self, mark: &str, wanted: bool) -> bool {
+        (self.ctx.is_replaying() || wanted) && self.ctx.patched(mark)
     }
 
     /// Asks for the definition of an agent: the worker that has the run first, which costs next to nothing. Where that

@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{Decision, RunEvent, VerifyOutcome, VerifyRequest};
+use neuron_types::{Decision, RunEvent, VerifyOutcome};
 use temporalio_sdk::WorkflowContext;
 
 use crate::{
@@ -36,9 +36,7 @@ impl<W> AgentHost<W> {
     /// Says whose a decision is that has arrived, as far as this worker can tell; `None` where it cannot.
     pub(crate) fn judge(&self, decision: &Decision) -> Option<VerifyOutcome> {
         let status = self.view.status()?;
-        let request = VerifyRequest::of_status(status, decision)?;
-        let executor = self.hosting.executors.of(&status.agent).ok()?;
-        executor.judge_decision(&request)
+        self.hosting.executors.judge_decision(status, decision)
     }
 
     /// Numbers and shows an event, and gives it to the sink once.
