@@ -24,6 +24,7 @@ mod process;
 mod programs;
 mod protect;
 mod protection;
+mod recorded;
 mod sandbox;
 mod spawner;
 mod start;
