@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::HomeId;
 
+/// The database of the journal.
+pub(crate) const DATABASE: &str = "neuron.db";
+
 /// A home and the directory of its files: that of its [id](HomeId), or the home itself if it has none.
 #[derive(Debug, Clone)]
 pub(crate) struct HomePaths {
@@ -35,7 +38,7 @@ impl HomePaths {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.files.join("neuron.db")
+        self.files.join(DATABASE)
     }
 
     pub(crate) fn lock(&self, name: &str) -> PathBuf {

@@ -251,11 +251,7 @@ fn the_files_of_one_that_is_taken_over_go_along_and_what_is_planted_later_does_n
     fs::create_dir_all(home.join("engines/restate")).unwrap();
     world.take_over(&home);
     let first = files(&home);
-    for name in [
-        "neuron.db",
-        "sessions.db",
-        "engines/restate",
-    ] {
+    for name in ["neuron.db", "sessions.db", "engines/restate"] {
         assert!(
             first.join(name).exists() && !home.join(name).exists(),
             "{name}"

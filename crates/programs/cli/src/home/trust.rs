@@ -79,21 +79,23 @@ pub(crate) fn recorded(home: &Path, store: &TrustStore) -> Option<PathBuf> {
 ///
 /// The system's, where the home cannot be looked into.
 pub(crate) fn trust_of(home: &Path, environment: &dyn Environment) -> io::Result<HomeTrust> {
-    let store = TrustStore::find(environment);
-    if let Some(files) = store.as_ref().and_then(|store| recorded(home, store)) {
+    let mut objection = objection(home)?;
+    if objection == Some(Foreign::Open) && home_is_blank(home)? {
+        close(home)?;
+        objection = None;
+    }
+    let claimed = match objection {
+        None => TrustStore::find(environment).map(|store| claim(home, &store)),
+        Some(_) => None,
+    };
+    if let Some(Ok(Some(files))) = claimed {
         return Ok(HomeTrust::Own(files));
     }
     if trusts_all(environment) {
         return Ok(HomeTrust::Own(home_files(home)));
     }
-    match objection(home)? {
-        Some(Foreign::Open) if home_is_blank(home)? => close(home)?,
-        Some(objection) => return Ok(HomeTrust::Foreign(objection)),
-        None => {}
-    }
-    let claimed = store.map(|store| claim(home, &store));
-    if let Some(Ok(Some(files))) = claimed {
-        return Ok(HomeTrust::Own(files));
+    if let Some(objection) = objection {
+        return Ok(HomeTrust::Foreign(objection));
     }
     if !home_is_blank(home)? {
         return Ok(HomeTrust::Foreign(Foreign::Unknown));

@@ -67,14 +67,6 @@ pub(crate) fn open(
     for directory in [&paths.files, &paths.locks] {
         private_files::make_dir(directory).map_err(unusable(directory))?;
     }
-    open_files(paths, options)
-}
-
-/// The same, in a directory that is there.
-pub(crate) fn open_files(
-    paths: &HomePaths,
-    options: &JournalOptions,
-) -> Result<Connection, JournalError> {
     // Switching to the write-ahead log and making tables must not be tried by two processes at once. No
     // run's name starts with a dot.
     let gate = paths.lock(".journal");
@@ -82,10 +74,20 @@ pub(crate) fn open_files(
     guard.lock().map_err(unusable(&gate))?;
     let path = paths.database();
     private_files::tighten(&path);
-    open_database(&path, options).map_err(|error| error.explained(&path))
+    open_database(&path, &path, options).map_err(|error| error.explained(&path))
 }
 
-fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
+/// Opens the copy of a database, which is called by this name where something is wrong with it.
+pub(crate) fn open_copy(copy: &Path, name: &Path) -> Result<Connection, JournalError> {
+    let options = JournalOptions::default();
+    open_database(copy, name, &options).map_err(|error| error.explained(name))
+}
+
+fn open_database(
+    path: &Path,
+    name: &Path,
+    options: &JournalOptions,
+) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -95,7 +97,7 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
     // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
     // That takes as long as many a statement, and half as long as a commit.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let version = schema::check(&connection, path)?;
+    let version = schema::check(&connection, name)?;
     if version == 0 {
         // Before the first page is written: forgotten runs give their pages back.
         connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;

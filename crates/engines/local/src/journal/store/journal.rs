@@ -10,7 +10,10 @@ use neuron_types::Place;
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::home::{copy, paths::HomePaths};
+use crate::home::{
+    copy,
+    paths::{DATABASE, HomePaths},
+};
 use crate::journal::store::{
     error::JournalError, home, journal_options::JournalOptions, transaction::Transaction,
 };
@@ -117,15 +120,11 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         let (home, into) = (home.into(), into.into());
         blocking(move || {
-            let found = HomePaths::of(&home);
-            copy::databases(&found, &into)?;
-            let place = home::place(&found.home).map_err(home::unusable(&home))?;
-            let copied = HomePaths::of(&into);
-            let connection = home::open(&copied, &JournalOptions::default())?;
-            let paths = HomePaths {
-                locks: found.locks,
-                ..copied
-            };
+            let paths = HomePaths::of(&home);
+            copy::databases(&paths, &into)?;
+            let place = home::place(&paths.home).map_err(home::unusable(&home))?;
+            let copied = into.join(DATABASE);
+            let connection = home::open_copy(&copied, &paths.database())?;
             Ok(Self {
                 inner: Arc::new(Inner {
                     paths,
