@@ -51,17 +51,20 @@ impl Journal {
         let labels = serde_json::to_string(&filter.labels)?;
         let paths = self.paths().clone();
         self.call(move |connection| {
-            // Whose a run is stands in its status from its start on.
+            // Whose a run is stands in its status from its start on. Whose one is that cannot be read nobody knows: it is
+            // listed as such.
             let mut statement = connection.prepare_cached(
                 "SELECT run, status, seq, (SELECT run_id FROM runs WHERE runs.run = statuses.run) \
                  FROM statuses \
                  WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) \
-                 AND (?4 IS NULL OR status ->> '$.agent' IS ?4) \
-                 AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
-                 AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
-                 AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
-                     (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
-                      WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                 AND CASE WHEN json_valid(status) THEN \
+                     (?4 IS NULL OR status ->> '$.agent' IS ?4) \
+                     AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
+                     AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
+                     AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
+                         (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
+                          WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                     ELSE 1 END \
                  ORDER BY run DESC LIMIT ?3",
             )?;
             let RunFilter {
