@@ -19,6 +19,7 @@ use crate::{
     hard_links::HardLinks,
     helper,
     kind::Backend,
+    own_home::OwnHome,
     places::Places,
     plan::{Place, Plan},
     programs::{bwrap, prlimit},
@@ -51,7 +52,7 @@ struct Inner {
     sandbox: Sandbox,
     protected: Protected,
     environment: Vec<OsString>,
-    home: Option<PathBuf>,
+    home: Option<OwnHome>,
     /// Made when it is first needed.
     temp: Mutex<Option<Arc<TempDir>>>,
     /// Directories in which hard links were looked for.
@@ -65,7 +66,7 @@ pub struct ConfinementBuilder {
     sandbox: Sandbox,
     protected: Protected,
     environment: Vec<OsString>,
-    home: Option<PathBuf>,
+    home: Option<OwnHome>,
 }
 
 impl ConfinementBuilder {
@@ -82,10 +83,12 @@ impl ConfinementBuilder {
         self
     }
 
-    /// Sets a directory that is `HOME` for commands and that they may write. It is made if it is missing. Default is
-    /// the home directory, of which they see nothing.
-    pub fn home(mut self, path: impl Into<PathBuf>) -> Self {
-        self.home = Some(path.into());
+    /// Sets a directory that is `HOME` for commands and that they may write: `below`, which is relative, in `root`. It is
+    /// made if it is missing. It and the directories between it and `root` are this user's alone: of those that are there
+    /// others lose their access, and one that is a symbolic link or somebody else's is an error. `root` itself is as it is.
+    /// Default is the home directory, of which they see nothing.
+    pub fn home(mut self, root: impl Into<PathBuf>, below: impl Into<PathBuf>) -> Self {
+        self.home = Some(OwnHome::new(root.into(), below.into()));
         self
     }
 
@@ -177,13 +180,13 @@ impl Confinement {
         let backend = self.check()?;
         let inner = &*self.0;
         if let Some(home) = &inner.home {
-            std::fs::create_dir_all(home).map_err(failed(home))?;
+            home.make()?;
         }
         let Some((backend, rules)) = backend.zip(inner.sandbox.rules()) else {
             return Ok(self.unconfined(program, cwd));
         };
         let (made, temp) = self.temp()?;
-        let own: Vec<PathBuf> = inner.home.iter().cloned().collect();
+        let own: Vec<PathBuf> = inner.home.iter().map(OwnHome::path).collect();
         let place = Place {
             cwd: &cwd,
             temp: &temp,
@@ -276,7 +279,7 @@ impl Confinement {
     fn environment(&self) -> Environment {
         let mut environment = Environment::inherited(&self.0.environment);
         if let Some(home) = &self.0.home {
-            environment.set("HOME", home);
+            environment.set("HOME", home.path());
         }
         environment
     }

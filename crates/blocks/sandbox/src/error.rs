@@ -68,6 +68,18 @@ pub enum SandboxError {
         #[source]
         source: io::Error,
     },
+    /// A directory that was to be the commands' home, or one above it, is not this user's own.
+    #[error(
+        "{} is {what}: programs would keep in it what they start next time, so it has to be a directory of this user's own. \
+         Remove it, or set XDG_CACHE_HOME to another directory",
+        path.display()
+    )]
+    NotOwn {
+        /// The directory.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
     /// A limit of memory or processes needs a program that is not there.
     #[error("limits of memory and processes need the program prlimit, of util-linux")]
     NoPrlimit,

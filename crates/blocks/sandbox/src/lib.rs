@@ -18,6 +18,7 @@ mod kind;
 mod landlock;
 mod links;
 mod order;
+mod own_home;
 mod places;
 mod plan;
 mod process;
