@@ -22,7 +22,7 @@ use crate::{
     own_home::OwnHome,
     places::Places,
     plan::{Place, Plan},
-    programs::{bwrap, prlimit},
+    programs::bwrap,
     protect::Protected,
     sandbox::Sandbox,
     start::Means,
@@ -138,12 +138,7 @@ impl Confinement {
         let Some(rules) = self.0.sandbox.rules() else {
             return Ok(None);
         };
-        let backend = Backend::choose(rules.backend)?;
-        let limited = rules.memory.is_some() || rules.processes.is_some();
-        if limited && backend == Backend::Bubblewrap && prlimit().is_none() {
-            return Err(SandboxError::NoPrlimit);
-        }
-        Ok(Some(backend))
+        Backend::choose(rules.backend).map(Some)
     }
 
     /// What it is, in a few words: `workspace (bubblewrap)`, `off`.
@@ -203,27 +198,15 @@ impl Confinement {
             }
             false => Ok(found),
         };
-        let there = |found: Option<&'static PathBuf>, missing: &str| {
-            let reason = missing.to_owned();
-            safe(
-                found
-                    .ok_or(SandboxError::Backend { backend, reason })?
-                    .clone(),
-            )
-        };
         let (means, seen) = match backend {
             Backend::Bubblewrap => {
-                let bwrap = there(bwrap(), NO_BWRAP)?;
-                let limited = plan.memory.is_some() || plan.processes.is_some();
-                let prlimit = match limited {
-                    true => Some(there(prlimit(), "there is no program prlimit")?),
-                    false => None,
-                };
+                let reason = NO_BWRAP.to_owned();
+                let bwrap = bwrap().ok_or(SandboxError::Backend { backend, reason })?;
+                let bwrap = safe(bwrap.clone())?;
                 // What commands write does not start what confines them.
                 let helper = helper::program().ok().and_then(|helper| safe(helper).ok());
                 let means = Means::Bubblewrap {
                     bwrap,
-                    prlimit,
                     plan: Box::new(plan),
                     helper,
                 };

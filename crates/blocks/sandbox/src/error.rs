@@ -80,9 +80,6 @@ pub enum SandboxError {
         /// What it is instead.
         what: &'static str,
     },
-    /// A limit of memory or processes needs a program that is not there.
-    #[error("limits of memory and processes need the program prlimit, of util-linux")]
-    NoPrlimit,
     /// The filter of system calls cannot be made for this processor.
     #[error("cannot make a filter of system calls: {0}")]
     Filter(String),

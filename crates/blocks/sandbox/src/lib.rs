@@ -16,6 +16,7 @@ mod helper;
 mod hidden;
 mod kind;
 mod landlock;
+mod limits;
 mod links;
 mod order;
 mod own_home;
