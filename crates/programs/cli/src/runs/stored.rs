@@ -171,10 +171,13 @@ pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(
 
 /// The same, where something else was done and only this was not: that is said.
 pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
-    if let Err(error) = take_in_ended(session, run_id).await {
-        note(&format!(
+    match take_in_ended(session, run_id).await {
+        Ok(()) => {}
+        // Nobody will.
+        Err(error) if is_lost(&error) => note(&error.to_string()),
+        Err(error) => note(&format!(
             "the session of run {run_id} has not taken it in yet, whoever takes it up next does: {error}"
-        ));
+        )),
     }
 }
 
@@ -220,6 +223,13 @@ async fn take_in(
 
 fn is_unknown_run(error: &CliError) -> bool {
     matches!(error, CliError::Engine(error) if error.0.is_unknown_run())
+}
+
+/// Whether the session went away from the run meanwhile.
+fn is_lost(error: &CliError) -> bool {
+    use SessionError::{Gone, NotWith};
+
+    matches!(error, CliError::Sessions(Gone { .. } | NotWith { .. }))
 }
 
 fn is_conflict(error: &SessionError) -> bool {
