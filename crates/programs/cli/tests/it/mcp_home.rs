@@ -106,7 +106,7 @@ fn it_is_its_users_alone_and_no_link() {
     home.neuron(&["mcp", "list"]).exits(0);
     let servers = caches.path().join("neuron/mcp");
     let own = fs::read_dir(&servers).unwrap().next().unwrap().unwrap();
-    for path in [caches.path().join("neuron"), servers.clone(), own.path()] {
+    for path in [caches.path().join("neuron"), servers, own.path()] {
         let mode = fs::symlink_metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o700, "{}", path.display());
     }
