@@ -102,7 +102,7 @@ pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use ticket::remembered::{RememberedCalls, RememberedDecision};
 pub use ticket::shown::Ticket;
 pub use ticket::verification::{
-    RESERVED_CALLS, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
+    NOT_SIGNED, RESERVED_CALLS, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
 };
 pub use ticket::verify_decision::VerifyDecision;
 pub use tool::argument_kind::ArgumentKind;

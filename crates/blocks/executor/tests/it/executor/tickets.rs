@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 use neuron_executor::Executor;
 use neuron_tool::{BuiltinOptions, ToolRegistry};
 use neuron_types::{
-    AgentSpec, Decision, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed, Ticket,
-    TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, VERIFY_CALL,
-    Verification, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
+    AgentSpec, Decision, FailureKind, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed,
+    Ticket, TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput,
+    VERIFY_CALL, Verification, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -293,4 +293,29 @@ async fn nothing_is_shown_of_a_file_that_is_denied_protected_or_hidden() {
     }
     let diff = preview("plain").await.diff.unwrap();
     assert!(diff.contains("-secret\n+new\n"), "{diff}");
+}
+
+#[tokio::test]
+async fn a_worker_without_keys_rejects_what_is_not_signed_and_leaves_the_rest() {
+    let keyless = Executor::builder().build();
+    let signed_run = |decision| VerifyRequest {
+        signed: true,
+        ..request(TicketKind::Call, decision)
+    };
+    let unsigned = Decision {
+        approver: Some("ada".into()),
+        // Of no use to a call.
+        token: Some("right".into()),
+        ..Decision::approve(&ticket(TicketKind::Call))
+    };
+    let outcome = verified(&keyless, &signed_run(unsigned)).await;
+    assert_eq!(
+        outcome,
+        VerifyOutcome::rejected("the decision is not signed")
+    );
+    let request = serde_json::to_value(signed_run(signed("ada"))).unwrap();
+    let failure = keyless
+        .call_tool(&scope(), &call(VERIFY_CALL, request))
+        .await;
+    assert_eq!(failure.unwrap_err().kind, FailureKind::NoWorker);
 }
