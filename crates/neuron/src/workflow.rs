@@ -53,6 +53,10 @@ pub trait Served: Workflow {
 
     /// Returns the workflow with the agents that take turns in it, as an agent that goes to every engine.
     ///
+    /// Where one of the agents has [approvers](crate::AgentBuilder::approvers), decisions about all of a run have to be
+    /// signed. Those of the agent whose ticket it is are asked; about the tickets of an agent without any, those of the
+    /// others.
+    ///
     /// A run records the definitions of its agents when it starts. Their order is that of their
     /// [scopes](neuron_types::StepId::scope), so it should not change while runs are under way.
     ///

@@ -1,11 +1,13 @@
 //! Why a decision is not taken.
 
+use neuron_types::NOT_SIGNED;
+
 /// A decision's signature does not show that a person with a known key decided so. Holds nothing that the sender wrote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// It is not signed.
-    #[error("the decision is not signed")]
+    #[error("{NOT_SIGNED}")]
     Unsigned,
     /// Its signature cannot be read.
     #[error("the signature is no armored SSH signature")]

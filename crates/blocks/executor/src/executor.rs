@@ -47,6 +47,7 @@ mod reporter;
 mod tokens;
 mod tool_result;
 mod turn;
+mod verifiers;
 mod verify;
 
 pub use builder::ExecutorBuilder;
@@ -88,6 +89,8 @@ pub struct Executor {
     place: Option<Arc<Place>>,
     /// The directory that the run worked in before.
     moved_from: Option<Arc<Path>>,
+    /// That of the workflow whose step it makes, for an agent that knows no approvers.
+    lent_verifier: Option<Arc<dyn VerifyDecision>>,
 }
 
 /// What a step needs of an executor.
@@ -213,6 +216,10 @@ impl Executor {
                 sink: self.sink.clone(),
                 place: self.place.clone(),
                 moved_from: self.moved_from.clone(),
+                lent_verifier: match member.own_verifier() {
+                    Some(_) => None,
+                    None => self.any_verifier(),
+                },
             }),
             None => {
                 let known = list(self.inner.team.keys().map(String::as_str));
@@ -293,8 +300,8 @@ impl Executor {
         }
         if call.name == VERIFY_CALL {
             // No hook sees it: it is no call of a tool, and the decision may carry a token.
-            let (verifier, place) = (self.inner.verifier.as_deref(), self.place.as_deref());
-            return verify::verify(verifier, place, &call.input);
+            let (verifier, place) = (self.verifier(), self.place.as_deref());
+            return verify::verify(verifier.as_deref(), place, &call.input);
         }
         let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
         let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
@@ -397,8 +404,9 @@ impl Executor {
         call: &ToolCall,
         asking: Asking,
     ) -> Result<(), StepFailure> {
+        let verifier = self.verifier();
         let approvers = Approvers {
-            verifier: self.inner.verifier.as_deref(),
+            verifier: verifier.as_deref(),
             place: self.place.as_deref(),
             scope,
             cwd: &self.inner.cwd,
@@ -437,12 +445,28 @@ impl Executor {
     }
 
     /// Says whose a decision is, before a run takes it up: so that whoever made one that the run would not take learns of
-    /// it, and it uses up nothing. `None` where nobody here can tell, as decisions about the run are signed and this executor
-    /// knows no approvers.
+    /// it, and it uses up nothing. `agent` is [whose ticket](neuron_types::Ticket::agent) it is about.
+    ///
+    /// `None` where nobody here can tell: decisions about the run are signed and this executor knows no approvers; it has no
+    /// such agent; or several take turns and the ticket does not say whose it is.
     #[must_use]
-    pub fn judge_decision(&self, request: &VerifyRequest) -> Option<VerifyOutcome> {
-        let (verifier, place) = (self.inner.verifier.as_deref(), self.place.as_deref());
-        verify::judge(verifier, place, request).ok()
+    pub fn judge_decision(
+        &self,
+        agent: Option<&str>,
+        request: &VerifyRequest,
+    ) -> Option<VerifyOutcome> {
+        let executor = self.of_step(agent).ok()?;
+        let (verifier, place) = (executor.own_verifier(), executor.place.as_deref());
+        let verifier = verifier.or_else(|| executor.lent_verifier.clone());
+        if verifier.is_none() && executor.any_verifier().is_some() {
+            // One of its agents knows approvers, and perhaps it is that one's.
+            let request = VerifyRequest {
+                signed: true,
+                ..request.clone()
+            };
+            return verify::judge(None, place, &request).ok();
+        }
+        verify::judge(verifier.as_deref(), place, request).ok()
     }
 
     /// Returns the definition as a run gets it from here: its decisions have to be signed where approvers are known.
@@ -452,12 +476,11 @@ impl Executor {
         agent
     }
 
-    /// Returns whether decisions are verified here: it was built with a [verifier](crate::ExecutorBuilder::verifier) that
-    /// knows somebody.
+    /// Returns whether decisions are verified here: it, or one of its [members](crate::ExecutorBuilder::member), was built with
+    /// a [verifier](crate::ExecutorBuilder::verifier) that knows somebody.
     #[must_use]
     pub fn knows_approvers(&self) -> bool {
-        let verifier = self.inner.verifier.as_deref();
-        verifier.is_some_and(VerifyDecision::knows_anybody)
+        self.any_verifier().is_some()
     }
 
     /// Tells the hooks what happened in the run, where the events are theirs and no effects: its start and

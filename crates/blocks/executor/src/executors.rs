@@ -152,7 +152,10 @@ impl Executors {
     #[must_use]
     pub fn judge_decision(&self, status: &RunStatus, decision: &Decision) -> Option<VerifyOutcome> {
         let request = VerifyRequest::of_status(status, decision)?;
-        self.of(&status.agent).ok()?.judge_decision(&request)
+        let mut open = status.approvals.iter();
+        let ticket = open.find(|open| open.ticket == decision.ticket)?;
+        let executor = self.of(&status.agent).ok()?;
+        executor.judge_decision(ticket.agent.as_deref(), &request)
     }
 
     /// Returns whether decisions about runs of this agent have to be signed: the executor that acts for it knows approvers,

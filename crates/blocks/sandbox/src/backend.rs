@@ -87,7 +87,6 @@ fn try_bubblewrap() -> Result<(), String> {
     };
     let means = Means::Bubblewrap {
         bwrap: bwrap.clone(),
-        prlimit: None,
         plan: Box::new(plan),
         helper: helper::program().ok(),
     };

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{environment::Environment, plan::Plan};
+use crate::{environment::Environment, limits::Told, plan::Plan};
 
 /// What is where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,21 +66,16 @@ pub(crate) fn options(plan: &Plan, cwd: &Path, environment: &Environment) -> Vec
     arguments.0
 }
 
-/// The arguments of `bwrap` up to the command, where its options are those of a descriptor. Limits are set by `prlimit`, in
-/// the sandbox.
-pub(crate) fn arguments(options: i32, plan: &Plan, prlimit: Option<&Path>) -> Vec<OsString> {
+/// The arguments of `bwrap` up to the command, where its options are those of a descriptor. Where limits are set, it says by
+/// one which process is in the sandbox, and waits for the other before it starts anything there.
+pub(crate) fn arguments(options: i32, limits: Option<Told>) -> Vec<OsString> {
     let mut arguments = Arguments::default();
-    arguments.add(["--args", &options.to_string(), "--"]);
-    if let Some(prlimit) = prlimit {
-        arguments.0.push(prlimit.into());
-        let limits = [("--as", plan.memory), ("--nproc", plan.processes)];
-        for (name, limit) in limits {
-            if let Some(limit) = limit {
-                arguments.0.push(format!("{name}={limit}").into());
-            }
-        }
-        arguments.add(["--"]);
+    arguments.add(["--args", &options.to_string()]);
+    if let Some(Told { says, waits }) = limits {
+        arguments.add(["--info-fd", &says.to_string()]);
+        arguments.add(["--block-fd", &waits.to_string()]);
     }
+    arguments.add(["--"]);
     arguments.0
 }
 

@@ -19,9 +19,10 @@ use crate::{
     hard_links::HardLinks,
     helper,
     kind::Backend,
+    own_home::OwnHome,
     places::Places,
     plan::{Place, Plan},
-    programs::{bwrap, prlimit},
+    programs::bwrap,
     protect::Protected,
     sandbox::Sandbox,
     start::Means,
@@ -51,7 +52,7 @@ struct Inner {
     sandbox: Sandbox,
     protected: Protected,
     environment: Vec<OsString>,
-    home: Option<PathBuf>,
+    home: Option<OwnHome>,
     /// Made when it is first needed.
     temp: Mutex<Option<Arc<TempDir>>>,
     /// Directories in which hard links were looked for.
@@ -65,7 +66,7 @@ pub struct ConfinementBuilder {
     sandbox: Sandbox,
     protected: Protected,
     environment: Vec<OsString>,
-    home: Option<PathBuf>,
+    home: Option<OwnHome>,
 }
 
 impl ConfinementBuilder {
@@ -82,10 +83,12 @@ impl ConfinementBuilder {
         self
     }
 
-    /// Sets a directory that is `HOME` for commands and that they may write. It is made if it is missing. Default is
-    /// the home directory, of which they see nothing.
-    pub fn home(mut self, path: impl Into<PathBuf>) -> Self {
-        self.home = Some(path.into());
+    /// Sets a directory that is `HOME` for commands and that they may write: `below`, which is relative, in `root`. It is
+    /// made if it is missing. It and the directories between it and `root` are this user's alone: of those that are there
+    /// others lose their access, and one that is a symbolic link or somebody else's is an error. `root` itself is as it is.
+    /// Default is the home directory, of which they see nothing.
+    pub fn home(mut self, root: impl Into<PathBuf>, below: impl Into<PathBuf>) -> Self {
+        self.home = Some(OwnHome::new(root.into(), below.into()));
         self
     }
 
@@ -135,12 +138,7 @@ impl Confinement {
         let Some(rules) = self.0.sandbox.rules() else {
             return Ok(None);
         };
-        let backend = Backend::choose(rules.backend)?;
-        let limited = rules.memory.is_some() || rules.processes.is_some();
-        if limited && backend == Backend::Bubblewrap && prlimit().is_none() {
-            return Err(SandboxError::NoPrlimit);
-        }
-        Ok(Some(backend))
+        Backend::choose(rules.backend).map(Some)
     }
 
     /// What it is, in a few words: `workspace (bubblewrap)`, `off`.
@@ -177,13 +175,13 @@ impl Confinement {
         let backend = self.check()?;
         let inner = &*self.0;
         if let Some(home) = &inner.home {
-            std::fs::create_dir_all(home).map_err(failed(home))?;
+            home.make()?;
         }
         let Some((backend, rules)) = backend.zip(inner.sandbox.rules()) else {
             return Ok(self.unconfined(program, cwd));
         };
         let (made, temp) = self.temp()?;
-        let own: Vec<PathBuf> = inner.home.iter().cloned().collect();
+        let own: Vec<PathBuf> = inner.home.iter().map(OwnHome::path).collect();
         let place = Place {
             cwd: &cwd,
             temp: &temp,
@@ -200,27 +198,15 @@ impl Confinement {
             }
             false => Ok(found),
         };
-        let there = |found: Option<&'static PathBuf>, missing: &str| {
-            let reason = missing.to_owned();
-            safe(
-                found
-                    .ok_or(SandboxError::Backend { backend, reason })?
-                    .clone(),
-            )
-        };
         let (means, seen) = match backend {
             Backend::Bubblewrap => {
-                let bwrap = there(bwrap(), NO_BWRAP)?;
-                let limited = plan.memory.is_some() || plan.processes.is_some();
-                let prlimit = match limited {
-                    true => Some(there(prlimit(), "there is no program prlimit")?),
-                    false => None,
-                };
+                let reason = NO_BWRAP.to_owned();
+                let bwrap = bwrap().ok_or(SandboxError::Backend { backend, reason })?;
+                let bwrap = safe(bwrap.clone())?;
                 // What commands write does not start what confines them.
                 let helper = helper::program().ok().and_then(|helper| safe(helper).ok());
                 let means = Means::Bubblewrap {
                     bwrap,
-                    prlimit,
                     plan: Box::new(plan),
                     helper,
                 };
@@ -276,7 +262,7 @@ impl Confinement {
     fn environment(&self) -> Environment {
         let mut environment = Environment::inherited(&self.0.environment);
         if let Some(home) = &self.0.home {
-            environment.set("HOME", home);
+            environment.set("HOME", home.path());
         }
         environment
     }

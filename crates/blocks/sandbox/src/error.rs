@@ -68,9 +68,18 @@ pub enum SandboxError {
         #[source]
         source: io::Error,
     },
-    /// A limit of memory or processes needs a program that is not there.
-    #[error("limits of memory and processes need the program prlimit, of util-linux")]
-    NoPrlimit,
+    /// A directory that was to be the commands' home, or one above it, is not this user's own.
+    #[error(
+        "{} is {what}: programs would keep in it what they start next time, so it has to be a directory of this user's own. \
+         Remove it, or set XDG_CACHE_HOME to another directory",
+        path.display()
+    )]
+    NotOwn {
+        /// The directory.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
     /// The filter of system calls cannot be made for this processor.
     #[error("cannot make a filter of system calls: {0}")]
     Filter(String),

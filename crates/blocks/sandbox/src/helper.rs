@@ -16,8 +16,8 @@ use std::{
 };
 
 use rustix::process::{
-    DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process,
-    set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, setrlimit, wait,
+    DumpableBehavior, Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+    set_dumpable_behavior, set_parent_process_death_signal, wait,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,7 @@ use crate::{
     error::SandboxError,
     filter::{Filter, Shared},
     landlock,
+    limits::Limits,
     order::Order,
     plan::Plan,
     tie,
@@ -172,8 +173,7 @@ fn run(task: &Task, command: Command) -> Result<i32, String> {
     if parent != Some(task.parent) {
         return Ok(TERMINATED);
     }
-    limit(Resource::As, task.plan.memory).map_err(text)?;
-    limit(Resource::Nproc, task.plan.processes).map_err(text)?;
+    Limits::set_here(&task.plan).map_err(|error| error.to_string())?;
     let command = spawn_confined(task.plan.clone(), command)?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
@@ -195,19 +195,6 @@ fn run(task: &Task, command: Command) -> Result<i32, String> {
     };
     end_descendants();
     Ok(code)
-}
-
-fn limit(resource: Resource, most: Option<u64>) -> rustix::io::Result<()> {
-    match most {
-        None => Ok(()),
-        Some(most) => setrlimit(
-            resource,
-            Rlimit {
-                current: Some(most),
-                maximum: Some(most),
-            },
-        ),
-    }
 }
 
 /// Starts the command from a thread that is confined, so that this process is not.

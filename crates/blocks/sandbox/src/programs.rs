@@ -24,12 +24,6 @@ pub(crate) fn bwrap() -> Option<&'static PathBuf> {
     BWRAP.get_or_init(|| find("bwrap")).as_ref()
 }
 
-/// Where `prlimit` is. Found once.
-pub(crate) fn prlimit() -> Option<&'static PathBuf> {
-    static PRLIMIT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PRLIMIT.get_or_init(|| find("prlimit")).as_ref()
-}
-
 /// The real path of a program: in a directory of the system, or else in one on PATH that nobody but root and this user
 /// changes, and that is not in the working directory of this process.
 fn find(name: &str) -> Option<PathBuf> {

@@ -13,6 +13,7 @@ use crate::{
     environment::Environment,
     filter::Filter,
     helper,
+    limits::{Limits, Waiting},
     order::{self, Order},
     plan::Plan,
     spawner, tie,
@@ -39,7 +40,6 @@ pub(crate) enum Means {
     Tied { helper: PathBuf },
     Bubblewrap {
         bwrap: PathBuf,
-        prlimit: Option<PathBuf>,
         plan: Box<Plan>,
         /// Becomes `bwrap`, where this program can be started again.
         helper: Option<PathBuf>,
@@ -61,7 +61,7 @@ impl Means {
         starts: impl FnOnce(Command) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         words.environment.check()?;
-        let mut command = self.command(words)?;
+        let (mut command, waiting) = self.command(words)?;
         command.process_group(0);
         if !self.closes() {
             descriptors::hand_down_only(&[]);
@@ -73,7 +73,9 @@ impl Means {
             }
             Self::Bubblewrap { plan, .. } => {
                 let filter = Filter::of(plan.network);
-                spawner::start(Some(filter), move || starts(command))
+                let started = spawner::start(Some(filter), move || starts(command))?;
+                waiting.map_or(Ok(()), Waiting::set)?;
+                Ok(started)
             }
         }
     }
@@ -87,7 +89,8 @@ impl Means {
         }
     }
 
-    fn command(&self, words: &Words) -> io::Result<Command> {
+    /// What is to be started, and what waits for its limits then.
+    fn command(&self, words: &Words) -> io::Result<(Command, Option<Waiting>)> {
         let Words {
             program,
             args,
@@ -102,7 +105,7 @@ impl Means {
                     .env_clear()
                     .envs(environment.iter())
                     .current_dir(cwd);
-                Ok(command)
+                Ok((command, None))
             }
             Self::Tied { helper } => {
                 let order = Order {
@@ -112,7 +115,7 @@ impl Means {
                 };
                 let mut command = ordered(helper, tie::WORD, &order, program, Vec::new())?;
                 command.args(args);
-                Ok(command)
+                Ok((command, None))
             }
             Self::Landlock { helper, task } => {
                 let order = Order {
@@ -122,36 +125,47 @@ impl Means {
                 };
                 let mut command = ordered(helper, helper::WORD, &order, program, Vec::new())?;
                 command.args(args);
-                Ok(command)
+                Ok((command, None))
             }
             Self::Bubblewrap {
                 bwrap,
-                prlimit,
                 plan,
                 helper,
             } => {
                 let options = order::sealed(bubblewrap::options(plan, cwd, environment))?;
                 let number = descriptors::number(&options);
+                let (waiting, told, further) = match Limits::of(plan).map(Waiting::new) {
+                    None => (None, None, None),
+                    Some(made) => {
+                        let (waiting, told, further) = made?;
+                        (Some(waiting), Some(told), Some(further))
+                    }
+                };
+                let inherited: Vec<_> = [options]
+                    .into_iter()
+                    .chain(further.into_iter().flatten())
+                    .collect();
                 let mut command = match helper {
                     Some(helper) => {
+                        let numbers: Vec<_> = inherited.iter().map(descriptors::number).collect();
                         let order = Order {
-                            task: tie::task(&[number]),
+                            task: tie::task(&numbers),
                             cwd: ROOT.into(),
                             environment: Environment::default(),
                         };
-                        ordered(helper, tie::WORD, &order, bwrap.as_os_str(), vec![options])?
+                        ordered(helper, tie::WORD, &order, bwrap.as_os_str(), inherited)?
                     }
                     None => {
                         let mut command = clean(bwrap);
-                        descriptors::hand_down(&mut command, vec![options]);
+                        descriptors::hand_down(&mut command, inherited);
                         command
                     }
                 };
                 command
-                    .args(bubblewrap::arguments(number, plan, prlimit.as_deref()))
+                    .args(bubblewrap::arguments(number, told))
                     .arg(program)
                     .args(args);
-                Ok(command)
+                Ok((command, waiting))
             }
         }
     }

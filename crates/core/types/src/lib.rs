@@ -74,7 +74,8 @@ pub use run::request::{AgentRef, RunRequest};
 pub use run::signals::{UpgradeRequest, UserMessage, signal};
 pub use run::start::{RunInput, RunStart};
 pub use run::state::{
-    CallState, ContextRecord, Inquiring, PendingCall, Previewing, RunOutcome, RunState, Stage,
+    CallState, ContextRecord, Inquiring, PendingCall, Previewing, RawSignals, RunOutcome, RunState,
+    Stage,
 };
 pub use run::status::{Blocked, BlockedKind, RunStatus};
 pub use run::tags::RunTags;
@@ -101,7 +102,7 @@ pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use ticket::remembered::{RememberedCalls, RememberedDecision};
 pub use ticket::shown::Ticket;
 pub use ticket::verification::{
-    RESERVED_CALLS, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
+    NOT_SIGNED, RESERVED_CALLS, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
 };
 pub use ticket::verify_decision::VerifyDecision;
 pub use tool::argument_kind::ArgumentKind;

@@ -4,12 +4,17 @@ mod agent;
 mod flight;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod home;
 mod journal;
 mod memory;
 mod sessions;
 mod worker;
 
 pub use agent::{AgentEvent, LocalAgent};
+pub use home::{
+    id::{HomeId, home_is_blank},
+    paths::home_files,
+};
 pub use journal::{
     Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, ParkPolicy,
     RunClaim, prepare_home,

@@ -5,7 +5,7 @@ use neuron::{
     types::RunPhase,
 };
 use neuron_config::ScriptModel;
-use neuron_types::RunEvent;
+use neuron_types::{Refusal, RunEvent};
 
 use crate::is_let_go;
 
@@ -126,7 +126,15 @@ async fn with_approvers_an_answer_that_nobody_signed_is_not_taken() {
         let mut run = agent.on(&local).start("q3", "How many?").await.unwrap();
         let refused = loop {
             match run.next().await.unwrap().unwrap() {
-                RunItem::Ticket(ticket) => ticket.approve().await.unwrap(),
+                RunItem::Ticket(ticket) => match ticket.approve().await {
+                    Ok(()) => {}
+                    // Whoever keeps a journal sees that before the run does.
+                    Err(RunFailure::Client(error)) => match error.refusal() {
+                        Some(Refusal::NotTaken { reason, .. }) => break reason.clone(),
+                        _ => panic!("{error}"),
+                    },
+                    Err(error) => panic!("{error}"),
+                },
                 RunItem::Event(event) => {
                     if let RunEvent::ApprovalRefused { reason, .. } = event.event {
                         break reason;

@@ -1,9 +1,11 @@
-use std::path::Path;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
+use chrono::DateTime;
 use neuron::{
-    Agent, AgentError, Local, Model, Run, RunFailure, RunItem,
+    Agent, AgentError, Approvers, Local, Model, Run, RunFailure, RunItem,
+    approvers::{ApproverEntry, Place, Signer, Statement},
     prelude::*,
-    types::{ExitReason, RunEvent},
+    types::{DecidedAt, Decision, ExitReason, RunEvent, RunStatus, Verdict},
     workflow::{Door, DurableContext, Served as _, WorkflowError},
 };
 use neuron_config::ScriptModel;
@@ -211,4 +213,107 @@ async fn what_asks_a_person_is_an_error_where_nobody_answers() {
         matches!(failure, RunFailure::NobodyToAsk { .. }),
         "{failure}"
     );
+}
+
+/// The key of Ada, who decides here and nowhere else.
+const ADA: &str = "-----BEGIN OPENSSH PRIVATE KEY-----
+b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
+QyNTUxOQAAACDk1EoS8xCU6TjYittwdIT2yUVoJavocl5KCjMPsGOj+gAAAIg9jiuOPY4r
+jgAAAAtzc2gtZWQyNTUxOQAAACDk1EoS8xCU6TjYittwdIT2yUVoJavocl5KCjMPsGOj+g
+AAAEBuxZvmW9pYeWDivlNMdml26VMC8a175NvF4u27bz4aOeTUShLzEJTpONiK23B0hPbJ
+RWglq+hyXkoKMw+wY6P6AAAAA2FkYQEC
+-----END OPENSSH PRIVATE KEY-----
+";
+
+const ADA_PUBLIC: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOTUShLzEJTpONiK23B0hPbJRWglq+hyXkoKMw+wY6P6";
+
+/// The team, where Ada decides about the writer, and nobody is named for the counter, which asks.
+fn team_of_ada() -> Agent<Topic, Vec<String>> {
+    let ada = ApproverEntry {
+        name: "ada".into(),
+        keys: vec![ADA_PUBLIC.into()],
+        groups: Vec::new(),
+    };
+    let script = r#"{"turns": [{"text": "tea"}, {"text": "Three, then."}]}"#;
+    let writer = agent("writer", script).approvers(Approvers::new([ada]).unwrap());
+    CountLetters::with(&[&writer.build().unwrap(), &counter()]).unwrap()
+}
+
+fn signed_by_ada(place: &Place, status: &RunStatus, decision: Decision) -> Decision {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    fs::write(&path, ADA).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let signer = Signer::from_key_file(&path, None, |_| panic!("it has no passphrase")).unwrap();
+    let decision = Decision {
+        approver: Some("ada".into()),
+        at: Some(DecidedAt::parse("2026-11-23T16:27:58.123Z").unwrap()),
+        ..decision
+    };
+    let statement = Statement::of_run(place, status, &decision).unwrap();
+    Decision {
+        signature: Some(signer.sign(&statement).unwrap()),
+        ..decision
+    }
+}
+
+/// Answers what the run asks without a signature and then with one, and returns why the first did not count.
+async fn attend_signed<O>(run: &mut Run<O>, place: &Place) -> String {
+    let begun = DateTime::UNIX_EPOCH;
+    let mut status = RunStatus::new("letters".parse().unwrap(), "local", "count-letters", begun);
+    let (mut reason, mut approvers) = (None, Vec::new());
+    while let Some(item) = run.next().await {
+        match item.unwrap() {
+            RunItem::Ticket(ticket) => {
+                assert!(status.signed);
+                assert_eq!(ticket.question().agent.as_deref(), Some("counter"));
+                let approval = ticket.decision(Verdict::Approve);
+                let unsigned = Decision {
+                    approver: Some("ada".into()),
+                    ..approval.clone()
+                };
+                if let Err(refused) = ticket.decide(unsigned).await {
+                    reason = Some(refused.to_string());
+                }
+                let signed = signed_by_ada(place, &status, approval);
+                ticket.decide(signed).await.unwrap();
+            }
+            RunItem::Event(recorded) => {
+                status.run_id = run.run_id().clone();
+                status.apply(&recorded.event, recorded.at);
+                match recorded.event {
+                    RunEvent::ApprovalRefused { reason: why, .. } => reason = Some(why),
+                    RunEvent::ApprovalDecided {
+                        approver, verified, ..
+                    } => approvers.push((approver, verified)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(approvers, [(Some("ada".to_owned()), true)]);
+    reason.unwrap()
+}
+
+#[tokio::test]
+async fn where_one_agent_has_approvers_decisions_about_all_of_them_are_signed() {
+    let mut run = team_of_ada().run_stream(&topic()).await.unwrap();
+    let reason = attend_signed(&mut run, &Place::Memory).await;
+    assert_eq!(reason, "the decision is not signed");
+    assert_eq!(run.finished().unwrap().into_value().unwrap(), ANSWERS);
+
+    let home = tempfile::tempdir().unwrap();
+    let journal = neuron_local::Journal::open(home.path()).await.unwrap();
+    let place = journal.place().clone();
+    let local = Local::from(journal);
+    let team = team_of_ada();
+    let mut run = team.on(&local).start("letters", &topic()).await.unwrap();
+    let reason = attend_signed(&mut run, &place).await;
+    assert!(
+        reason.ends_with("is not taken: the decision is not signed"),
+        "{reason}"
+    );
+    assert_eq!(run.finished().unwrap().into_value().unwrap(), ANSWERS);
 }

@@ -1,13 +1,12 @@
 //! What runs the agents: every command that looks at runs or reaches into them is written once, over
 //! [`RunClient`].
 
-use std::{collections::BTreeSet, env, path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, env, sync::Arc};
 
 use neuron_engine::{OpenTicket, PageRequest, RunClient, RunClientError, RunFilter};
-use neuron_local::LocalClient;
 use neuron_types::RunStatus;
 
-use crate::{CliError, advice, args::EngineName, terminal::output::note};
+use crate::{CliError, advice, args::EngineName, home::Home, terminal::output::note};
 
 /// The task queue on Temporal and the prefix on Restate, where [`TASK_QUEUE_VARIABLE`] is not set.
 #[cfg(any(feature = "temporal", feature = "restate"))]
@@ -28,13 +27,10 @@ const FEWEST: usize = 100;
 /// # Errors
 ///
 /// What keeps it from being reached, or that this build is without it.
-pub(crate) async fn open(
-    engine: EngineName,
-    home: PathBuf,
-) -> Result<Arc<dyn RunClient>, CliError> {
+pub(crate) async fn open(engine: EngineName, home: &Home) -> Result<Arc<dyn RunClient>, CliError> {
     match engine {
         EngineName::Local => {
-            let client = LocalClient::new(home);
+            let client = home.client_to_look().await?;
             Ok(Arc::new(match env::current_dir() {
                 Ok(directory) => client.with_directory(directory),
                 Err(_) => client,

@@ -14,6 +14,7 @@ use crate::{
     Exit,
     advice::{self, EngineError, of_journal},
     args::EngineName,
+    home::trust::Foreign,
 };
 
 /// What can go wrong with a command. Each message says what is wrong and what to do.
@@ -61,9 +62,10 @@ pub(crate) enum CliError {
         advice: String,
         source: AgentFileError,
     },
-    #[error("{}", advice::of_foreign_home(.path, *.can_be_kept))]
+    #[error("{}", advice::of_foreign_home(.path, *.why, *.can_be_kept))]
     ForeignHome {
         path: PathBuf,
+        why: Foreign,
         /// There is a place to keep that it is trusted.
         can_be_kept: bool,
     },

@@ -155,18 +155,13 @@ impl Session {
         Ok(options.mcp_notices(|notice| note(&notice.to_string())))
     }
 
-    /// The home directory, which is made if it is missing: this person's own.
+    /// The directory of the files of the home, which is made if it is missing: this person's own.
     ///
     /// # Errors
     ///
     /// Those of [`Home::own`].
     pub(crate) async fn home(&self) -> Result<&Path, CliError> {
         self.home.own().await
-    }
-
-    /// Where the home directory is, to be looked at and no more.
-    pub(crate) fn home_as_it_is(&self) -> &Path {
-        self.home.path_as_it_is()
     }
 
     /// Sees to it early that the home, if there is one, is this person's own: before a prompt is waited for.
@@ -194,9 +189,10 @@ impl Session {
     ///
     /// [`CliError::Journal`], and those of [`Home::own`].
     pub(crate) async fn journal_if_any(&self) -> Result<Option<Journal>, CliError> {
-        match self.database_if_any("neuron.db") {
-            Some(_) => self.journal().await.map(Some),
-            None => Ok(None),
+        let files = self.home.own_if_any().await?;
+        match files.is_some_and(|files| may_be_there(&files.join("neuron.db"))) {
+            true => self.journal().await.map(Some),
+            false => Ok(None),
         }
     }
 
@@ -215,16 +211,11 @@ impl Session {
     ///
     /// [`CliError::Sessions`].
     pub(crate) async fn sessions_to_look_at(&self) -> Result<SessionManager, CliError> {
-        match self.database_if_any(SESSIONS) {
-            Some(_) => sessions_in(self.home.path_as_it_is()).await,
+        let files = self.home.to_look_at().await?;
+        match files.filter(|files| may_be_there(&files.join(SESSIONS))) {
+            Some(files) => sessions_in(&files).await,
             None => Ok(SessionManager::new(InMemorySessionStorage::new())),
         }
-    }
-
-    fn database_if_any(&self, name: &str) -> Option<PathBuf> {
-        // What cannot be looked at is there: opening it says what is wrong.
-        let database = self.home.path_as_it_is().join(name);
-        database.try_exists().unwrap_or(true).then_some(database)
     }
 
     /// Whether the home directory is this person's own, as far as is known without asking.
@@ -238,9 +229,10 @@ impl Session {
     ///
     /// As [`sessions`](Self::sessions).
     pub(crate) async fn sessions_if_any(&self) -> Result<Option<SessionManager>, CliError> {
-        match self.database_if_any(SESSIONS) {
-            Some(_) => self.sessions().await.map(Some),
-            None => Ok(None),
+        let files = self.home.own_if_any().await?;
+        match files.is_some_and(|files| may_be_there(&files.join(SESSIONS))) {
+            true => self.sessions().await.map(Some),
+            false => Ok(None),
         }
     }
 
@@ -257,17 +249,18 @@ impl Session {
         if engine == EngineName::Local {
             self.check_home().await?;
         }
-        let client = engine::open(engine, self.home.path_as_it_is().to_owned()).await?;
+        let client = engine::open(engine, &self.home).await?;
         Ok(RunHandle::new(client, run_id.clone()))
     }
 
     /// Whether a worker of local runs is there, which goes on with them. One that cannot be looked for is not.
     pub(crate) async fn has_worker(&self) -> bool {
-        if !self.is_local() || self.database_if_any("neuron.db").is_none() {
+        if !self.is_local() {
             return false;
         }
-        match Journal::open(self.home.path_as_it_is()).await {
-            Ok(journal) => journal.has_worker().unwrap_or(false),
+        let client = self.home.client_to_look().await;
+        match client {
+            Ok(client) => client.has_worker().await,
             Err(_) => false,
         }
     }
@@ -290,8 +283,7 @@ impl Session {
     ///
     /// What keeps the engine from being reached.
     pub(crate) async fn engine_to_look_at(&self) -> Result<Arc<dyn RunClient>, CliError> {
-        let home = self.home.path_as_it_is().to_owned();
-        engine::open(self.global.engine, home).await
+        engine::open(self.global.engine, &self.home).await
     }
 
     /// A run of the engine, whether there is such a run or not, to be decided about, told something or ended. A local one is in
@@ -370,4 +362,9 @@ fn from_here(path: &Path) -> PathBuf {
 async fn sessions_in(home: &Path) -> Result<SessionManager, CliError> {
     let storage = SqliteSessionStorage::open(home.join(SESSIONS)).await;
     Ok(SessionManager::new(storage.map_err(SessionError::from)?))
+}
+
+/// Whether a file is there. What cannot be looked at is: opening it says what is wrong.
+fn may_be_there(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
 }

@@ -13,4 +13,6 @@ pub use agent_file::{
 };
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use script::{ScriptError, ScriptModel};
-pub use trust::{HomeTrust, TRUST_VARIABLE, TrustStore, check_trust, home_trust, trust_store_path};
+pub use trust::{
+    TRUST_VARIABLE, TrustStore, check_trust, is_private, trust_store_path, trusts_all,
+};

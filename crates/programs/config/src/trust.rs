@@ -1,18 +1,17 @@
 //! What a person trusts that nobody named: agent files, and homes of runs.
 
-mod home;
-mod home_id;
 mod store;
 
 use crate::{AgentFile, AgentFileError, Environment};
 
-pub use home::{HomeTrust, home_trust};
-pub use store::{TrustStore, trust_store_path};
+pub use store::{TrustStore, is_private, trust_store_path};
 
 /// The variable whose value `1` trusts every agent file and every home that is found.
 pub const TRUST_VARIABLE: &str = "NEURON_TRUST";
 
-fn trusts_all(environment: &dyn Environment) -> bool {
+/// Whether an environment says so.
+#[must_use]
+pub fn trusts_all(environment: &dyn Environment) -> bool {
     environment.variable(TRUST_VARIABLE).as_deref() == Some("1")
 }
 

@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use neuron_harness::{FakeModel, Gate, Reply, World, chat};
+use neuron_harness::{FakeModel, Gate, Reply, World, chat, database_in};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn a_missing_home_is_made_with_its_parents_and_is_private() {
 
     world.does(0, &["run", "list the files here", "--id", "made"]);
 
-    assert!(home.join("neuron.db").is_file());
+    assert!(database_in(&home).is_file());
     let mode = fs::metadata(&home).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "{mode:o}");
 }
@@ -199,7 +199,7 @@ fn a_file_that_is_no_database_is_left_alone() {
 }
 
 fn set_version(home: &Path, change: i64) {
-    let journal = Connection::open(home.join("neuron.db")).unwrap();
+    let journal = Connection::open(database_in(home)).unwrap();
     let version: i64 = journal
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
@@ -221,7 +221,7 @@ fn a_journal_of_a_newer_version_is_refused_and_left_alone() {
     world.write("neuron.toml", &model.agent_file(keys));
     world.does(3, &["run", "Go.", "--id", "old"]);
     set_version(&world.home(), 1);
-    let before = fs::read(world.home().join("neuron.db")).unwrap();
+    let before = fs::read(world.database()).unwrap();
 
     for args in [
         &["run", "Go."][..],
@@ -236,7 +236,7 @@ fn a_journal_of_a_newer_version_is_refused_and_left_alone() {
     }
 
     assert!(
-        before == fs::read(world.home().join("neuron.db")).unwrap(),
+        before == fs::read(world.database()).unwrap(),
         "it was written to"
     );
     // The neuron that wrote it finds everything as it was.

@@ -17,7 +17,7 @@ use crate::long_run::{CALLS, LAST_TURN, LongRun, RUN, Tool};
 
 /// SQLite's write-ahead log.
 fn log_of(run: &LongRun) -> PathBuf {
-    run.world.home().join("neuron.db-wal")
+    run.world.database().with_extension("db-wal")
 }
 
 /// It only grows while the run is under way, by each change that is committed.

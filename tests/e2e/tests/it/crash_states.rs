@@ -82,7 +82,7 @@ fn killed_in_an_approved_write_the_run_does_not_call_it_again() {
 
 /// How many steps the journal has the results of.
 fn journaled(world: &World) -> i64 {
-    let path = world.home().join("neuron.db");
+    let path = world.database();
     let journal = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let count =
         "SELECT count(*) FROM entries WHERE result IS NOT NULL AND kind IN ('model', 'tool')";

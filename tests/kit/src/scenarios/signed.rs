@@ -163,7 +163,11 @@ pub async fn a_worker_without_approvers_leaves_the_decisions_of_signed_runs<H: H
         approver: Some("mallory".to_owned()),
         ..approval.clone()
     };
-    run.decide(&unsigned).await;
+    // No key is needed to see that.
+    let reason = run.rejects(&unsigned).await;
+    assert_eq!(reason, "the decision is not signed");
+    let by_a_stranger = eve().signs(&place, &status, approval.clone());
+    run.decide(&by_a_stranger).await;
     let blocked = run.reaches(RunPhase::WaitingForApproval, |status| {
         let blocked = status.blocked.as_ref();
         blocked.is_some_and(|blocked| blocked.kind == BlockedKind::NoWorker)

@@ -168,7 +168,8 @@ impl ExecutorBuilder {
     /// Sets who finds out whose decisions are. Default is nobody: every decision is taken for that of whoever it names, and
     /// is marked as unverified.
     ///
-    /// It is asked about the tickets of this executor's own steps: [members](Self::member) have their own.
+    /// It is asked about the tickets of this executor's own steps: [members](Self::member) have their own. About those of an
+    /// executor whose own one knows nobody, the others of its workflow are asked, and one of them has to take a decision.
     pub fn verifier(self, verifier: impl VerifyDecision + 'static) -> Self {
         self.shared_verifier(Arc::new(verifier))
     }
@@ -211,6 +212,7 @@ impl ExecutorBuilder {
             sink: None,
             place: None,
             moved_from: None,
+            lent_verifier: None,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use neuron_types::{
-    FailureKind, Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification, VerifyDecision,
-    VerifyOutcome, VerifyRequest, hex,
+    FailureKind, NOT_SIGNED, Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification,
+    VerifyDecision, VerifyOutcome, VerifyRequest, hex,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -39,7 +39,7 @@ fn as_output(outcome: &VerifyOutcome) -> ToolOutput {
 ///
 /// # Errors
 ///
-/// `no_worker` where it has to be signed and nobody here knows approvers.
+/// `no_worker` where it has to be signed, carries what may show whose it is, and nobody here knows approvers.
 pub(super) fn judge(
     verifier: Option<&dyn VerifyDecision>,
     place: Option<&Place>,
@@ -74,6 +74,9 @@ pub(super) fn judge(
     }
     match verifier {
         Some(verifier) => Ok(verified(verifier, place, request)),
+        None if request.signed && decision.lacks_proof(request.kind) => {
+            Ok(VerifyOutcome::rejected(NOT_SIGNED))
+        }
         None if request.signed => Err(knows_no_approvers()),
         None => Ok(VerifyOutcome::Taken(Verification::unverified(decision))),
     }

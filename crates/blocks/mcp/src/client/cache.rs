@@ -11,7 +11,7 @@ use neuron_types::hex;
 use sha2::{Digest as _, Sha256};
 
 /// What the digest begins with, so that it is no other digest of the same texts.
-const DIGESTS: &str = "neuron mcp cache 1";
+const DIGESTS: &str = "neuron mcp cache 2";
 
 /// The most characters of a server's name that a directory's name begins with.
 const MAX_NAME_CHARS: usize = 40;
@@ -35,12 +35,13 @@ pub(crate) struct Identity<'a> {
     pub(crate) sandbox: &'a Sandbox,
 }
 
-/// Returns the directory of a server in the user's cache directory; `None` where that is not known.
-pub(crate) fn directory(identity: &Identity<'_>) -> Option<PathBuf> {
+/// Returns the user's cache directory, and where in it the directory of a server is; `None` where that is not known.
+pub(crate) fn directory(identity: &Identity<'_>) -> Option<(PathBuf, PathBuf)> {
     let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let caches = named.or_else(|| env::home_dir().map(|home| home.join(".cache")));
     let caches = caches.filter(|path| path.is_absolute())?;
-    Some(caches.join("neuron").join("mcp").join(identity.folder()))
+    let below = Path::new("neuron").join("mcp").join(identity.folder());
+    Some((caches, below))
 }
 
 impl Identity<'_> {
@@ -61,10 +62,8 @@ impl Identity<'_> {
             }
             None => add(b"program"),
         }
-        match self.configured_in.is_none() || self.starts_from_cwd() {
-            true => add(real(self.cwd).as_os_str().as_encoded_bytes()),
-            false => add(&[]),
-        }
+        // `npx` and a shell read what is there, whatever their words name.
+        add(real(self.cwd).as_os_str().as_encoded_bytes());
         add(self.command.as_bytes());
         add(&self.args.len().to_le_bytes());
         self.args.iter().for_each(|word| add(word.as_bytes()));
@@ -75,17 +74,6 @@ impl Identity<'_> {
         let digest = hash.finalize();
         let digest = digest.get(..DIGEST_BYTES).unwrap_or(&digest);
         format!("{}-{}", shown(self.name), hex(digest))
-    }
-
-    /// Whether the command line names something in the working directory, which is another program elsewhere.
-    fn starts_from_cwd(&self) -> bool {
-        let mut words = [self.command]
-            .into_iter()
-            .chain(self.args.iter().map(String::as_str));
-        words.any(|word| {
-            let is_relative = !word.is_empty() && Path::new(word).is_relative();
-            is_relative && self.cwd.join(word).exists()
-        })
     }
 }
 
@@ -146,6 +134,10 @@ mod tests {
                 ..base
             },
             Identity {
+                cwd: Path::new("/two"),
+                ..base
+            },
+            Identity {
                 configured_in: None,
                 cwd: Path::new("/two"),
                 ..base
@@ -182,11 +174,6 @@ mod tests {
         folders.dedup();
         assert_eq!(folders.len(), all, "{folders:?}");
         assert!(base.folder().starts_with("github-"));
-        let elsewhere = Identity {
-            cwd: Path::new("/two"),
-            ..base
-        };
-        assert_eq!(elsewhere.folder(), base.folder(), "one file is one place");
     }
 
     #[test]
@@ -210,24 +197,46 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_the_working_directory_is_another_one_elsewhere() {
-        let root = tempfile::tempdir().unwrap();
-        let (one, two) = (root.path().join("one"), root.path().join("two"));
-        for folder in [&one, &two] {
-            fs::create_dir(folder).unwrap();
-            fs::write(folder.join("server.py"), "").unwrap();
+    fn a_working_directory_has_its_own_whatever_the_command_line_names() {
+        let none = variables(&[]);
+        let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let commands = [
+            ("npx", words(&["-y", "@example/server"])),
+            ("uvx", words(&["server"])),
+            ("sh", words(&["-c", "exec ./start"])),
+            ("python3", words(&["server.py"])),
+            ("/usr/bin/server", words(&[])),
+        ];
+        for (command, args) in &commands {
+            let at = |cwd| Identity {
+                name: "github",
+                configured_in: Some(Path::new("/home/neuron.toml")),
+                cwd: Path::new(cwd),
+                command,
+                args,
+                environment: &none,
+                sandbox: &Sandbox::Workspace,
+            };
+            assert_ne!(at("/one").folder(), at("/two").folder(), "{command}");
         }
-        let (none, script) = (variables(&[]), ["server.py".to_owned()]);
+    }
+
+    #[test]
+    fn a_working_directory_is_the_same_through_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join("link");
+        symlink(root.path(), &link).unwrap();
+        let none = variables(&[]);
         let at = |cwd| Identity {
             name: "github",
-            configured_in: Some(Path::new("/home/neuron.toml")),
+            configured_in: None,
             cwd,
-            command: "python3",
-            args: &script,
+            command: "server",
+            args: &[],
             environment: &none,
             sandbox: &Sandbox::Workspace,
         };
-        assert_ne!(at(&one).folder(), at(&two).folder());
+        assert_eq!(at(root.path()).folder(), at(&link).folder());
     }
 
     #[test]

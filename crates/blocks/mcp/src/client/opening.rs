@@ -239,8 +239,8 @@ fn command(spec: &McpServerSpec) -> io::Result<ConfinedCommand> {
     let sandbox = with_readable(sandbox, words.filter_map(|word| readable(word)));
     let is_off = sandbox.is_off();
     let mut confinement = Confinement::builder(sandbox).protected(protected.clone());
-    if let Some(cache) = cache.filter(|_| !is_off) {
-        confinement = confinement.home(cache);
+    if let Some((caches, below)) = cache.filter(|_| !is_off) {
+        confinement = confinement.home(caches, below);
     }
     let mut built = confinement.build().command(command, &cwd)?;
     built.args(args).envs(environment);

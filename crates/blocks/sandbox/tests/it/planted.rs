@@ -8,7 +8,7 @@ use std::{
 
 use neuron_sandbox::{Backend, Sandbox, SandboxRules};
 
-use crate::place::{PROBE, Place, places};
+use crate::place::{BACKENDS, PROBE, Place, places};
 
 /// Compiles a library that writes a file as soon as it is loaded, and needs these.
 fn compile(to: &Path, writes: &Path, needs: &[&Path]) {
@@ -154,6 +154,76 @@ fn a_library_that_is_given_to_a_command_is_not_loaded_by_what_confines() {
             assert!(!was_loaded_outside(&place), "{backend}, {name}");
             // The command has loaded both, inside.
             assert!(inside.exists(), "{backend}, {name}: {done:?}");
+        }
+    }
+}
+
+/// Compiles a library that writes as soon as it is loaded, and before anything of the program, how many processes it may have.
+fn compile_witness(to: &Path, writes: &Path) {
+    let source = to.with_extension("c");
+    let text = format!(
+        "#include <stdio.h>\n#include <sys/resource.h>\n\
+         unsigned la_version(unsigned version) {{ return version; }}\n\
+         __attribute__((constructor)) static void planted(void) {{\n\
+         struct rlimit limit; getrlimit(RLIMIT_NPROC, &limit);\n\
+         FILE *file = fopen(\"{}\", \"a\");\n\
+         if (file) {{ fprintf(file, \"%llu\\n\", (unsigned long long) limit.rlim_max); fclose(file); }} }}\n",
+        writes.display()
+    );
+    fs::write(&source, text).unwrap();
+    let mut cc = Command::new("cc");
+    let done = cc.args(["-shared", "-fPIC", "-o"]).arg(to).arg(&source);
+    let done = done.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// Starts a command with limits and this variable, and returns the limits with which the library was loaded.
+fn limits_when_loaded(place: &Place, library: &Path, name: &str, value: &str) -> String {
+    let seen = place.work().join("seen");
+    compile_witness(library, &seen);
+    let limited = Sandbox::Custom(SandboxRules::new().processes(1234).memory(8 << 30));
+    let mut worker = place.worker(&limited, "ulimit -u");
+    let done = worker.env(format!("PROBE_SETS_{name}"), value).output();
+    let done = done.unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "1234\n", "{done:?}");
+    fs::read_to_string(seen).unwrap_or_default()
+}
+
+#[test]
+fn a_library_of_a_command_is_loaded_only_where_its_limits_hold() {
+    for name in ["LD_PRELOAD", "LD_AUDIT"] {
+        for backend in BACKENDS {
+            let place = Place::new(backend);
+            let library = place.work().join("given.so");
+            let value = library.to_str().unwrap().to_owned();
+            let seen = limits_when_loaded(&place, &library, name, &value);
+            let mut lines = seen.lines().peekable();
+            assert!(
+                lines.peek().is_some(),
+                "{backend}, {name}: the command has it"
+            );
+            assert!(
+                lines.all(|line| line == "1234"),
+                "{backend}, {name}: {seen}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_sets_the_limits_looks_for_no_library_where_a_command_does() {
+    // A program of the system that does it would load these.
+    for (name, _) in libraries_of("/usr/bin/prlimit") {
+        for backend in BACKENDS {
+            let place = Place::new(backend);
+            let planted = place.work().join("lib");
+            fs::create_dir(&planted).unwrap();
+            let value = planted.to_str().unwrap();
+            let seen = limits_when_loaded(&place, &planted.join(&name), "LD_LIBRARY_PATH", value);
+            assert!(
+                seen.lines().all(|line| line == "1234"),
+                "{backend}, {name}: {seen}"
+            );
         }
     }
 }

@@ -455,8 +455,14 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         match read {
             Ok(observation) => self.feed(observation),
             Err(DurableError::BadSignal { name, source }) => {
-                let reason = source.to_string();
-                self.door.emit(RunEvent::SignalIgnored { name, reason });
+                let mut reason = Some(source.to_string());
+                if is_raw {
+                    let now = self.door.now();
+                    reason = reason.and_then(|reason| self.machine.says_of_unread(reason, now));
+                }
+                if let Some(reason) = reason {
+                    self.door.emit(RunEvent::SignalIgnored { name, reason });
+                }
                 Ok(())
             }
             Err(error) => Err(error),

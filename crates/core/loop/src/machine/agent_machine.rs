@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord,
-    LimitOverrides, Lineage, Message, PendingCall, Role, RunEvent, RunId, RunInput, RunOutput,
-    RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
+    LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
+    RunOutput, RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -99,6 +99,7 @@ impl AgentMachine {
                 tool_calls: 0,
                 calls: Vec::new(),
                 tickets: Vec::new(),
+                stray: RawSignals::default(),
                 own_calls: 0,
                 usage: TokenUsage::default(),
                 cost_usd: Some(Decimal::ZERO),
@@ -236,7 +237,7 @@ impl AgentMachine {
     }
 
     /// Whose steps they are, where they are not the run's own.
-    fn agent_of_steps(&self) -> Option<String> {
+    pub(crate) fn agent_of_steps(&self) -> Option<String> {
         (self.state.scope != 0).then(|| self.state.agent.name.clone())
     }
 

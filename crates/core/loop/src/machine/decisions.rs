@@ -15,6 +15,14 @@ use crate::{Action, AgentMachine, MachineError};
 /// them verified otherwise. Decisions that came any other way are not counted, so that none of these closes a ticket to them.
 const MOST_RAW: u32 = 20;
 
+/// How many decisions about one ticket wait to be verified at a time: more than are looked at as raw signals, so that these keep
+/// none out that comes any other way.
+const MOST_QUEUED: usize = 32;
+
+/// How many bytes the decisions of a run that wait to be verified have together, as JSON: the run carries them along. One that
+/// waits alone may be as large as it is.
+const MOST_QUEUED_BYTES: usize = 256 * 1024;
+
 /// How long nothing is said about further ones that are dropped.
 const BETWEEN_DROPS: TimeDelta = TimeDelta::minutes(1);
 
@@ -30,28 +38,34 @@ impl AgentMachine {
         }
     }
 
-    /// Whether a decision is dropped that came as a raw signal: too many came about its ticket.
+    /// Whether a decision is dropped that came as a raw signal: too many came about its ticket, or about none that is open.
     pub(crate) fn drops_raw(&mut self, decision: &Decision, now: DateTime<Utc>) -> bool {
         let mut tickets = self.state.tickets.iter_mut();
-        let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
-            return false;
+        let open = tickets.find(|open| open.ticket.ticket == decision.ticket);
+        let (looked_at, dropped_at, what) = match open {
+            Some(open) => (&mut open.taken_up, &mut open.dropped_at, "it"),
+            None => {
+                let stray = &mut self.state.stray;
+                let what = "no open ticket";
+                (&mut stray.looked_at, &mut stray.dropped_at, what)
+            }
         };
-        if open.taken_up < MOST_RAW {
-            open.taken_up = open.taken_up.saturating_add(1);
-            return false;
-        }
-        let said = open.dropped_at;
-        if said.is_none_or(|said| now.signed_duration_since(said) >= BETWEEN_DROPS) {
-            open.dropped_at = Some(now);
-            self.reject_decision(
-                decision,
-                format!(
-                    "{MOST_RAW} signals about it were looked at: no further one is, and decisions that come as anything else \
-                     are"
-                ),
-            );
+        match RawSignal::next(looked_at, dropped_at, now) {
+            RawSignal::LookedAt => return false,
+            RawSignal::Dropped => {}
+            RawSignal::DroppedAloud => self.reject_decision(decision, drop_reason(what)),
         }
         true
+    }
+
+    /// Returns what is said of a raw signal that could not be read as a decision, for this reason; `None` if too many came.
+    pub(crate) fn says_of_unread(&mut self, reason: String, now: DateTime<Utc>) -> Option<String> {
+        let stray = &mut self.state.stray;
+        match RawSignal::next(&mut stray.looked_at, &mut stray.dropped_at, now) {
+            RawSignal::LookedAt => Some(reason),
+            RawSignal::Dropped => None,
+            RawSignal::DroppedAloud => Some(drop_reason("no open ticket")),
+        }
     }
 
     /// Says that a decision is not taken; its ticket stays open.
@@ -74,7 +88,7 @@ impl AgentMachine {
     /// Queues a decision, or says why it is not taken.
     fn queue_decision(&mut self, decision: Decision) -> Result<(), String> {
         let misfit = self.refused_edit(&decision);
-        let mut tickets = self.state.tickets.iter_mut();
+        let mut tickets = self.state.tickets.iter();
         let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) else {
             return Err("there is no open ticket of this name".to_owned());
         };
@@ -85,8 +99,29 @@ impl AgentMachine {
         if let Some(misfit) = misfit {
             return Err(misfit);
         }
-        open.queued.push(decision);
+        if open.queued.len() >= MOST_QUEUED {
+            return Err(format!(
+                "{MOST_QUEUED} decisions about it wait to be verified: send it again when they were"
+            ));
+        }
+        let waiting: usize = self.queued().map(json_bytes).sum();
+        if waiting > 0 && waiting.saturating_add(json_bytes(&decision)) > MOST_QUEUED_BYTES {
+            return Err(format!(
+                "decisions of {waiting} bytes wait to be verified, and with it they are more than {MOST_QUEUED_BYTES}: send \
+                 it again when they were"
+            ));
+        }
+        let mut tickets = self.state.tickets.iter_mut();
+        if let Some(open) = tickets.find(|open| open.ticket.ticket == decision.ticket) {
+            open.queued.push(decision);
+        }
         Ok(())
+    }
+
+    /// The decisions that wait to be verified.
+    fn queued(&self) -> impl Iterator<Item = &Decision> {
+        let tickets = self.state.tickets.iter();
+        tickets.flat_map(|open| &open.queued)
     }
 
     /// The tickets with a decision that is to be verified now, and the positions of the calls that do it.
@@ -236,6 +271,45 @@ impl AgentMachine {
         self.settle_ticket(decision, verification, now);
         Ok(())
     }
+}
+
+/// What becomes of a raw signal.
+enum RawSignal {
+    LookedAt,
+    Dropped,
+    /// It is dropped, and that is said.
+    DroppedAloud,
+}
+
+impl RawSignal {
+    /// What becomes of one more, where so many were looked at and it was said then last that one was dropped.
+    fn next(
+        looked_at: &mut u32,
+        dropped_at: &mut Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        if *looked_at < MOST_RAW {
+            *looked_at = looked_at.saturating_add(1);
+            return Self::LookedAt;
+        }
+        if dropped_at.is_some_and(|said| now.signed_duration_since(said) < BETWEEN_DROPS) {
+            return Self::Dropped;
+        }
+        *dropped_at = Some(now);
+        Self::DroppedAloud
+    }
+}
+
+fn drop_reason(about: &str) -> String {
+    format!(
+        "{MOST_RAW} signals about {about} were looked at: no further one is, and decisions that come as anything else are"
+    )
+}
+
+/// How many bytes a decision has as JSON.
+fn json_bytes(decision: &Decision) -> usize {
+    // A decision holds nothing that JSON cannot.
+    serde_json::to_vec(decision).map_or(0, |json| json.len())
 }
 
 /// Checks whether the decision is of somebody who may make it.

@@ -97,6 +97,7 @@ impl AgentMachine {
             ticket: format!("{}{kind}-{}", scope_of(&self.state), self.state.halts),
             kind,
             run: self.state.run.clone(),
+            agent: self.agent_of_steps(),
             reason: reason.to_owned(),
             text: Some(text),
             choices,

@@ -53,7 +53,7 @@ impl AgentMachine {
         } = opening;
         let turn = self.state.turn;
         let lifetime = asking.within.or(self.state.agent.approval_timeout);
-        let scope = scope_of(&self.state);
+        let (scope, agent) = (scope_of(&self.state), self.agent_of_steps());
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
@@ -77,6 +77,7 @@ impl AgentMachine {
             ticket: id,
             kind,
             run: self.state.run.clone(),
+            agent,
             tool: call.map(|call| call.name.clone()),
             args: call.map(|call| call.input.clone()),
             reason: asking.reason,

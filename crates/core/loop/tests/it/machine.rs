@@ -379,6 +379,7 @@ fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
     let run_id = RunId::new("r").unwrap();
     let tickets = machine.output(&run_id, "local").approvals;
     assert_eq!(tickets[0].ticket, "s2-t1-2");
+    assert_eq!(tickets[0].agent.as_deref(), Some(&*agent().name));
 }
 
 #[test]

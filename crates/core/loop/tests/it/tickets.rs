@@ -526,6 +526,88 @@ fn twenty_raw_decisions_about_a_ticket_are_looked_at_and_any_number_of_others() 
 }
 
 #[test]
+fn twenty_raw_decisions_about_no_open_ticket_are_looked_at() {
+    let script = || vec![one_call("push"), says("done")];
+    let door = TestDoor::new(script());
+    asking_run(&door).unwrap_err();
+    let ticket = door.events().into_iter().find_map(|event| match event {
+        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+        _ => None,
+    });
+    let ticket = ticket.unwrap();
+    let door = TestDoor::new(script());
+    for number in 0..60 {
+        let mut stray = Decision::approve(&ticket);
+        stray.ticket = format!("t9-{number}");
+        door.put(Signal::new(signal::DECISION, json!(stray)).unlooked());
+        door.put(Signal::new(signal::DECISION, json!({"number": number})).unlooked());
+    }
+    // None of them closes a ticket to others.
+    let approval = json!(Decision::approve(&ticket));
+    door.put(Signal::new(signal::DECISION, approval).unlooked());
+    let output = asking_run(&door).unwrap();
+    assert_eq!(output.output.as_deref(), Some("done"));
+    let said: Vec<_> =
+        door.events()
+            .into_iter()
+            .filter_map(|event| match event {
+                RunEvent::ApprovalRefused { reason, .. }
+                | RunEvent::SignalIgnored { reason, .. } => Some(reason),
+                _ => None,
+            })
+            .collect();
+    let dropped = said
+        .iter()
+        .filter(|reason| reason.starts_with("20 signals"));
+    let dropped = dropped.count();
+    // A raw signal takes this door a second.
+    assert!((2..=3).contains(&dropped), "{dropped}: one a minute");
+    assert_eq!(said.len() - dropped, 20, "{said:?}");
+}
+
+#[test]
+fn what_waits_to_be_verified_is_bounded_in_count_and_in_bytes() {
+    let mut machine = answered(agent(), calls(&[("push", json!({})), ("push", json!({}))]));
+    authorize(&mut machine, vec![ask(), ask()]);
+    let open = tickets(&machine);
+    let (one, other) = (&open[0], &open[1]);
+    let large = |ticket: &Ticket, bytes: usize| Decision {
+        comment: Some("x".repeat(bytes)),
+        ..Decision::approve(ticket)
+    };
+    let send = |machine: &mut AgentMachine, decision: Decision| {
+        machine.take_events();
+        let arrived = Observation::DecisionArrived(decision);
+        machine.feed(arrived, at(3)).unwrap();
+        refusals(machine).pop()
+    };
+    for _ in 0..32 {
+        assert_eq!(send(&mut machine, Decision::approve(one)), None);
+    }
+    let refused = send(&mut machine, Decision::approve(one));
+    let expected = "32 decisions about it wait to be verified: send it again when they were";
+    assert_eq!(refused.as_deref(), Some(expected));
+    // It closes no other ticket.
+    assert_eq!(send(&mut machine, large(other, 200 * 1024)), None);
+    let refused = send(&mut machine, large(other, 100 * 1024)).unwrap();
+    assert!(refused.starts_with("decisions of "), "{refused}");
+    // One that was verified makes room.
+    let position = verify(&mut machine, 4)[0];
+    let decided = Observation::Decided {
+        position,
+        verification: VerifyOutcome::rejected("no"),
+    };
+    machine.feed(decided, at(4)).unwrap();
+    assert_eq!(send(&mut machine, Decision::approve(one)), None);
+
+    // The result of a deferred tool may be large.
+    let mut machine = answered(agent(), one_call("push"));
+    authorize(&mut machine, vec![ask()]);
+    let alone = large(&only(&machine), 1024 * 1024);
+    assert_eq!(send(&mut machine, alone), None);
+}
+
+#[test]
 fn the_loops_own_calls_are_made_by_no_model() {
     let mut spec = agent();
     for name in [VERIFY_CALL, "neuron/preview"] {

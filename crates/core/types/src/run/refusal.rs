@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::{Decision, RecordedEvent, RunEvent, RunId, RunPhase, RunStatus, Verdict};
+use crate::{Decision, NOT_SIGNED, RecordedEvent, RunEvent, RunId, RunPhase, RunStatus, Verdict};
 
 /// Why a run does not take what somebody asks of it: the same reasons, in the same words, on every engine.
 ///
@@ -90,7 +90,8 @@ impl RunStatus {
         Ok(())
     }
 
-    /// Whether a decision fits an open ticket of the run. Whether another one about the same ticket is on its
+    /// Whether a decision fits an open ticket of the run, and carries what can show whose it is where the run's decisions have
+    /// to be [signed](RunStatus::signed). Whether another one about the same ticket is on its
     /// way is for the door to know, which answers [`Refusal::AlreadyDecided`] then.
     ///
     /// # Errors
@@ -114,8 +115,14 @@ impl RunStatus {
         if open.expires_at.is_some_and(|at| at <= now) && open.then.is_none() {
             return Err(Refusal::TicketExpired { run_id, ticket });
         }
-        open.suits(decision)
-            .map_err(|reason| Refusal::Unsuited { ticket, reason })
+        if let Err(reason) = open.suits(decision) {
+            return Err(Refusal::Unsuited { ticket, reason });
+        }
+        if self.signed && decision.lacks_proof(open.kind) {
+            let reason = NOT_SIGNED.to_owned();
+            return Err(Refusal::NotTaken { ticket, reason });
+        }
+        Ok(())
     }
 }
 

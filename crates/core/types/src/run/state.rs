@@ -63,6 +63,9 @@ pub struct RunState {
     /// The open tickets, in the order in which they were opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<OpenTicket>,
+    /// Decisions that came as [raw signals](crate::Signal::raw) and are about no open ticket, or could not be read.
+    #[serde(default, skip_serializing_if = "RawSignals::is_new")]
+    pub stray: RawSignals,
     /// How many [calls of its own](crate::StepId::OWN_CALLS) the loop has made.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub own_calls: u32,
@@ -136,6 +139,24 @@ const fn is_zero(count: &u32) -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 const fn is_own(scope: &u16) -> bool {
     *scope == 0
+}
+
+/// How many raw signals were looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RawSignals {
+    /// How many.
+    pub looked_at: u32,
+    /// When it was said last that one more of them was dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_at: Option<DateTime<Utc>>,
+}
+
+impl RawSignals {
+    /// None came yet.
+    fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What a run knows of its conversation's size.

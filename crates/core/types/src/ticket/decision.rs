@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Always, DecidedAt, Ticket, canonical_json, ticket::digest::sha256};
+use crate::{Always, DecidedAt, Ticket, TicketKind, canonical_json, ticket::digest::sha256};
 
 /// How many digits an id of a decision has.
 const ID_LENGTH: usize = 16;
@@ -126,6 +126,16 @@ impl Decision {
         let mut id = sha256(&canonical_json(&json));
         id.truncate(ID_LENGTH);
         id
+    }
+
+    /// Returns whether it carries nothing that can show whose it is, about a ticket of this kind: neither a signature nor, as
+    /// the result of a deferred tool, a token.
+    #[must_use]
+    pub fn lacks_proof(&self, kind: TicketKind) -> bool {
+        let is_blank =
+            |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
+        let takes_token = kind == TicketKind::External && self.verdict == Verdict::Complete;
+        is_blank(&self.signature) && !(takes_token && self.token.is_some())
     }
 
     /// Returns the decision about this ticket with this verdict, by nobody in particular.

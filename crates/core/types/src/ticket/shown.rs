@@ -19,6 +19,9 @@ pub struct Ticket {
     pub kind: TicketKind,
     /// The run that asks, where it is known.
     pub run: Option<RunId>,
+    /// Whose it is in a run that several agents take turns in; the run's own where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The tool of the call that it is about, if it is about one.
     pub tool: Option<String>,
     /// The arguments of that call.
@@ -70,6 +73,7 @@ impl Default for Ticket {
             ticket: String::new(),
             kind: TicketKind::default(),
             run: None,
+            agent: None,
             tool: None,
             args: None,
             digest: String::new(),

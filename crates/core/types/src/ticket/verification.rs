@@ -12,6 +12,9 @@ pub const VERIFY_CALL: &str = "neuron/verify";
 /// What the names of calls begin with that the loop makes for itself: no model can make one, and no tool is called so.
 pub const RESERVED_CALLS: &str = "neuron/";
 
+/// Why a decision is not taken that has to be signed and is not, in the same words everywhere.
+pub const NOT_SIGNED: &str = "the decision is not signed";
+
 /// The input of a [`VERIFY_CALL`]: a decision, and what is known of its ticket.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerifyRequest {

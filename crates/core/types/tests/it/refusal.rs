@@ -67,6 +67,48 @@ fn a_decision_that_fits_an_open_ticket_is_taken() {
 }
 
 #[test]
+fn a_signed_run_takes_nothing_that_cannot_show_whose_it_is() {
+    let mut status = status();
+    status.signed = true;
+    status.approvals[0].kind = TicketKind::External;
+    let expected = "the decision about ticket t1-2 is not taken: the decision is not signed";
+    let approval = Decision {
+        approver: Some("ada".into()),
+        ..decision("t1-2")
+    };
+    let in_time = at() - TimeDelta::milliseconds(1);
+    let checked = |decision: &Decision| {
+        let checked = status.check_decision(decision, in_time);
+        checked.map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(checked(&approval), Err(expected.to_owned()));
+    // A token shows nothing but whom the result of a deferred tool was left to.
+    for (token, signature) in [(Some("t"), None), (Some("t"), Some(" ")), (None, Some(""))] {
+        let decision = Decision {
+            token: token.map(Into::into),
+            signature: signature.map(Into::into),
+            ..approval.clone()
+        };
+        assert_eq!(checked(&decision), Err(expected.to_owned()), "{decision:?}");
+    }
+    let signed = Decision {
+        signature: Some("by somebody".into()),
+        ..approval
+    };
+    assert_eq!(checked(&signed), Ok(()));
+    let result = Decision {
+        verdict: Verdict::Complete,
+        ..decision("t1-1")
+    };
+    assert!(checked(&result).is_err());
+    let with_token = Decision {
+        token: Some("t".into()),
+        ..result
+    };
+    assert_eq!(checked(&with_token), Ok(()));
+}
+
+#[test]
 fn a_refusal_says_why() {
     let status = status();
     assert_eq!(

@@ -21,7 +21,7 @@ pub enum AgentEvent {
     /// An attempt failed and another follows. If it was that of an answer, the answer begins anew.
     Retry(RetryNotice),
     /// Something happened in the run.
-    Event(RecordedEvent),
+    Event(Box<RecordedEvent>),
     /// The run is over, or cannot go on. Always the last.
     Ended(Result<RunOutput, DurableError>),
 }
@@ -53,7 +53,7 @@ impl StreamSink {
 impl EventSink for StreamSink {
     fn event(&self, event: &RecordedEvent) {
         self.sink.event(event);
-        self.emit(AgentEvent::Event(event.clone()));
+        self.emit(AgentEvent::Event(Box::new(event.clone())));
     }
 
     fn retry(&self, notice: &RetryNotice) {

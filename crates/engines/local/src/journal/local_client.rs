@@ -12,7 +12,7 @@ use neuron_types::{
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::{Journal, JournalError, journal::store::home};
+use crate::{Journal, JournalError, home::paths::HomePaths, journal::store::home};
 
 /// The engine's name in a run's status.
 const ENGINE: &str = "local";
@@ -70,6 +70,14 @@ impl LocalClient {
         self.journal.get_or_try_init(open).await.map(Some)
     }
 
+    /// Whether a [worker](crate::LocalWorker) of these runs is there. One that cannot be looked for is not.
+    pub async fn has_worker(&self) -> bool {
+        match self.journal().await {
+            Ok(Some(journal)) => journal.has_worker().unwrap_or(false),
+            _ => false,
+        }
+    }
+
     async fn journal_or_new(&self) -> Result<&Journal, JournalError> {
         let open = || Journal::open(&self.home);
         self.journal.get_or_try_init(open).await
@@ -87,7 +95,7 @@ impl LocalClient {
 impl From<Journal> for LocalClient {
     fn from(journal: Journal) -> Self {
         Self {
-            home: journal.home().to_owned(),
+            home: journal.paths().files.clone(),
             journal: Arc::new(OnceCell::new_with(Some(journal))),
             directory: None,
         }
@@ -104,7 +112,7 @@ impl RunClient for LocalClient {
             return journal.place().clone();
         }
         // Where there is no home yet there are no runs in it.
-        home::place(&self.home).unwrap_or_else(|_| Place::Local {
+        home::place(&HomePaths::of(&self.home).home).unwrap_or_else(|_| Place::Local {
             home: self.home.to_string_lossy().into_owned(),
         })
     }

@@ -74,9 +74,17 @@ pub enum SessionError {
         /// The run that has it.
         by: SessionRun,
     },
-    /// Another run has it, and not the one that is to give it back.
-    #[error("session {id} is not with run {run_id}")]
+    /// It is not with the run that is to give it back: it was taken from it, or has gone on without it.
+    #[error("session {id} is not with run {run_id}, whose turn is not added to it")]
     NotWith {
+        /// The session.
+        id: String,
+        /// The run that was to give it back.
+        run_id: RunId,
+    },
+    /// It was forgotten while a run had it, whose turn is lost.
+    #[error("there is no session {id} any more: the turn of run {run_id} is lost")]
+    Gone {
         /// The session.
         id: String,
         /// The run that was to give it back.

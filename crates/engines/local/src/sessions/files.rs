@@ -13,7 +13,7 @@ use crate::{
     sessions::{
         error::StorageError,
         session::{Session, SessionSummary},
-        storage::{self, SessionStorage},
+        storage::{self, SessionStorage, Stored},
     },
 };
 
@@ -69,7 +69,7 @@ impl FileSessionStorage {
         storage::checked(&session.id)?;
         let _lock = self.lock()?;
         let stored = match self.get(&session.id) {
-            Ok(stored) => Some(stored.revision),
+            Ok(stored) => Some(Stored::from(&stored)),
             Err(StorageError::NotFound { .. }) => None,
             Err(error) => return Err(error),
         };
@@ -85,8 +85,13 @@ impl FileSessionStorage {
         Ok(next.revision)
     }
 
-    fn remove(&self, id: &str) -> Result<(), StorageError> {
+    fn remove(&self, session: &Session) -> Result<(), StorageError> {
+        let id = &session.id;
         storage::checked(id)?;
+        // Where nothing is, no directory is made.
+        self.get(id)?;
+        let _lock = self.lock()?;
+        storage::unchanged(session, Stored::from(&self.get(id)?))?;
         let path = self.path(id);
         match fs::remove_file(&path) {
             Ok(()) => Ok(()),
@@ -141,9 +146,9 @@ impl SessionStorage for FileSessionStorage {
         Box::pin(storage::blocking(move || storage.all()))
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
-        let (storage, id) = (self.clone(), id.to_owned());
-        Box::pin(storage::blocking(move || storage.remove(&id)))
+    fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
+        let (storage, session) = (self.clone(), session.clone());
+        Box::pin(storage::blocking(move || storage.remove(&session)))
     }
 }
 

@@ -106,31 +106,37 @@ impl SessionManager {
         self.storage.held_by(run_id).await
     }
 
-    /// Takes in what a run came to that is over, and that has the session; it is free then. A run that was taken in already
+    /// Takes in what a run came to that is over, and that has the session; it is free then. A run that was taken in last
     /// is not taken in again.
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotWith`] if the session is with another run, and the storage's.
+    /// [`SessionError::Gone`] if there is no such session any more, [`SessionError::NotWith`] if it is not with this run, on
+    /// this engine and in this place: in both cases the turn is added to nothing. And the storage's.
     pub async fn take_in(
         &self,
         id: &str,
+        run: &SessionRun,
         output: &RunOutput,
         transcript: &Transcript,
         directory: Option<&Path>,
     ) -> Result<Session, SessionError> {
-        let mut session = self.open(id).await?;
-        match &session.run {
-            Some(run) if run.run_id == output.run_id && run.engine == output.engine => {}
-            Some(_) => {
-                return Err(SessionError::NotWith {
-                    id: id.to_owned(),
-                    run_id: output.run_id.clone(),
-                });
-            }
-            None => return Ok(session),
+        let (id, run_id) = (id.to_owned(), run.run_id.clone());
+        let mut session = match self.storage.load(&id).await {
+            Err(StorageError::NotFound { .. }) => return Err(SessionError::Gone { id, run_id }),
+            loaded => loaded?,
+        };
+        let is_it = |other: &Option<SessionRun>| {
+            let other = other.as_ref();
+            other.is_some_and(|other| other.is_same_run(run))
+        };
+        if !is_it(&session.run) {
+            return match is_it(&session.taken_in) {
+                true => Ok(session),
+                false => Err(SessionError::NotWith { id, run_id }),
+            };
         }
-        session.run = None;
+        session.taken_in = session.run.take();
         session.messages.extend(conversation_of(transcript));
         session.state.token_usage.add(&output.usage);
         let entries = u64::try_from(transcript.entries.len()).unwrap_or(u64::MAX);
@@ -165,23 +171,25 @@ impl SessionManager {
         self.save(Session {
             revision: 0,
             run: None,
+            taken_in: None,
             ..session
         })
         .await
     }
 
-    /// Forgets a session that no run has.
+    /// Forgets a session that no run has. One that a run has is [taken back](Self::release) first.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Taken`], and the storage's.
+    /// [`SessionError::Taken`]; [`StorageError::Conflict`] if somebody has changed it meanwhile, such as a run that was taken
+    /// in; and the storage's.
     pub async fn remove(&self, id: &str) -> Result<(), SessionError> {
         let session = self.storage.load(id).await?;
         if let Some(by) = session.run {
             let id = id.to_owned();
             return Err(SessionError::Taken { id, by });
         }
-        Ok(self.storage.delete(id).await?)
+        Ok(self.storage.delete(&session).await?)
     }
 
     async fn save(&self, mut session: Session) -> Result<Session, StorageError> {

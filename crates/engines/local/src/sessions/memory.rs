@@ -11,7 +11,7 @@ use neuron_types::WasmBoxedFuture;
 use crate::sessions::{
     error::StorageError,
     session::{Session, SessionSummary},
-    storage::{self, SessionStorage},
+    storage::{self, SessionStorage, Stored},
 };
 
 /// Keeps conversations in memory: they end with the process.
@@ -34,7 +34,7 @@ impl InMemorySessionStorage {
     fn put(&self, session: &Session) -> Result<u64, StorageError> {
         storage::checked(&session.id)?;
         let mut sessions = self.sessions();
-        let stored = sessions.get(&session.id).map(|stored| stored.revision);
+        let stored = sessions.get(&session.id).map(Stored::from);
         let next = storage::following(session, stored)?;
         let revision = next.revision;
         sessions.insert(next.id.clone(), next);
@@ -47,12 +47,15 @@ impl InMemorySessionStorage {
         found.ok_or_else(|| StorageError::NotFound { id: id.to_owned() })
     }
 
-    fn remove(&self, id: &str) -> Result<(), StorageError> {
+    fn remove(&self, session: &Session) -> Result<(), StorageError> {
+        let id = &session.id;
         storage::checked(id)?;
-        match self.sessions().remove(id) {
-            Some(_) => Ok(()),
-            None => Err(StorageError::NotFound { id: id.to_owned() }),
-        }
+        let mut sessions = self.sessions();
+        let stored = sessions.get(id).map(Stored::from);
+        let stored = stored.ok_or_else(|| StorageError::NotFound { id: id.clone() })?;
+        storage::unchanged(session, stored)?;
+        sessions.remove(id);
+        Ok(())
     }
 
     fn all(&self) -> Vec<SessionSummary> {
@@ -75,7 +78,7 @@ impl SessionStorage for InMemorySessionStorage {
         Box::pin(ready(Ok(self.all())))
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
-        Box::pin(ready(self.remove(id)))
+    fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
+        Box::pin(ready(self.remove(session)))
     }
 }

@@ -24,6 +24,9 @@ pub struct Session {
     /// The run that has it and has not been taken in yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<SessionRun>,
+    /// The run that was taken in last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_in: Option<SessionRun>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
     /// When it was last saved.
@@ -39,6 +42,7 @@ impl Session {
             messages: Vec::new(),
             state: SessionState::default(),
             run: None,
+            taken_in: None,
             created_at: now,
             updated_at: now,
         }

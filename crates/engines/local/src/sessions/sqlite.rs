@@ -15,7 +15,7 @@ use crate::{
     sessions::{
         error::StorageError,
         session::{Session, SessionSummary},
-        storage::{self, SessionStorage},
+        storage::{self, SessionStorage, Stored},
     },
 };
 
@@ -124,14 +124,11 @@ fn open(path: &Path) -> Result<Connection, StorageError> {
 
 fn put(connection: &mut Connection, session: &Session) -> Result<u64, Failed> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let stored: Option<i64> = transaction
-        .query_row(
-            "SELECT revision FROM sessions WHERE id = ?1",
-            [&session.id],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let stored = stored.map(|revision| u64::try_from(revision).unwrap_or(0));
+    let stored = match get(&transaction, &session.id) {
+        Ok(stored) => Some(Stored::from(&stored)),
+        Err(Failed::Storage(StorageError::NotFound { .. })) => None,
+        Err(error) => return Err(error),
+    };
     let next = storage::following(session, stored)?;
     let revision = i64::try_from(next.revision).unwrap_or(i64::MAX);
     transaction.execute(
@@ -170,11 +167,12 @@ fn all_with(connection: &Connection, text: &str) -> Result<Vec<SessionSummary>, 
     Ok(all)
 }
 
-fn remove(connection: &Connection, id: &str) -> Result<(), Failed> {
-    match connection.execute("DELETE FROM sessions WHERE id = ?1", [id])? {
-        0 => Err(StorageError::NotFound { id: id.to_owned() }.into()),
-        _ => Ok(()),
-    }
+fn remove(connection: &mut Connection, session: &Session) -> Result<(), Failed> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let stored = get(&transaction, &session.id)?;
+    storage::unchanged(session, Stored::from(&stored))?;
+    transaction.execute("DELETE FROM sessions WHERE id = ?1", [&session.id])?;
+    Ok(transaction.commit()?)
 }
 
 impl SessionStorage for SqliteSessionStorage {
@@ -212,11 +210,12 @@ impl SessionStorage for SqliteSessionStorage {
         })
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
-        let id = id.to_owned();
+    fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
+        let session = session.clone();
         Box::pin(async move {
-            storage::checked(&id)?;
-            self.call(move |connection| remove(connection, &id)).await
+            storage::checked(&session.id)?;
+            self.call(move |connection| remove(connection, &session))
+                .await
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Where conversations are stored.
 
+use chrono::{DateTime, Utc};
 use neuron_types::{RunId, WasmBoxedFuture, WasmCompatSend, WasmCompatSync};
 
 use crate::sessions::{
@@ -14,7 +15,8 @@ use crate::sessions::{
 ///
 /// 1. A session that was saved is there after a crash, whole, unless the storage is in memory.
 /// 2. [`save`](Self::save) takes a session only if its [revision](Session::revision) is the stored one, and 0 only if none
-///    is stored. So of two who loaded the same, one saves and the other learns of it.
+///    is stored. So of two who loaded the same, one saves and the other learns of it. One that was deleted and made anew is
+///    another one, whatever its revision.
 /// 3. A name that is [none](StorageError::InvalidId) is refused by every method.
 pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
     /// Stores a session, and returns its revision now, which is one more.
@@ -22,7 +24,7 @@ pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
     /// # Errors
     ///
     /// [`StorageError::Conflict`] if somebody has saved or deleted it since it was loaded,
-    /// [`StorageError::InvalidId`], or what keeps it from being written.
+    /// [`StorageError::InvalidId`], [`StorageError::Unreadable`] if what is stored under its name is, or what keeps it from being written.
     fn save<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<u64, StorageError>>;
 
     /// Returns the session of this name.
@@ -56,12 +58,13 @@ pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
         })
     }
 
-    /// Forgets the session of this name.
+    /// Forgets a session as it was loaded.
     ///
     /// # Errors
     ///
-    /// [`StorageError::NotFound`], [`StorageError::InvalidId`], or what keeps it from being removed.
-    fn delete<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<(), StorageError>>;
+    /// [`StorageError::NotFound`], [`StorageError::Conflict`] if somebody has saved it since it was loaded, or made it anew,
+    /// [`StorageError::InvalidId`], [`StorageError::Unreadable`], or what keeps it from being removed.
+    fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>>;
 }
 
 /// Whether a run of this id has the session.
@@ -85,15 +88,53 @@ pub(crate) fn checked(id: &str) -> Result<(), StorageError> {
 /// # Errors
 ///
 /// [`StorageError::Conflict`].
-pub(crate) fn following(session: &Session, stored: Option<u64>) -> Result<Session, StorageError> {
-    if stored.unwrap_or(0) != session.revision {
-        let id = session.id.clone();
-        return Err(StorageError::Conflict { id });
+pub(crate) fn following(
+    session: &Session,
+    stored: Option<Stored>,
+) -> Result<Session, StorageError> {
+    match stored {
+        None if session.revision == 0 => {}
+        Some(stored) => unchanged(session, stored)?,
+        None => {
+            let id = session.id.clone();
+            return Err(StorageError::Conflict { id });
+        }
     }
     Ok(Session {
         revision: session.revision + 1,
         ..session.clone()
     })
+}
+
+/// What tells whether a session is as it was loaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stored {
+    revision: u64,
+    created_at: DateTime<Utc>,
+}
+
+impl From<&Session> for Stored {
+    fn from(session: &Session) -> Self {
+        Self {
+            revision: session.revision,
+            created_at: session.created_at,
+        }
+    }
+}
+
+/// Checks that a session is stored as it was loaded.
+///
+/// # Errors
+///
+/// [`StorageError::Conflict`].
+pub(crate) fn unchanged(session: &Session, stored: Stored) -> Result<(), StorageError> {
+    let is_same = stored.revision == session.revision && stored.created_at == session.created_at;
+    match is_same {
+        true => Ok(()),
+        false => Err(StorageError::Conflict {
+            id: session.id.clone(),
+        }),
+    }
 }
 
 /// Reads a session as it is stored.

@@ -1,15 +1,18 @@
 //! Stored conversations: one suite for every storage, and who has which.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_local::{
     FileSessionStorage, InMemorySessionStorage, Session, SessionError, SessionManager, SessionRun,
-    SessionStorage, SqliteSessionStorage, StorageError, conversation_of,
+    SessionStorage, SessionSummary, SqliteSessionStorage, StorageError, conversation_of,
 };
 use neuron_types::{
     ContentBlock, ContentItem, ExitReason, Message, Role, RunId, RunOutput, RunPhase, TokenUsage,
-    Transcript, TranscriptEntry, TranscriptItem,
+    Transcript, TranscriptEntry, TranscriptItem, WasmBoxedFuture,
 };
 use serde_json::json;
 
@@ -56,9 +59,9 @@ async fn of_two_who_loaded_the_same_one_saves(storage: &dyn SessionStorage) {
 async fn a_session_that_was_deleted_is_gone(storage: &dyn SessionStorage) {
     storage.save(&session("gone", 1)).await.unwrap();
     let loaded = storage.load("gone").await.unwrap();
-    storage.delete("gone").await.unwrap();
+    storage.delete(&loaded).await.unwrap();
     for error in [
-        storage.delete("gone").await.unwrap_err(),
+        storage.delete(&loaded).await.unwrap_err(),
         storage.load("gone").await.unwrap_err(),
     ] {
         assert!(matches!(error, StorageError::NotFound { .. }), "{error}");
@@ -67,12 +70,39 @@ async fn a_session_that_was_deleted_is_gone(storage: &dyn SessionStorage) {
     assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
 }
 
+async fn what_was_saved_since_it_was_loaded_is_not_deleted(storage: &dyn SessionStorage) {
+    storage.save(&session("busy", 1)).await.unwrap();
+    let loaded = storage.load("busy").await.unwrap();
+    storage.save(&loaded).await.unwrap();
+    let error = storage.delete(&loaded).await.unwrap_err();
+    assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+    let now = storage.load("busy").await.unwrap();
+    assert_eq!(now.revision, 2);
+    storage.delete(&now).await.unwrap();
+}
+
+async fn one_that_was_made_anew_is_another_one(storage: &dyn SessionStorage) {
+    storage.save(&session("anew", 1)).await.unwrap();
+    let before = storage.load("anew").await.unwrap();
+    storage.delete(&before).await.unwrap();
+    storage.save(&session("anew", 2)).await.unwrap();
+    let now = storage.load("anew").await.unwrap();
+    assert_eq!(now.revision, before.revision);
+    for error in [
+        storage.save(&before).await.map(drop).unwrap_err(),
+        storage.delete(&before).await.unwrap_err(),
+    ] {
+        assert!(matches!(error, StorageError::Conflict { .. }), "{error}");
+    }
+    assert_eq!(storage.load("anew").await.unwrap(), now);
+}
+
 async fn names_lead_nowhere_else(storage: &dyn SessionStorage) {
     for name in ["", "../x", "a/b", ".hidden", "a b", &"x".repeat(129)] {
         let errors = [
             storage.load(name).await.unwrap_err(),
             storage.save(&session(name, 1)).await.unwrap_err(),
-            storage.delete(name).await.unwrap_err(),
+            storage.delete(&session(name, 1)).await.unwrap_err(),
         ];
         for error in errors {
             assert!(
@@ -115,7 +145,8 @@ macro_rules! suite {
             use super::*;
 
             suite!(@ $open, what_was_saved_is_loaded, of_two_who_loaded_the_same_one_saves,
-                a_session_that_was_deleted_is_gone, names_lead_nowhere_else, the_sessions_of_a_run_are_found, lists_begin_with_the_newest);
+                a_session_that_was_deleted_is_gone, what_was_saved_since_it_was_loaded_is_not_deleted,
+                one_that_was_made_anew_is_another_one, names_lead_nowhere_else, the_sessions_of_a_run_are_found, lists_begin_with_the_newest);
         })*
     };
     (@ $open:expr, $($part:ident),*) => {
@@ -250,18 +281,20 @@ async fn runs_of_one_session_follow_each_other() {
     for _ in 0..2 {
         // Twice taken in is once.
         sessions
-            .take_in("notes", &output("r1"), &first, None)
+            .take_in("notes", &run("r1"), &output("r1"), &first, None)
             .await
             .unwrap();
     }
     let session = sessions.take("notes", run("r2")).await.unwrap();
     assert_eq!(session.messages.len(), 2);
     assert_eq!(session.state.token_usage.total(), 5);
-    let error = sessions
-        .take_in("notes", &output("r1"), &first, None)
+    // Nor once more when the next one has it.
+    let session = sessions
+        .take_in("notes", &run("r1"), &output("r1"), &first, None)
         .await
-        .unwrap_err();
-    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+        .unwrap();
+    assert_eq!(session.messages.len(), 2);
+    assert_eq!(session.run.unwrap().run_id.as_str(), "r2");
     assert!(sessions.remove("notes").await.is_err(), "a run has it");
     sessions.release("notes", &run("r2")).await.unwrap();
     sessions.remove("notes").await.unwrap();
@@ -278,7 +311,7 @@ async fn runs_of_one_id_on_two_engines_are_two() {
     assert_eq!(by.engine, "temporal");
     let said = transcript("x", said("hello", "Hi."));
     let error = sessions
-        .take_in("notes", &output("x"), &said, None)
+        .take_in("notes", &run("x"), &output("x"), &said, None)
         .await
         .unwrap_err();
     assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
@@ -290,6 +323,89 @@ async fn runs_of_one_id_on_two_engines_are_two() {
         .await
         .unwrap();
     sessions.take("notes", run("x")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_turn_whose_session_is_gone_is_not_lost_in_silence() {
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let said = transcript("r1", said("hello", "Hi."));
+    let (r1, output) = (run("r1"), output("r1"));
+    let take_in = || sessions.take_in("notes", &r1, &output, &said, None);
+    sessions.take("notes", r1.clone()).await.unwrap();
+    sessions.release("notes", &r1).await.unwrap();
+    // The session was taken from it, and nobody has it.
+    let error = take_in().await.unwrap_err();
+    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+    sessions.remove("notes").await.unwrap();
+    let error = take_in().await.unwrap_err();
+    assert!(matches!(error, SessionError::Gone { .. }), "{error}");
+    // One of its name is another one.
+    sessions.take("notes", run("r2")).await.unwrap();
+    let error = take_in().await.unwrap_err();
+    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+    assert!(sessions.open("notes").await.unwrap().messages.is_empty());
+}
+
+#[tokio::test]
+async fn a_session_is_given_back_in_the_place_of_its_run_only() {
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let at = |place: &str| on("temporal", "x").in_place(place);
+    let said = transcript("x", said("hello", "Hi."));
+    let output = RunOutput {
+        engine: "temporal".to_owned(),
+        ..output("x")
+    };
+    sessions.take("notes", at("temporal:one")).await.unwrap();
+    let elsewhere = at("temporal:two");
+    let taken = sessions.take_in("notes", &elsewhere, &output, &said, None);
+    let error = taken.await.unwrap_err();
+    assert!(matches!(error, SessionError::NotWith { .. }), "{error}");
+    let here = at("temporal:one");
+    let taken = sessions.take_in("notes", &here, &output, &said, None);
+    assert_eq!(taken.await.unwrap().messages.len(), 2);
+}
+
+/// A storage where a run takes a session up and is taken in while somebody else has loaded it.
+#[derive(Clone)]
+struct Busy(Arc<InMemorySessionStorage>, Arc<AtomicBool>);
+
+impl SessionStorage for Busy {
+    fn save<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<u64, StorageError>> {
+        self.0.save(session)
+    }
+
+    fn load<'a>(&'a self, id: &'a str) -> WasmBoxedFuture<'a, Result<Session, StorageError>> {
+        Box::pin(async move {
+            let loaded = self.0.load(id).await?;
+            if self.1.swap(false, Ordering::Relaxed) {
+                let mut meanwhile = loaded.clone();
+                meanwhile.messages.push(Message::user("a turn"));
+                self.0.save(&meanwhile).await?;
+            }
+            Ok(loaded)
+        })
+    }
+
+    fn list(&self) -> WasmBoxedFuture<'_, Result<Vec<SessionSummary>, StorageError>> {
+        self.0.list()
+    }
+
+    fn delete<'a>(&'a self, session: &'a Session) -> WasmBoxedFuture<'a, Result<(), StorageError>> {
+        self.0.delete(session)
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_changes_while_it_is_forgotten_is_kept() {
+    let storage = Busy(Arc::default(), Arc::default());
+    storage.save(&session("notes", 1)).await.unwrap();
+    let sessions = SessionManager::new(storage.clone());
+    storage.1.store(true, Ordering::Relaxed);
+    let error = sessions.remove("notes").await.unwrap_err();
+    let conflict = matches!(error, SessionError::Storage(StorageError::Conflict { .. }));
+    assert!(conflict, "{error}");
+    assert_eq!(sessions.open("notes").await.unwrap().messages.len(), 3);
+    sessions.remove("notes").await.unwrap();
 }
 
 #[test]

@@ -59,6 +59,8 @@ pub(crate) struct RunView {
     /// The ids of the updates that carried decisions; the first `decided_before` came to earlier histories.
     decided: Vec<String>,
     decided_before: usize,
+    /// The newest decisions that the run rejected, in earlier histories and this one, by their ids, with the reasons.
+    rejected: VecDeque<(String, String)>,
     /// The id that Temporal gave the history before this one.
     previous: Option<String>,
     /// What the next history begins with, if this one is left.
@@ -113,6 +115,7 @@ impl RunView {
                 self.settled = std::mem::take(&mut continued.settled);
                 self.decided = std::mem::take(&mut continued.decided);
                 self.decided_before = self.decided.len();
+                self.rejected = std::mem::take(&mut continued.rejected).into();
                 self.previous = Some(std::mem::take(&mut continued.previous));
                 // Signals of this history may be here already: they came later.
                 let later = std::mem::take(&mut self.signals);
@@ -152,6 +155,7 @@ impl RunView {
             next_event: ledger.last() + 1,
             settled: settled.into_iter().skip(newest).collect(),
             decided: self.decided.iter().skip(newest_decided).cloned().collect(),
+            rejected: self.rejected.iter().cloned().collect(),
             unobserved: ledger.unobserved().clone(),
             previous: history.to_owned(),
             shown: self.shown.is_on(),
@@ -167,6 +171,23 @@ impl RunView {
     pub(crate) fn was_decided_before(&self, update: &str) -> bool {
         let mut before = self.decided.iter().take(self.decided_before);
         before.any(|decided| decided == update)
+    }
+
+    /// Says again what an earlier history made of a decision that it took, as far as it rejected it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NotTaken`].
+    pub(crate) fn check_decided_before(&self, decision: &Decision) -> Result<(), Refusal> {
+        let id = decision.id();
+        let mut newest = self.rejected.iter().rev();
+        match newest.find(|(rejected, _)| *rejected == id) {
+            Some((_, reason)) => Err(Refusal::NotTaken {
+                ticket: decision.ticket.clone(),
+                reason: reason.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Puts a signal behind the others.
@@ -251,6 +272,25 @@ impl RunView {
 
     /// Notes that the run has answered a decision.
     fn note_answer(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::ApprovalRefused {
+                decision: Some(id),
+                reason,
+                ..
+            } => {
+                if self.rejected.len() >= KNOWN_BEFORE {
+                    self.rejected.pop_front();
+                }
+                self.rejected.push_back((id.clone(), reason.clone()));
+            }
+            RunEvent::ApprovalGiven {
+                decision: Some(id), ..
+            }
+            | RunEvent::ApprovalDecided {
+                decision: Some(id), ..
+            } => self.rejected.retain(|(rejected, _)| rejected != id),
+            _ => {}
+        }
         match event {
             RunEvent::ApprovalRefused {
                 ticket,
@@ -425,9 +465,11 @@ fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
 
 #[cfg(test)]
 mod tests {
+    use neuron_types::{AgentSpec, StateVersion};
     use serde_json::json;
 
     use super::*;
+    use crate::wire::update_id::update_id;
 
     fn run_id() -> RunId {
         RunId::new("r1").unwrap()
@@ -512,6 +554,53 @@ mod tests {
         assert_eq!(checked(&view, "t1"), Ok(()));
         assert!(view.take(&["decision"]).unwrap().raw);
         assert!(!view.take(&["decision"]).unwrap().raw);
+    }
+
+    #[test]
+    fn a_later_history_knows_what_an_earlier_one_made_of_a_decision() {
+        let mut view = view();
+        let (no, yes) = (decision("t1"), decision("t2"));
+        for decision in [&no, &yes] {
+            view.decided(update_id(&run_id(), decision).unwrap());
+        }
+        let rejected = |id: String| RunEvent::ApprovalRefused {
+            ticket: "t1".into(),
+            reason: "no approver has the key".into(),
+            decision: Some(id),
+        };
+        view.record(rejected(no.id()), DateTime::UNIX_EPOCH);
+        let state: RunState = serde_json::from_value(json!({
+            "version": StateVersion, "agent": AgentSpec::default(), "conversation": [],
+            "stage": "tools", "turn": 1, "tool_calls": 0, "calls": [], "usage": {},
+            "cost_usd": null, "started_at": DateTime::UNIX_EPOCH, "waiting_since": null,
+            "waited_ms": 0, "last_text": null, "limit": null, "outbox": [],
+        }))
+        .unwrap();
+        let carried = serde_json::to_value(view.carry(&state, "h1")).unwrap();
+        let carried: Carried = serde_json::from_value(carried).unwrap();
+        let mut later = RunView::default();
+        let mut input = HistoryInput::from(carried);
+        later
+            .open(run_id(), "temporal", &mut input, DateTime::UNIX_EPOCH)
+            .unwrap();
+        for decision in [&no, &yes] {
+            let update = update_id(&run_id(), decision).unwrap();
+            assert!(later.was_decided_before(&update));
+        }
+        assert_eq!(
+            later.check_decided_before(&no),
+            Err(Refusal::NotTaken {
+                ticket: "t1".into(),
+                reason: "no approver has the key".into(),
+            })
+        );
+        assert_eq!(later.check_decided_before(&yes), Ok(()));
+        // The newest are known, and no more of them than of the others.
+        for number in 0..2 * KNOWN_BEFORE {
+            later.record(rejected(number.to_string()), DateTime::UNIX_EPOCH);
+        }
+        let carried = later.carry(&state, "h2").unwrap();
+        assert_eq!(carried.rejected.len(), KNOWN_BEFORE);
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub(crate) struct Carried {
     /// The ids of the updates that carried the newest decisions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) decided: Vec<String>,
+    /// The newest decisions that the run rejected, by their ids, with the reasons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rejected: Vec<(String, String)>,
     /// What the hooks have not been notified of.
     #[serde(
         rename = "untold",

@@ -378,6 +378,7 @@ impl<W: AgentWorkflow> ExecutableSyncUpdate<HostUpdate> for AgentHost<W> {
                 let run_id = RunId::new(ctx.workflow_id())?;
                 // Whoever heard nothing of what an earlier history made of it makes it again, and gets the same answer.
                 if self.view.was_decided_before(&update_id(&run_id, decision)?) {
+                    self.view.check_decided_before(decision)?;
                     return Ok(());
                 }
                 self.view.check_decision(run_id, decision, Utc::now())?;

@@ -272,7 +272,8 @@ async fn signals_that_anybody_sends_close_no_ticket() {
     let (_, before) = stage.history(&run).await;
     let told = stage.client.decide(&run, &approval).await.unwrap_err();
     assert!(
-        told.to_string().ends_with("is not taken: it is not signed"),
+        told.to_string()
+            .ends_with("is not taken: the decision is not signed"),
         "{told}"
     );
     assert!(told.refusal().is_some(), "{told:?}");

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) async fn dev(session: &Session) -> Result<Exit, CliError> {
-    let servers = DevServer::all_of(session.global.engine, session.home_as_it_is())?;
+    let servers = DevServer::all_of(session.global.engine)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let interruption = Interruption::listen(move || drop(stop)).map_err(CliError::Signals)?;
     let mut started = Started::default();
@@ -35,14 +35,14 @@ async fn serve(
 ) -> Result<(), CliError> {
     let mut lines = Map::new();
     for server in servers {
-        let runs = server.runs().await;
-        if !runs {
-            started.start(server, session).await?;
-        }
+        let log = match server.runs().await {
+            true => None,
+            false => Some(started.start(server, session).await?),
+        };
         if session.output.is_json() {
-            lines.insert(server.name().to_owned(), server.to_json(!runs));
+            lines.insert(server.name().to_owned(), server.to_json(log.as_deref()));
         } else {
-            session.output.text(&server.to_text(!runs))?;
+            session.output.text(&server.to_text(log.as_deref()))?;
         }
     }
     if session.output.is_json() {

@@ -47,8 +47,6 @@ pub(crate) struct DevServer {
     address: Address,
     /// Restate's admin API.
     admin: Option<Address>,
-    /// Where it keeps its data.
-    folder: PathBuf,
 }
 
 /// A host and a port of it.
@@ -60,40 +58,36 @@ struct Address {
 }
 
 impl DevServer {
-    /// The servers that are started where the command line names this engine: all of them for local runs. They keep their
-    /// data in this home directory.
+    /// The servers that are started where the command line names this engine: all of them for local runs.
     ///
     /// # Errors
     ///
     /// [`CliError::Address`].
-    pub(crate) fn all_of(engine: EngineName, home: &Path) -> Result<Vec<Self>, CliError> {
-        let folder = home.join("engines");
+    pub(crate) fn all_of(engine: EngineName) -> Result<Vec<Self>, CliError> {
         Ok(match engine {
-            EngineName::Temporal => vec![Self::temporal(folder)?],
-            EngineName::Restate => vec![Self::restate(folder)?],
-            EngineName::Local => vec![Self::temporal(folder.clone())?, Self::restate(folder)?],
+            EngineName::Temporal => vec![Self::temporal()?],
+            EngineName::Restate => vec![Self::restate()?],
+            EngineName::Local => vec![Self::temporal()?, Self::restate()?],
         })
     }
 
     /// The dev server at `TEMPORAL_ADDRESS`.
-    fn temporal(folder: PathBuf) -> Result<Self, CliError> {
+    fn temporal() -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Temporal,
             program: TEMPORAL,
             address: Address::from_variable("TEMPORAL_ADDRESS", 7233)?,
             admin: None,
-            folder,
         })
     }
 
     /// The server at `RESTATE_INGRESS_URL` and `RESTATE_ADMIN_URL`.
-    fn restate(folder: PathBuf) -> Result<Self, CliError> {
+    fn restate() -> Result<Self, CliError> {
         Ok(Self {
             engine: EngineName::Restate,
             program: RESTATE,
             address: Address::from_variable("RESTATE_INGRESS_URL", 8080)?,
             admin: Some(Address::from_variable("RESTATE_ADMIN_URL", 9070)?),
-            folder,
         })
     }
 
@@ -138,14 +132,19 @@ impl DevServer {
     /// # Errors
     ///
     /// [`CliError::NoProgram`], or [`CliError::ElsewhereAddress`] if it should be on another machine.
-    pub(super) fn command(&self) -> Result<Command, CliError> {
+    pub(super) fn found(&self) -> Result<PathBuf, CliError> {
         for address in [Some(&self.address), self.admin.as_ref()]
             .into_iter()
             .flatten()
         {
             address.check_is_here()?;
         }
-        let mut command = Command::new(self.program.find()?);
+        self.program.find()
+    }
+
+    /// Starts this program with its data in this directory.
+    pub(super) fn command(&self, program: &Path, folder: &Path) -> Command {
+        let mut command = Command::new(program);
         match &self.admin {
             None => {
                 command
@@ -154,7 +153,7 @@ impl DevServer {
                     .args(["--port", &self.address.port.to_string()])
                     .args(["--ui-port", &self.ui_port().to_string()])
                     .arg("--db-filename")
-                    .arg(self.folder.join("temporal.db"))
+                    .arg(folder.join("temporal.db"))
                     // Without this a run makes no more than 20 steps a second.
                     .args([
                         "--dynamic-config-value",
@@ -164,32 +163,26 @@ impl DevServer {
             Some(admin) => {
                 command
                     .arg("--base-dir")
-                    .arg(self.folder.join("restate"))
+                    .arg(folder.join("restate"))
                     // With RUST_BACKTRACE it unwinds its stack for each error of its own, which takes seconds.
                     .env("RUST_LIB_BACKTRACE", "0")
                     .env("RESTATE_INGRESS__BIND_ADDRESS", self.address.socket())
                     .env("RESTATE_ADMIN__BIND_ADDRESS", admin.socket());
             }
         }
-        Ok(command)
+        command
     }
 
     /// Where its log goes.
-    pub(super) fn log(&self) -> PathBuf {
-        self.folder.join(format!("{}.log", self.engine))
+    pub(super) fn log(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}.log", self.engine))
     }
 
-    /// Where it keeps its data.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// What a person wants to know of it.
-    pub(crate) fn to_text(&self, started: bool) -> String {
-        let how = if started {
-            format!("log {}", self.log().display())
-        } else {
-            "it was running already".to_owned()
+    /// What a person wants to know of it, and of its log if it was started.
+    pub(crate) fn to_text(&self, log: Option<&Path>) -> String {
+        let how = match log {
+            Some(log) => format!("log {}", log.display()),
+            None => "it was running already".to_owned(),
         };
         match &self.admin {
             None => format!("temporal at {}, UI {} ({how})", self.address, self.ui()),
@@ -201,8 +194,8 @@ impl DevServer {
         }
     }
 
-    /// What a program wants to know of it.
-    pub(crate) fn to_json(&self, started: bool) -> Value {
+    /// The same, for a program.
+    pub(crate) fn to_json(&self, log: Option<&Path>) -> Value {
         let mut value = match &self.admin {
             None => json!({ "address": self.address.to_string() }),
             Some(admin) => json!({
@@ -212,8 +205,8 @@ impl DevServer {
         };
         if let Some(map) = value.as_object_mut() {
             map.insert("ui".to_owned(), self.ui().into());
-            map.insert("started".to_owned(), started.into());
-            let log = started.then(|| self.log().display().to_string());
+            map.insert("started".to_owned(), log.is_some().into());
+            let log = log.map(|log| log.display().to_string());
             map.insert("log".to_owned(), log.into());
         }
         value

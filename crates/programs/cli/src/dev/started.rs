@@ -5,6 +5,7 @@ use std::{
     future::poll_fn,
     io,
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::PathBuf,
     process::Stdio,
     task::Poll,
     time::Duration,
@@ -43,7 +44,7 @@ impl Started {
         self.servers.is_empty()
     }
 
-    /// Starts a server and waits until it is well.
+    /// Starts a server and waits until it is well. Returns where its log is.
     ///
     /// # Errors
     ///
@@ -53,19 +54,21 @@ impl Started {
         &mut self,
         server: &DevServer,
         session: &Session,
-    ) -> Result<(), CliError> {
+    ) -> Result<PathBuf, CliError> {
         let name = server.name();
-        let mut command = server.command()?;
+        let program = server.found()?;
         let failed = |source: io::Error| CliError::DevStart { name, source };
         // What servers log and keep is as private as the runs, and decides as much.
-        session.home().await?;
-        let mut folder = fs::DirBuilder::new();
-        let folder = folder.recursive(true).mode(0o700);
-        folder.create(server.folder()).map_err(failed)?;
+        let folder = session.home().await?.join("engines");
+        let mut made = fs::DirBuilder::new();
+        let made = made.recursive(true).mode(0o700);
+        made.create(&folder).map_err(failed)?;
+        let path = server.log(&folder);
         let mut log = fs::File::options();
         let log = log.write(true).create(true).truncate(true).mode(0o600);
-        let log = log.open(server.log()).map_err(failed)?;
-        let process = command
+        let log = log.open(&path).map_err(failed)?;
+        let process = server
+            .command(&program, &folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone().map_err(failed)?)
             .stderr(log)
@@ -74,7 +77,7 @@ impl Started {
             .map_err(failed)?;
         self.servers.push(Server {
             name,
-            log: server.log().display().to_string(),
+            log: path.display().to_string(),
             process,
         });
         let well = async {
@@ -83,12 +86,12 @@ impl Started {
             }
         };
         tokio::select! {
-            () = well => Ok(()),
+            () = well => Ok(path),
             error = self.lost() => Err(error),
             () = tokio::time::sleep(START) => Err(CliError::DevLost {
                 name,
                 what: "is not well after a minute".to_owned(),
-                log: server.log().display().to_string(),
+                log: path.display().to_string(),
             }),
         }
     }

@@ -6,10 +6,12 @@ use neuron_config::{ProcessEnvironment, TrustStore};
 use neuron_engine::RunFilter;
 use neuron_local::{Journal, LocalClient};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::trust;
 use crate::{
     CliError, engine,
+    home::trust::{Foreign, TakeOverError, take_over},
     terminal::{keyboard::can_ask, output::note, shown},
 };
 
@@ -22,12 +24,17 @@ const SHOWN: usize = 10;
 /// # Errors
 ///
 /// [`CliError::ForeignHome`] where nobody trusts it, [`CliError::Terminal`], and those of [`record`].
-pub(crate) async fn settle(home: &Path) -> Result<(), CliError> {
-    if can_ask() {
+pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<(), CliError> {
+    let what = match why {
+        Foreign::Unknown => Some("your neuron did not make it, or an older one did"),
+        Foreign::Open => Some("others may write into it"),
+        // What a person could say would change nothing.
+        Foreign::Link | Foreign::AnotherUser => None,
+    };
+    if let Some(what) = what.filter(|_| can_ask()) {
         let path = home.to_string_lossy();
         note(&format!(
-            "the home {} was found here, and your neuron did not make it, or an older one did. What lies there decides \
-             what is done, and in which directory:",
+            "the home {} was found here, and {what}. What lies there decides what is done, and in which directory:",
             shown::line(&path)
         ));
         Contents::of(home)
@@ -41,6 +48,7 @@ pub(crate) async fn settle(home: &Path) -> Result<(), CliError> {
     }
     Err(CliError::ForeignHome {
         path: home.to_owned(),
+        why,
         can_be_kept: TrustStore::find(&ProcessEnvironment).is_some(),
     })
 }
@@ -49,10 +57,13 @@ pub(crate) async fn settle(home: &Path) -> Result<(), CliError> {
 ///
 /// # Errors
 ///
-/// [`CliError::NoTrustStore`] and [`CliError::TrustStore`].
+/// [`CliError::NoTrustStore`], [`CliError::TrustStore`], and [`CliError::Journal`] if its files cannot be taken over.
 pub(crate) fn record(home: &Path) -> Result<(), CliError> {
     let store = TrustStore::find(&ProcessEnvironment).ok_or(CliError::NoTrustStore)?;
-    store.trust_home(home).map_err(CliError::TrustStore)
+    take_over(home, &store).map_err(|error| match error {
+        TakeOverError::Record(error) => CliError::TrustStore(error),
+        TakeOverError::Home(error) => error.into(),
+    })
 }
 
 /// What lies in a home, as far as it can be looked at.
@@ -69,16 +80,14 @@ pub(crate) struct Contents {
 impl Contents {
     pub(crate) async fn of(home: &Path) -> Self {
         let mut found = Self::default();
-        match home.join("neuron.db").try_exists() {
-            Ok(false) => found.runs = Some(0),
-            _ => found.runs = found.look(home).await.ok(),
-        }
+        found.runs = found.look(home).await.ok();
         found
     }
 
     /// Looks where the runs work, as it is asked for when they are gone on with, and returns how many they are.
     async fn look(&mut self, home: &Path) -> Result<usize, CliError> {
-        let journal = Journal::open(home).await?;
+        let folder = TempDir::with_prefix("neuron-look-").map_err(CliError::Terminal)?;
+        let journal = Journal::open_copy(home, folder.path()).await?;
         let client = LocalClient::from(journal.clone());
         let (mut runs, all) = (Vec::new(), RunFilter::default());
         engine::each_run(&client, &all, |run| runs.push(run.run_id.clone())).await?;

@@ -8,7 +8,10 @@ use uuid::Uuid;
 use crate::{
     CliError,
     args::RunArgs,
-    runs::{input, stored::Stored},
+    runs::{
+        input,
+        stored::{START, Stored},
+    },
     session::Session,
 };
 
@@ -19,6 +22,8 @@ pub(crate) struct Order {
     prompt: Message,
     tags: RunTags,
     session: Option<String>,
+    /// What this start is known by.
+    start: String,
 }
 
 impl Order {
@@ -32,6 +37,7 @@ impl Order {
         let prompt = input::prompt(args.prompt)?;
         Ok(Self {
             session: args.session,
+            start: Uuid::now_v7().to_string(),
             run_id: args.id.map_or_else(new_id, Ok)?,
             prompt: Message::user(prompt),
             tags,
@@ -50,14 +56,18 @@ impl Order {
         let Some(name) = &self.session else {
             return Ok((None, Conversation::default()));
         };
-        let (stored, said) = Stored::take(session, name, &self.run_id).await?;
+        let (stored, said) = Stored::take(session, name, &self.run_id, &self.start).await?;
         Ok((Some(stored), said))
     }
 
     /// Returns what the run is started with.
     pub(crate) fn request(self, agent: impl Into<AgentRef>, overrides: Overrides) -> RunRequest {
+        let mut tags = self.tags;
+        if self.session.is_some() {
+            tags.labels.insert(START.to_owned(), self.start);
+        }
         RunRequest {
-            tags: self.tags,
+            tags,
             overrides,
             ..RunRequest::new(agent, self.prompt)
         }

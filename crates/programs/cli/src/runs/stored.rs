@@ -6,7 +6,7 @@ use chrono::{TimeDelta, Utc};
 use clap::ValueEnum as _;
 use neuron_engine::{RunClient, RunHandle};
 use neuron_local::{SessionError, SessionManager, SessionRun, StorageError};
-use neuron_types::{Conversation, RunId};
+use neuron_types::{Conversation, RunId, RunStatus};
 
 use crate::{CliError, args::EngineName, session::Session, terminal::output::note};
 
@@ -16,6 +16,10 @@ const STARTED_AFTER: TimeDelta = TimeDelta::seconds(60);
 /// How often a session is asked for that others change at the same time.
 const ATTEMPTS: usize = 5;
 
+/// The label of a run that says with which start it began, where it goes on with a session. Runs have their labels on every
+/// engine, before a worker has them too; what engines themselves set runs apart by nobody knows who only started one.
+pub(crate) const START: &str = "neuron.start";
+
 /// A session that a run of this command has.
 pub(crate) struct Stored {
     sessions: SessionManager,
@@ -23,6 +27,8 @@ pub(crate) struct Stored {
     run: SessionRun,
     /// Whether this command took it, and no earlier one with the same run.
     is_new: bool,
+    /// What this command labels the run with.
+    start: String,
 }
 
 impl Stored {
@@ -36,6 +42,7 @@ impl Stored {
         session: &Session,
         name: &str,
         run_id: &RunId,
+        start: &str,
     ) -> Result<(Self, Conversation), CliError> {
         let sessions = session.sessions().await?;
         let run = session.run(run_id).await?;
@@ -53,6 +60,7 @@ impl Stored {
                         name,
                         run,
                         is_new,
+                        start: start.to_owned(),
                     };
                     return Ok((stored, said));
                 }
@@ -69,7 +77,7 @@ impl Stored {
     /// What keeps the run or the session from being looked at.
     pub(crate) async fn settle(&self, session: &Session) -> Result<(), CliError> {
         let run = session.run(&self.run.run_id).await?;
-        take_in(&self.sessions, &self.name, &run).await
+        take_in(&self.sessions, &self.name, &self.run, &run).await
     }
 
     /// The run could not be started. The session is given back, unless its run is there all the same: an earlier command has
@@ -86,11 +94,8 @@ impl Stored {
         let run = session.run(&self.run.run_id).await?;
         let is_there = match run.status().await {
             Err(error) if error.is_unknown_run() => false,
-            // What was there before this command came is none of the session's. Some engines count milliseconds.
-            Ok(status) if self.is_new && is_refused => {
-                let since = self.run.since.timestamp_millis();
-                status.started_at.timestamp_millis() >= since
-            }
+            // One that another start began is none of the session's.
+            Ok(status) if self.is_new && is_refused => began_with(&status, &self.start),
             Ok(_) => true,
             Err(_) => true,
         };
@@ -129,7 +134,7 @@ pub(crate) async fn settle(
             by: Box::new(by),
         });
     }
-    match take_in(sessions, name, &run).await {
+    match take_in(sessions, name, &by, &run).await {
         Err(error) if is_unknown_run(&error) => {
             // It may be about to start.
             if Utc::now() - by.since <= STARTED_AFTER {
@@ -156,9 +161,9 @@ pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(
     let held = sessions.held_by(run_id).await;
     for stored in held.map_err(SessionError::from)? {
         let by = stored.run.as_ref();
-        if by.is_some_and(|by| by.engine == EngineName::Local.as_str()) {
+        if let Some(by) = by.filter(|by| by.engine == EngineName::Local.as_str()) {
             let run = session.run_on(EngineName::Local, run_id).await?;
-            take_in(&sessions, &stored.id, &run).await?;
+            take_in(&sessions, &stored.id, by, &run).await?;
         }
     }
     Ok(())
@@ -166,10 +171,13 @@ pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(
 
 /// The same, where something else was done and only this was not: that is said.
 pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
-    if let Err(error) = take_in_ended(session, run_id).await {
-        note(&format!(
+    match take_in_ended(session, run_id).await {
+        Ok(()) => {}
+        // Nobody will.
+        Err(error) if is_lost(&error) => note(&error.to_string()),
+        Err(error) => note(&format!(
             "the session of run {run_id} has not taken it in yet, whoever takes it up next does: {error}"
-        ));
+        )),
     }
 }
 
@@ -183,7 +191,18 @@ fn run_on(engine: EngineName, client: &dyn RunClient, run_id: &RunId) -> Session
     }
 }
 
-async fn take_in(sessions: &SessionManager, name: &str, run: &RunHandle) -> Result<(), CliError> {
+/// Whether a run is the one of this start.
+fn began_with(status: &RunStatus, start: &str) -> bool {
+    status.labels.get(START).is_some_and(|label| label == start)
+}
+
+/// Takes in what the run came to, which has the session as `by`, if it is over.
+async fn take_in(
+    sessions: &SessionManager,
+    name: &str,
+    by: &SessionRun,
+    run: &RunHandle,
+) -> Result<(), CliError> {
     let Some(output) = run.output().await? else {
         return Ok(());
     };
@@ -193,10 +212,9 @@ async fn take_in(sessions: &SessionManager, name: &str, run: &RunHandle) -> Resu
     let mut attempts = 0;
     loop {
         attempts += 1;
-        let taken = sessions.take_in(name, &output, &transcript, directory);
+        let taken = sessions.take_in(name, by, &output, &transcript, directory);
         match taken.await {
-            // Another command has taken it in, and handed the session on.
-            Ok(_) | Err(SessionError::NotWith { .. }) => return Ok(()),
+            Ok(_) => return Ok(()),
             Err(error) if is_conflict(&error) && attempts < ATTEMPTS => {}
             Err(error) => return Err(error.into()),
         }
@@ -207,6 +225,29 @@ fn is_unknown_run(error: &CliError) -> bool {
     matches!(error, CliError::Engine(error) if error.0.is_unknown_run())
 }
 
+/// Whether the session went away from the run meanwhile.
+fn is_lost(error: &CliError) -> bool {
+    use SessionError::{Gone, NotWith};
+
+    matches!(error, CliError::Sessions(Gone { .. } | NotWith { .. }))
+}
+
 fn is_conflict(error: &SessionError) -> bool {
     matches!(error, SessionError::Storage(StorageError::Conflict { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_that_of_a_start_by_its_label_and_not_by_any_clock() {
+        let run_id = RunId::new("r1").unwrap();
+        let later = Utc::now() + TimeDelta::days(1);
+        let mut status = RunStatus::new(run_id, "restate", "default", later);
+        assert!(!began_with(&status, "one"), "another one of its name");
+        status.labels.insert(START.to_owned(), "one".to_owned());
+        status.started_at = later - TimeDelta::days(2);
+        assert!(began_with(&status, "one") && !began_with(&status, "two"));
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use neuron_config::AgentFile;
-use neuron_local::Journal;
+use neuron_local::{Journal, home_files};
 use neuron_types::{Message, RunRequest};
 use serde_json::json;
 
@@ -142,11 +142,8 @@ fn its_sessions_are_no_run_s_past() {
     stranger.write("session.json", &session);
     fs::create_dir(home.path(".neuron")).unwrap();
     for name in ["neuron.db", "sessions.db"] {
-        fs::copy(
-            stranger.path(".neuron").join(name),
-            home.path(".neuron").join(name),
-        )
-        .unwrap();
+        let theirs = home_files(&stranger.path(".neuron")).join(name);
+        fs::copy(theirs, home.path(".neuron").join(name)).unwrap();
     }
     is_refused(home.neuron(&["run", "--session", "s", "hi"]));
     let file = stranger.path("session.json");
@@ -280,9 +277,150 @@ fn one_that_is_named_and_one_of_an_environment_that_trusts_all_need_no_record() 
 fn one_that_was_made_by_name_is_found_later() {
     let home = own("");
     let mut named = home.command(&["submit", "--id", "r1", "hi"]);
-    let named = named.env("NEURON_HOME", ".neuron");
+    let named = named.env("NEURON_HOME", home.path(".neuron"));
     Done::from(named.output().unwrap()).exits(0);
     home.neuron(&["cancel", "r1"]).exits(0);
+}
+
+#[test]
+fn a_relative_path_in_the_environment_names_no_home() {
+    let home = cloned();
+    let mut relative = home.command(&["send", "r1", "hi"]);
+    let relative = relative.env("NEURON_HOME", ".neuron");
+    is_refused(Done::from(relative.output().unwrap()));
+    let mut elsewhere = home.command(&["submit", "--id", "r2", "hi"]);
+    let elsewhere = elsewhere.env("NEURON_HOME", "other");
+    Done::from(elsewhere.output().unwrap()).exits(0);
+    assert!(home.exists("other/id"));
+}
+
+#[test]
+fn what_a_pull_puts_into_one_is_none_of_its_runs() {
+    let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
+    home.neuron(&["submit", "--id", "mine", "go"]).exits(0);
+    let id = home.read(".neuron/id");
+    // Git replaces files that are ignored. A log beside the database would be taken for its own.
+    let stranger = Home::new();
+    plant(&stranger, home.dir());
+    for name in [
+        "neuron.db",
+        "neuron.db-wal",
+        "sessions.db",
+        "sessions.db-wal",
+    ] {
+        let bytes = fs::read(stranger.path(".neuron").join(name)).unwrap_or_default();
+        fs::write(home.path(".neuron").join(name), bytes).unwrap();
+    }
+    let runs = home.neuron(&["runs", "--json"]).exits(0).json();
+    let ids: Vec<_> = runs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["run_id"])
+        .collect();
+    assert_eq!(ids, [&json!("mine")]);
+    home.neuron(&["resume", "r1"]).exits(2).says("no run r1");
+    home.neuron(&["cancel", "mine"]).exits(0);
+    assert!(!home.exists("made"));
+
+    // Nor is a whole home of theirs in its place, of whatever id.
+    fs::create_dir(stranger.path(".neuron").join(&id)).unwrap();
+    fs::rename(
+        stranger.path(".neuron/neuron.db"),
+        stranger.path(".neuron").join(&id).join("neuron.db"),
+    )
+    .unwrap();
+    fs::remove_dir_all(home.path(".neuron")).unwrap();
+    fs::rename(stranger.path(".neuron"), home.path(".neuron")).unwrap();
+    is_refused(home.neuron(&["resume", "r1"]));
+}
+
+#[test]
+fn a_link_in_the_place_of_one_is_refused_wherever_it_leads() {
+    let home = own("");
+    home.neuron(&["submit", "--id", "r1", "hi"]).exits(0);
+    let sub = home.path("sub");
+    fs::create_dir(&sub).unwrap();
+    symlink("../.neuron", sub.join(".neuron")).unwrap();
+    let in_sub = |args: &[&str]| {
+        let mut command = home.command(args);
+        Done::from(command.current_dir(&sub).output().unwrap())
+    };
+    in_sub(&["cancel", "r1"])
+        .exits(2)
+        .prints("")
+        .says("it is a link: set NEURON_HOME to where it leads");
+    in_sub(&["trust"]).exits(2).says("it is a link");
+    home.neuron(&["cancel", "r1"]).exits(0);
+}
+
+/// Every file and directory below, with its mode, its time and its bytes.
+fn as_it_is(folder: &Path) -> Vec<(PathBuf, u32, std::time::SystemTime, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = fs::symlink_metadata(&path).unwrap();
+        let bytes = match meta.is_file() {
+            true => fs::read(&path).unwrap(),
+            false => Vec::new(),
+        };
+        let mode = meta.permissions().mode();
+        found.push((path.clone(), mode, meta.modified().unwrap(), bytes));
+        if meta.is_dir() {
+            found.extend(as_it_is(&path));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn looking_at_one_that_came_with_a_directory_changes_nothing_and_follows_no_link() {
+    let home = cloned();
+    let mode = |name: &str, mode| {
+        fs::set_permissions(home.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    home.write("outside", "kept");
+    mode("outside", 0o644);
+    fs::remove_dir_all(home.path(".neuron/locks")).unwrap();
+    fs::remove_file(home.path(".neuron/.gitignore")).unwrap();
+    symlink(home.path("outside"), home.path(".neuron/neuron.db-shm.x")).unwrap();
+    mode(".neuron/neuron.db", 0o644);
+    let before = as_it_is(home.dir());
+    let looks = || {
+        for command in [
+            &["runs"][..],
+            &["status", "r1"],
+            &["show", "r1"],
+            &["events", "r1"],
+            &["approvals"],
+            &["costs"],
+            &["sessions", "list"],
+            &["wait", "r1"],
+            &["resume", "r1"],
+            &["trust", "nowhere"],
+        ] {
+            home.neuron(command);
+        }
+    };
+    looks();
+    assert_eq!(as_it_is(home.dir()), before);
+
+    for name in ["neuron.db", "sessions.db", "neuron.db-wal"] {
+        let linked = home.path(".neuron").join(name);
+        let kept = fs::read(&linked).ok();
+        fs::remove_file(&linked).ok();
+        symlink(home.path("outside"), &linked).unwrap();
+        let before = as_it_is(home.dir());
+        looks();
+        assert_eq!(as_it_is(home.dir()), before, "{name}");
+        home.neuron(&["runs"]).exits(2).says("it is a link");
+        home.neuron(&["trust"]).exits(2).says("it is a link");
+        fs::remove_file(&linked).unwrap();
+        if let Some(kept) = kept {
+            fs::write(&linked, kept).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -323,7 +461,7 @@ fn without_a_place_for_records_one_is_used_by_who_makes_it_and_named_later() {
     let refused = Done::from(nowhere(&["run", "hi"]).output().unwrap());
     is_refused(refused);
     let mut named = nowhere(&["run", "hi"]);
-    let named = named.env("NEURON_HOME", ".neuron").output();
+    let named = named.env("NEURON_HOME", home.path(".neuron")).output();
     Done::from(named.unwrap()).exits(0).prints("Hi.\n");
 }
 

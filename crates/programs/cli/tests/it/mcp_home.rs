@@ -1,9 +1,14 @@
 //! The home directories that programs of MCP servers get.
 
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+};
+
 use neuron_harness::HOSTILE_SERVER;
 use tempfile::TempDir;
 
-use crate::support::Home;
+use crate::support::{Done, Home};
 
 /// Says in the file `kept` what its home directory keeps, keeps what `neuron.toml` says, and is a server.
 const KEEPER: &str =
@@ -64,4 +69,54 @@ fn a_program_in_bubblewrap_finds_nothing_of_another_of_its_name() {
 #[test]
 fn a_program_in_landlock_finds_nothing_of_another_of_its_name() {
     what_one_program_leaves_no_other_one_finds("landlock");
+}
+
+fn no_directory_finds_what_one_file_left_in_another(backend: &str) {
+    let caches = tempfile::tempdir().unwrap();
+    let home = project(&caches, backend, "planted");
+    let file = home.path("neuron.toml");
+    let kept_in = |name: &str| {
+        let here = home.path(name);
+        fs::create_dir_all(&here).unwrap();
+        let mut command = home.command(&["mcp", "list", "--config", file.to_str().unwrap()]);
+        Done::from(command.current_dir(&here).output().unwrap()).exits(0);
+        let kept = fs::read_to_string(here.join("kept")).unwrap();
+        kept.trim().to_owned()
+    };
+    assert_eq!(kept_in("hostile"), "", "{backend}");
+    assert_eq!(kept_in("hostile"), "planted", "{backend}");
+    assert_eq!(kept_in("own"), "", "{backend}");
+    assert_eq!(kept_in("own"), "planted", "{backend}");
+}
+
+#[test]
+fn a_program_in_bubblewrap_finds_nothing_of_itself_in_another_directory() {
+    no_directory_finds_what_one_file_left_in_another("bubblewrap");
+}
+
+#[test]
+fn a_program_in_landlock_finds_nothing_of_itself_in_another_directory() {
+    no_directory_finds_what_one_file_left_in_another("landlock");
+}
+
+#[test]
+fn it_is_its_users_alone_and_no_link() {
+    let caches = tempfile::tempdir().unwrap();
+    let home = project(&caches, "bubblewrap", "kept");
+    home.neuron(&["mcp", "list"]).exits(0);
+    let servers = caches.path().join("neuron/mcp");
+    let own = fs::read_dir(&servers).unwrap().next().unwrap().unwrap();
+    for path in [caches.path().join("neuron"), servers, own.path()] {
+        let mode = fs::symlink_metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o700, "{}", path.display());
+    }
+    let elsewhere = caches.path().join("elsewhere");
+    fs::rename(own.path(), &elsewhere).unwrap();
+    symlink(&elsewhere, own.path()).unwrap();
+    home.write("kept", "nothing");
+    let name = own.path().display().to_string();
+    let said = home.neuron(&["mcp", "list"]).exits(2).stdout;
+    let refused = format!("{name} is a symbolic link");
+    assert!(said.contains(&refused), "{said}");
+    assert_eq!(home.read("kept"), "nothing", "the program was not started");
 }

@@ -177,7 +177,11 @@ fn keeps_runs_where_neuron_home_says() {
         .output()
         .unwrap();
     assert!(output.status.success());
-    assert!(home.exists("far/away/neuron.db"));
+    assert!(
+        neuron_local::home_files(&home.path("far/away"))
+            .join("neuron.db")
+            .exists()
+    );
     assert!(!home.exists(".neuron"));
 }
 

@@ -197,6 +197,46 @@ fn a_run_that_is_not_over_keeps_its_session() {
 }
 
 #[test]
+fn a_session_that_is_forgotten_during_a_run_is_missed_at_its_end() {
+    let home = Home::with_script(
+        &json!([
+            {"tool_calls": [{"name": "bash", "input": {"command": "touch begun; until [ -e go ]; do sleep 0.01; done"}}]},
+            {"text": "Done."},
+        ]),
+        "tools = [\"bash\"]\n[agents.default.tool.bash]\ntimeout = \"10m\"",
+    );
+    let run = home.start(&["run", "--session", "notes", "--id", "r1", "do it"]);
+    eventually("it runs", || home.exists("begun"));
+    home.neuron(&["sessions", "rm", "notes"])
+        .exits(2)
+        .says("session notes is taken by run r1 on local");
+    home.neuron(&["sessions", "release", "--force", "notes"])
+        .exits(0);
+    home.neuron(&["sessions", "rm", "notes"]).exits(0);
+    home.write("go", "");
+    let done = run.done();
+    done.prints("Done.\n")
+        .says("there is no session notes any more: the turn of run r1 is lost")
+        .exits(2);
+}
+
+#[test]
+fn a_run_of_a_session_says_with_which_start_it_began() {
+    let home = talking();
+    let label = |id: &str| {
+        let status = home.neuron(&["status", id, "--json"]).json();
+        status["labels"]["neuron.start"].clone()
+    };
+    for id in ["r1", "r2"] {
+        home.neuron(&["run", "--session", "notes", "--id", id, "hello"])
+            .exits(0);
+    }
+    assert!(label("r1").is_string() && label("r1") != label("r2"));
+    home.neuron(&["run", "--id", "r3", "hello"]).exits(0);
+    assert!(label("r3").is_null(), "it has no session");
+}
+
+#[test]
 fn a_session_is_carried_elsewhere() {
     let home = talking();
     home.neuron(&["run", "--session", "notes", "hello"])

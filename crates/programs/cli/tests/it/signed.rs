@@ -98,14 +98,21 @@ fn what_was_not_signed_is_not_taken_whoever_sends_it() {
     let home = parked();
     // A client that knows nothing of the agent file.
     home.write("other.toml", "[agents.default]\nmodel = \"demo/demo\"\n");
-    let approve = ["approve", "r1", "--as", "ada", "--config", "other.toml"];
-    home.neuron(&approve).exits(0);
-    let resumed = home.neuron(&["resume", "r1"]).exits(3);
-    resumed.says("the decision is not signed");
+    let approve = ["approve", "r1", "--config", "other.toml"];
+    home.neuron(&[&approve[..], &["--as", "ada"]].concat())
+        .exits(1)
+        .says("the decision is not signed");
+    home.neuron(&["resume", "r1"]).exits(3);
+    assert!(events_of_type(&home, "approval_refused").is_empty());
+    keygen(&home, "stranger");
+    home.neuron(&[&approve[..], &["--sign", "stranger"]].concat())
+        .exits(0);
+    let reason = format!("no approver has the key {}", fingerprint(&home, "stranger"));
+    home.neuron(&["resume", "r1"]).exits(3).says(&reason);
     assert!(!home.exists("made"), "the call was not made");
     assert_eq!(home.status("r1")["state"], "waiting_for_approval");
     let refused = events_of_type(&home, "approval_refused").remove(0);
-    assert_eq!(refused["reason"], "the decision is not signed");
+    assert_eq!(refused["reason"], reason);
     home.neuron(&["deny", "r1", "--sign", "key"]).exits(0);
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
     assert!(!home.exists("made"));
@@ -119,11 +126,17 @@ fn whoever_sends_what_is_not_taken_is_told_so() {
         let approve = ["approve", "r1", "--config", "other.toml", "--within", "10m"];
         home.neuron(&[&approve[..], more].concat())
     };
+    keygen(&home, "stranger");
+    let by_stranger = ["--sign", "stranger", "--json"];
     // Nobody executes the run: it says so when it resumes.
-    let sent = unsigned(&["--json"]).exits(0).json();
+    let sent = unsigned(&by_stranger).exits(0).json();
     assert!(sent["accepted"].is_null(), "{sent}");
 
     let _worker = home.start(&["worker"]);
+    let answer = unsigned(&by_stranger).exits(1).json();
+    assert_eq!(answer["accepted"], false);
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.starts_with("no approver has the key"), "{reason}");
     let answer = unsigned(&["--as", "eve", "--json"]).exits(1);
     assert_eq!(answer.json()["accepted"], false);
     assert_eq!(answer.json()["reason"], "the decision is not signed");
@@ -148,7 +161,12 @@ fn a_worker_without_approvers_takes_no_decision_of_a_run_that_began_under_some()
     let keyless = keyless.split("[approvers.").next().unwrap().to_owned();
     home.write("keyless.toml", &keyless);
     let keyless = ["--config", "keyless.toml"];
+    // No key is needed to see that.
     home.neuron(&[&["approve", "r1", "--as", "ada"], &keyless[..]].concat())
+        .exits(1)
+        .says("the decision is not signed");
+    keygen(&home, "stranger");
+    home.neuron(&[&["approve", "r1", "--sign", "stranger"], &keyless[..]].concat())
         .exits(0);
     home.neuron(&[&["resume", "r1"], &keyless[..]].concat())
         .exits(2)
@@ -156,7 +174,7 @@ fn a_worker_without_approvers_takes_no_decision_of_a_run_that_began_under_some()
     assert!(!home.exists("made"));
     home.neuron(&["resume", "r1"])
         .exits(3)
-        .says("the decision is not signed");
+        .says("no approver has the key");
     home.neuron(&["approve", "r1", "--sign", "key"]).exits(0);
     home.neuron(&["resume", "r1"]).exits(0).prints("Done.\n");
     assert_eq!(home.read("made"), "made\n");

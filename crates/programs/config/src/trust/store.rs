@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use super::home_id;
 use crate::{AgentFile, Environment, ProcessEnvironment};
 
 /// Returns the directory of the records of trust. Nothing that an agent does may write there: it would trust itself.
@@ -76,11 +75,11 @@ struct HomeRecord {
 }
 
 impl HomeRecord {
-    fn of(home: &Path, id: String) -> io::Result<Self> {
+    fn of(home: &Path, id: &str) -> io::Result<Self> {
         let home = fs::canonicalize(home)?;
         Ok(Self {
             home: home.to_string_lossy().into_owned(),
-            id,
+            id: id.to_owned(),
         })
     }
 }
@@ -127,57 +126,40 @@ impl TrustStore {
         }
     }
 
-    /// Whether this home of runs is recorded as the person's own, where it is and with the id that stands in it. What cannot
-    /// be read, and what others could have written, says nothing.
+    /// Whether the home of runs at this path is recorded as the person's own, with this id. What cannot be read, and what
+    /// others could have written, says nothing.
     #[must_use]
-    pub fn trusts_home(&self, home: &Path) -> bool {
-        let Some(id) = home_id::read(home) else {
-            return false;
-        };
+    pub fn has_home(&self, home: &Path, id: &str) -> bool {
         HomeRecord::of(home, id).is_ok_and(|record| self.has(&record))
     }
 
-    /// Records that a home, whoever made it, is the person's own from now on. It gets another id: whoever made it may know
-    /// the one that it has.
+    /// Records the home of runs at this path as the person's own, with the id that it has or is about to have.
     ///
     /// # Errors
     ///
-    /// The system's, also where there is no such directory.
-    pub fn trust_home(&self, home: &Path) -> io::Result<()> {
-        if self.trusts_home(home) {
+    /// The system's, also where there is no such directory, and where others could write the record.
+    pub fn keep_home(&self, home: &Path, id: &str) -> io::Result<()> {
+        let record = HomeRecord::of(home, id)?;
+        self.keep(&record)?;
+        if self.has(&record) {
             return Ok(());
         }
-        let new = home_id::NewId::new();
-        self.keep(&HomeRecord::of(home, new.text())?)?;
-        new.replace(home)
+        let folder = self.folder.display();
+        let open = format!("others may write to the records of trust in {folder}, or own them");
+        Err(io::Error::other(open))
     }
 
-    /// Records a home as the person's own if there is nothing in it yet that would decide what runs do, and returns whether it
-    /// is. Of two commands that do this at once, one gives the home its id, and it is the other's too.
+    /// Drops the record of a home, if there is one.
     ///
     /// # Errors
     ///
-    /// The system's, also where there is no such directory, and where others could write the record. The home has no id then.
-    pub fn claim_home(&self, home: &Path) -> io::Result<bool> {
-        if self.trusts_home(home) {
-            return Ok(true);
+    /// The system's.
+    pub fn drop_home(&self, home: &Path, id: &str) -> io::Result<()> {
+        let record = HomeRecord::of(home, id)?;
+        match fs::remove_file(self.folder.join(record.name())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
         }
-        if home_id::is_blank(home)? {
-            // Recorded first: who finds an id finds its record.
-            let new = home_id::NewId::new();
-            let record = HomeRecord::of(home, new.text())?;
-            self.keep(&record)?;
-            if !self.has(&record) {
-                let folder = self.folder.display();
-                let open = format!("others may write to the records of trust in {folder}");
-                return Err(io::Error::other(open));
-            }
-            if !new.write(home)? {
-                fs::remove_file(self.folder.join(record.name())).ok();
-            }
-        }
-        // Another command may have been faster.
-        Ok(self.trusts_home(home))
     }
 
     fn has<R: Record>(&self, wanted: &R) -> bool {
@@ -204,19 +186,31 @@ impl TrustStore {
     }
 }
 
-/// Whether others than its owner may write there, or nobody knows.
+/// Whether others than this person may write there, or nobody knows.
 fn is_open(path: &Path) -> bool {
+    !fs::metadata(path).is_ok_and(|found| is_private(&found))
+}
+
+/// Whether a file or directory is this person's, or the administrator's, and nobody else may write to it.
+#[must_use]
+pub fn is_private(found: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::fs::MetadataExt as _;
 
-        let is_private = |found: fs::Metadata| found.permissions().mode() & 0o022 == 0;
-        !fs::metadata(path).is_ok_and(is_private)
+        let person = rustix::process::geteuid().as_raw();
+        is_of(person, found.uid(), found.mode())
     }
     #[cfg(not(unix))]
     {
-        fs::metadata(path).is_err()
+        let _ = found;
+        true
     }
+}
+
+#[cfg(unix)]
+const fn is_of(person: u32, owner: u32, mode: u32) -> bool {
+    (owner == 0 || owner == person) && mode & 0o022 == 0
 }
 
 /// Which file it is, in whatever words it was found. A link is a file of its own: what stands in it starts from where
@@ -229,5 +223,17 @@ pub(super) fn identity(path: &Path) -> PathBuf {
     match (fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn what_another_user_owns_or_others_may_write_is_not_a_person_s() {
+        assert!(is_of(1000, 1000, 0o644) && is_of(1000, 0, 0o755) && is_of(0, 0, 0o600));
+        assert!(!is_of(1000, 1001, 0o600) && !is_of(0, 1000, 0o600));
+        assert!(!is_of(1000, 1000, 0o664) && !is_of(1000, 1000, 0o602));
     }
 }

@@ -7,7 +7,6 @@ mod defaults;
 mod executor;
 mod files;
 mod find;
-mod homes;
 mod mcp;
 mod openai;
 mod problems;

@@ -303,3 +303,35 @@ async fn what_a_caller_allows_is_made_where_the_agent_or_its_owner_lets_callers_
     let output = executor.granting(&denied).call_tool(&allowed, &hi).await;
     assert!(output.unwrap().is_error, "nobody allows what is denied");
 }
+
+#[tokio::test]
+async fn a_call_of_an_agent_without_approvers_needs_one_of_its_workflow() {
+    let (tool, plain) = executor(echo(), None);
+    let keyed = Executor::builder().verifier(Named).build();
+    let workflow = Executor::builder()
+        .member("keyed", keyed)
+        .member("plain", plain)
+        .build();
+    let named = |name: &str| AgentSpec {
+        name: name.into(),
+        ..agent(&tool, asking(echo()))
+    };
+    let workflow = workflow.granting(&AgentSpec {
+        team: Some(vec![named("keyed"), named("plain")]),
+        ..AgentSpec::default()
+    });
+    let step = StepScope {
+        agent: Some("plain".into()),
+        ..scope()
+    };
+    let ticket = ticket(said("hi"));
+    let signed = by("ada", &ticket);
+    let unsigned = Decision {
+        signature: None,
+        ..signed.clone()
+    };
+    let call = |decision| approved(said("hi"), &ticket, vec![decision]);
+    let why = made(&workflow, &step, &call(unsigned)).await.unwrap_err();
+    assert!(why.ends_with("it is not signed"), "{why}");
+    assert_eq!(made(&workflow, &step, &call(signed)).await, Ok(()));
+}

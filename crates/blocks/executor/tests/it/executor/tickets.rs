@@ -1,11 +1,12 @@
 use std::sync::{Arc, Mutex};
 
-use neuron_executor::Executor;
+use neuron_executor::{Executor, Executors, StepScope};
 use neuron_tool::{BuiltinOptions, ToolRegistry};
 use neuron_types::{
-    AgentSpec, Decision, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed, Ticket,
-    TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, VERIFY_CALL,
-    Verification, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
+    AgentSpec, Decision, FailureKind, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed,
+    RunId, RunStatus, Ticket, TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn,
+    ToolError, ToolOutput, VERIFY_CALL, Verification, VerifyDecision, VerifyOutcome, VerifyRequest,
+    WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -293,4 +294,140 @@ async fn nothing_is_shown_of_a_file_that_is_denied_protected_or_hidden() {
     }
     let diff = preview("plain").await.diff.unwrap();
     assert!(diff.contains("-secret\n+new\n"), "{diff}");
+}
+
+/// Takes what is signed by this person.
+struct Only(&'static str);
+
+impl VerifyDecision for Only {
+    fn verify(&self, _: Option<&Place>, request: &VerifyRequest) -> VerifyOutcome {
+        if request.decision.signature.as_deref() != Some(self.0) {
+            return VerifyOutcome::rejected(format!("{} did not sign it", self.0));
+        }
+        VerifyOutcome::Taken(Verification {
+            verified: true,
+            approver: Some(self.0.into()),
+            ..Verification::default()
+        })
+    }
+}
+
+/// A workflow in which Ada decides about one agent's calls, Bob about another's, and nobody was named for a third's.
+fn workflow() -> Executor {
+    Executor::builder()
+        .member("ada's", Executor::builder().verifier(Only("ada")).build())
+        .member("bob's", Executor::builder().verifier(Only("bob")).build())
+        .member("nobody's", Executor::builder().build())
+        .build()
+}
+
+/// The state of a run of it that asks about a ticket of this agent.
+fn asking(agent: Option<&str>) -> RunStatus {
+    let mut status = RunStatus::new(
+        RunId::new("r").unwrap(),
+        "temporal",
+        "workflow",
+        Ticket::default().opened_at,
+    );
+    status.signed = true;
+    status.approvals = vec![Ticket {
+        agent: agent.map(Into::into),
+        ..ticket(TicketKind::Call)
+    }];
+    status
+}
+
+#[tokio::test]
+async fn a_decision_in_a_workflow_is_judged_by_the_agent_whose_ticket_it_is() {
+    let executor = workflow();
+    let executors = Executors::from(executor.clone());
+    assert!(executor.knows_approvers() && executors.verify_decisions_of("workflow"));
+    assert!(executors.as_given(AgentSpec::default()).signed);
+    let nested = Executor::builder().member("inner", workflow()).build();
+    assert!(nested.knows_approvers());
+    let approval = Decision::approve(&ticket(TicketKind::Call));
+    for (agent, takes) in [
+        ("ada's", &["ada"][..]),
+        ("bob's", &["bob"]),
+        // It takes no decision that nobody signed, as long as there is anybody who could.
+        ("nobody's", &["ada", "bob"]),
+    ] {
+        for signature in ["", "ada", "bob", "eve"] {
+            let decision = Decision {
+                signature: Some(signature.to_owned()).filter(|by| !by.is_empty()),
+                ..approval.clone()
+            };
+            let judged = executors.judge_decision(&asking(Some(agent)), &decision);
+            // The step says the same of it.
+            let request = VerifyRequest {
+                signed: true,
+                token_sha256: None,
+                ..request(TicketKind::Call, decision)
+            };
+            let asked = call(VERIFY_CALL, serde_json::to_value(request).unwrap());
+            let step = StepScope {
+                agent: Some(agent.into()),
+                ..scope()
+            };
+            let output = executor.call_tool(&step, &asked).await.unwrap();
+            let verified: VerifyOutcome = serde_json::from_str(&text_of(&output)).unwrap();
+            assert_eq!(judged.as_ref(), Some(&verified));
+            let is_taken = matches!(verified, VerifyOutcome::Taken(by) if by.verified);
+            assert_eq!(is_taken, takes.contains(&signature), "{agent} {signature}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_left_to_the_step_unless_nothing_can_show_whose_it_is() {
+    let workflow = Executors::from(workflow());
+    let keyless = Executors::from(Executor::builder().build());
+    let unsigned = Decision::approve(&ticket(TicketKind::Call));
+    let signed = signed("ada");
+    for (executors, agent) in [
+        // A ticket that another build opened does not say whose it is.
+        (&workflow, None),
+        (&keyless, None),
+    ] {
+        let status = asking(agent);
+        assert_eq!(executors.judge_decision(&status, &signed), None);
+        assert_eq!(
+            executors.judge_decision(&status, &unsigned),
+            Some(VerifyOutcome::rejected("the decision is not signed"))
+        );
+    }
+    let of_nobody = asking(Some("no member"));
+    assert_eq!(workflow.judge_decision(&of_nobody, &unsigned), None);
+    let mut begun_before = asking(None);
+    begun_before.signed = false;
+    assert!(matches!(
+        workflow.judge_decision(&begun_before, &unsigned),
+        Some(VerifyOutcome::Rejected { .. })
+    ));
+    assert_eq!(workflow.judge_decision(&begun_before, &signed), None);
+}
+
+#[tokio::test]
+async fn a_worker_without_keys_rejects_what_is_not_signed_and_leaves_the_rest() {
+    let keyless = Executor::builder().build();
+    let signed_run = |decision| VerifyRequest {
+        signed: true,
+        ..request(TicketKind::Call, decision)
+    };
+    let unsigned = Decision {
+        approver: Some("ada".into()),
+        // Of no use to a call.
+        token: Some("right".into()),
+        ..Decision::approve(&ticket(TicketKind::Call))
+    };
+    let outcome = verified(&keyless, &signed_run(unsigned)).await;
+    assert_eq!(
+        outcome,
+        VerifyOutcome::rejected("the decision is not signed")
+    );
+    let request = serde_json::to_value(signed_run(signed("ada"))).unwrap();
+    let failure = keyless
+        .call_tool(&scope(), &call(VERIFY_CALL, request))
+        .await;
+    assert_eq!(failure.unwrap_err().kind, FailureKind::NoWorker);
 }

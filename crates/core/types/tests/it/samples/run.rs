@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use neuron_types::{
     AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason,
     FailureKind, Halt, HaltReason, Inquiring, Lease, LimitOverrides, Lineage, Milestone,
-    PendingCall, Previewing, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus,
-    RunTags, Stage, StateVersion, TokenCalibration, TokenUsage, UpgradeRequest, UserMessage,
+    PendingCall, Previewing, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase,
+    RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage,
+    UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -243,6 +244,10 @@ pub(crate) fn state() -> RunState {
         tool_calls: 3,
         calls: pending_calls(),
         tickets: vec![approval::open_ticket()],
+        stray: RawSignals {
+            looked_at: 2,
+            dropped_at: Some(moment(50)),
+        },
         own_calls: 1,
         usage: response::usage(),
         cost_usd: Some(price()),

@@ -107,7 +107,7 @@ prop_compose! {
     pub(crate) fn ticket()(
         [ticket, digest, reason] in [text(), text(), text()],
         kind in kind(),
-        [tool, text, diff, from, then, prefix, fingerprint, token_sha256] in [(); 8].map(|()| option::of(text())),
+        [agent, tool, text, diff, from, then, prefix, fingerprint, token_sha256] in [(); 9].map(|()| option::of(text())),
         (args, schema) in (optional_json(), optional_json()),
         choices in few(text()),
         (opened_at, expires_at) in (moment(), option::of(moment())),
@@ -118,6 +118,7 @@ prop_compose! {
             ticket,
             kind,
             run: None,
+            agent,
             tool,
             args,
             digest,

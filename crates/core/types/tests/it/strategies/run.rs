@@ -1,8 +1,8 @@
 use neuron_types::{
     Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason,
-    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RunError, RunId, RunOutcome,
-    RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration,
-    UpgradeRequest, UserMessage,
+    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RawSignals, RunError, RunId,
+    RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion,
+    TokenCalibration, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -227,6 +227,12 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn raw_signals()(looked_at in any::<u32>(), dropped_at in option::of(moment())) -> RawSignals {
+        RawSignals { looked_at, dropped_at }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_state()(
         [turn, tool_calls, mismatches, own_calls] in any::<[u32; 4]>(),
         agent in agent_spec().boxed(),
@@ -239,8 +245,8 @@ prop_compose! {
             option::of(option::of(text()).prop_map(|by| UpgradeRequest { by })),
         ),
         (observations, scope) in any::<(u64, u16)>(),
-        stage in stage(),
-        (calls, tickets) in (few(pending_call().boxed()), few(open_ticket().boxed())),
+        stage in stage().boxed(),
+        (calls, tickets, stray) in (few(pending_call().boxed()), few(open_ticket().boxed()), raw_signals().boxed()),
         (usage, cost_usd) in (token_usage(), option::of(decimal())),
         context in context_record(),
         waited_ms in any::<u64>(),
@@ -249,7 +255,7 @@ prop_compose! {
         (queued, ending) in (few(user_message()), option::of(run_error())),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         [halts, turns_again] in any::<[u32; 2]>(),
-        outbox in few(run_event()),
+        outbox in few(run_event().boxed()),
     ) -> RunState {
         RunState {
             version: StateVersion,
@@ -270,6 +276,7 @@ prop_compose! {
             tool_calls,
             calls,
             tickets,
+            stray,
             own_calls,
             usage,
             cost_usd,

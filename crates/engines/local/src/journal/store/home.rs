@@ -10,8 +10,9 @@ use std::{
 use neuron_types::Place;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use crate::journal::store::{
-    error::JournalError, journal_options::JournalOptions, private_files, schema,
+use crate::{
+    home::paths::HomePaths,
+    journal::store::{error::JournalError, journal_options::JournalOptions, private_files, schema},
 };
 
 /// How long a statement waits for another process's transaction.
@@ -44,10 +45,6 @@ pub(crate) fn drain_free_pages(connection: &mut Connection) -> Result<(), Journa
     Ok(())
 }
 
-pub(crate) fn database_path(home: &Path) -> PathBuf {
-    home.join("neuron.db")
-}
-
 /// Where the runs of this home directory are, by whichever path somebody names it.
 pub(crate) fn place(home: &Path) -> io::Result<Place> {
     let home = home.canonicalize()?;
@@ -56,31 +53,41 @@ pub(crate) fn place(home: &Path) -> io::Result<Place> {
     })
 }
 
-pub(crate) fn lock_path(home: &Path, name: &str) -> PathBuf {
-    home.join("locks").join(format!("{name}.lock"))
-}
-
 pub(crate) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     let path = path.to_path_buf();
     move |source| JournalError::Home { path, source }
 }
 
 /// Opens the database, and makes it and its directory if they are missing.
-pub(crate) fn open(home: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
-    private_files::prepare_home(home)?;
-    let locks = home.join("locks");
-    private_files::make_dir(&locks).map_err(unusable(&locks))?;
+pub(crate) fn open(
+    paths: &HomePaths,
+    options: &JournalOptions,
+) -> Result<Connection, JournalError> {
+    private_files::prepare_home(&paths.home)?;
+    for directory in [&paths.files, &paths.locks] {
+        private_files::make_dir(directory).map_err(unusable(directory))?;
+    }
     // Switching to the write-ahead log and making tables must not be tried by two processes at once. No
     // run's name starts with a dot.
-    let gate = lock_path(home, ".journal");
+    let gate = paths.lock(".journal");
     let guard = open_lock(&gate)?;
     guard.lock().map_err(unusable(&gate))?;
-    let path = database_path(home);
+    let path = paths.database();
     private_files::tighten(&path);
-    open_database(&path, options).map_err(|error| error.explained(&path))
+    open_database(&path, &path, options).map_err(|error| error.explained(&path))
 }
 
-fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, JournalError> {
+/// Opens the copy of a database, which is called by this name where something is wrong with it.
+pub(crate) fn open_copy(copy: &Path, name: &Path) -> Result<Connection, JournalError> {
+    let options = JournalOptions::default();
+    open_database(copy, name, &options).map_err(|error| error.explained(name))
+}
+
+fn open_database(
+    path: &Path,
+    name: &Path,
+    options: &JournalOptions,
+) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -90,7 +97,7 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
     // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
     // That takes as long as many a statement, and half as long as a commit.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let version = schema::check(&connection, path)?;
+    let version = schema::check(&connection, name)?;
     if version == 0 {
         // Before the first page is written: forgotten runs give their pages back.
         connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
@@ -111,8 +118,8 @@ fn open_database(path: &Path, options: &JournalOptions) -> Result<Connection, Jo
 }
 
 /// Opens the database to look into it. Nothing is made or upgraded.
-pub(crate) fn open_read_only(home: &Path) -> Result<Connection, JournalError> {
-    let path = database_path(home);
+pub(crate) fn open_read_only(paths: &HomePaths) -> Result<Connection, JournalError> {
+    let path = paths.database();
     let opened = match read_only(&path, &path, OpenFlags::empty()) {
         // Where nothing can be made beside it, the database is read as if nobody could change it: what was not copied
         // into it from its log yet is not seen.
@@ -168,8 +175,8 @@ mod tests {
     fn a_database_that_cannot_change_is_read_by_its_name_alone() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().join("50% #1?");
-        drop(open(&home, &JournalOptions::default()).unwrap());
-        let path = database_path(&home);
+        drop(open(&HomePaths::of(&home), &JournalOptions::default()).unwrap());
+        let path = HomePaths::of(&home).database();
         let uri = PathBuf::from(immutable(&path));
         let connection = read_only(&path, &uri, OpenFlags::SQLITE_OPEN_URI).unwrap();
         let runs: i64 = connection
@@ -183,7 +190,7 @@ mod tests {
     #[test]
     fn a_statement_is_prepared_once_whatever_it_is_executed_with() {
         let home = tempfile::tempdir().unwrap();
-        let connection = open(home.path(), &JournalOptions::default()).unwrap();
+        let connection = open(&HomePaths::of(home.path()), &JournalOptions::default()).unwrap();
         for query in [
             "SELECT id FROM signals WHERE run = ?1 AND name = ?2 AND consumed_op IS NULL",
             "SELECT op FROM entries WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",

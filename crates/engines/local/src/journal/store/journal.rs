@@ -10,6 +10,10 @@ use neuron_types::Place;
 use rusqlite::Connection;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use crate::home::{
+    copy,
+    paths::{DATABASE, HomePaths},
+};
 use crate::journal::store::{
     error::JournalError, home, journal_options::JournalOptions, transaction::Transaction,
 };
@@ -30,7 +34,7 @@ pub struct Journal {
 }
 
 struct Inner {
-    home: PathBuf,
+    paths: HomePaths,
     place: Place,
     /// It may have so many bytes and no more, as long as this is open.
     is_limited: bool,
@@ -63,11 +67,12 @@ impl Journal {
         let home = home.into();
         let is_limited = options.max_bytes.is_some();
         blocking(move || {
-            let connection = home::open(&home, &options)?;
-            let place = home::place(&home).map_err(home::unusable(&home))?;
+            let paths = HomePaths::of(&home);
+            let connection = home::open(&paths, &options)?;
+            let place = home::place(&paths.home).map_err(home::unusable(&home))?;
             Ok(Self {
                 inner: Arc::new(Inner {
-                    home,
+                    paths,
                     place,
                     is_limited,
                     connection: Mutex::new(connection),
@@ -87,13 +92,44 @@ impl Journal {
     pub async fn open_read_only(home: impl Into<PathBuf>) -> Result<Self, JournalError> {
         let home = home.into();
         blocking(move || {
-            let connection = home::open_read_only(&home)?;
-            let place = home::place(&home).map_err(home::unusable(&home))?;
+            let paths = HomePaths::of(&home);
+            let connection = home::open_read_only(&paths)?;
+            let place = home::place(&paths.home).map_err(home::unusable(&home))?;
             Ok(Self {
                 inner: Arc::new(Inner {
-                    home,
+                    paths,
                     place,
                     is_limited: true,
+                    connection: Mutex::new(connection),
+                }),
+            })
+        })
+        .await
+    }
+
+    /// Copies the databases of a home that may be a stranger's into an empty directory, and opens the journal there: what was
+    /// in the home is looked into, whatever it is, and the home is not changed. Nothing is read through a link. Whether a
+    /// process executes a run is asked where the home is. Without a journal there is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and [`JournalError::Home`] if something cannot be copied, also because it is a link.
+    pub async fn open_copy(
+        home: impl Into<PathBuf>,
+        into: impl Into<PathBuf>,
+    ) -> Result<Self, JournalError> {
+        let (home, into) = (home.into(), into.into());
+        blocking(move || {
+            let paths = HomePaths::of(&home);
+            copy::databases(&paths, &into)?;
+            let place = home::place(&paths.home).map_err(home::unusable(&home))?;
+            let copied = into.join(DATABASE);
+            let connection = home::open_copy(&copied, &paths.database())?;
+            Ok(Self {
+                inner: Arc::new(Inner {
+                    paths,
+                    place,
+                    is_limited: false,
                     connection: Mutex::new(connection),
                 }),
             })
@@ -104,13 +140,17 @@ impl Journal {
     /// Whether there is a journal in this home directory. Where that cannot be looked at there is: opening it says
     /// what is wrong.
     pub(crate) fn exists(home: &Path) -> bool {
-        home::database_path(home).try_exists().unwrap_or(true)
+        HomePaths::of(home).database().try_exists().unwrap_or(true)
     }
 
     /// The home directory.
     #[must_use]
     pub fn home(&self) -> &Path {
-        &self.inner.home
+        &self.inner.paths.home
+    }
+
+    pub(crate) fn paths(&self) -> &HomePaths {
+        &self.inner.paths
     }
 
     /// Returns where its runs are, as what people sign names it: the home directory's absolute path, without links.
@@ -141,7 +181,7 @@ impl Journal {
 
     /// The error in words, if it is one of SQLite.
     pub(crate) fn explained(&self, error: JournalError) -> JournalError {
-        error.explained(&home::database_path(&self.inner.home))
+        error.explained(&self.inner.paths.database())
     }
 
     /// Whether what could not be written may be written later, without anybody changing anything here: another process
@@ -172,7 +212,7 @@ impl Journal {
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Journal")
-            .field("home", &self.inner.home)
+            .field("home", &self.inner.paths.home)
             .finish_non_exhaustive()
     }
 }

@@ -9,10 +9,13 @@ use std::{
 
 use neuron_types::RunId;
 
-use crate::journal::store::{
-    error::JournalError,
-    home::{lock_path, open_lock, unusable},
-    journal::Journal,
+use crate::{
+    home::paths::HomePaths,
+    journal::store::{
+        error::JournalError,
+        home::{open_lock, unusable},
+        journal::Journal,
+    },
 };
 
 /// How often the lock is tried, this far apart. An executor of this process that was just dropped may
@@ -29,8 +32,11 @@ pub(crate) struct RunLock {
 
 impl RunLock {
     /// Takes the lock if it is free. One whose file was removed meanwhile by whoever had it is not: others find another file.
-    pub(crate) fn try_take(home: &Path, run_id: &RunId) -> Result<Option<Self>, JournalError> {
-        let path = lock_path(home, run_id.as_str());
+    pub(crate) fn try_take(
+        paths: &HomePaths,
+        run_id: &RunId,
+    ) -> Result<Option<Self>, JournalError> {
+        let path = paths.lock(run_id.as_str());
         let file = open_lock(&path)?;
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => Ok(Some(Self { path, file })),
@@ -97,7 +103,7 @@ pub(crate) struct WorkerPresence {
 impl Journal {
     /// Says to others that a worker is there.
     pub(crate) fn announce_worker(&self) -> Result<WorkerPresence, JournalError> {
-        let path = lock_path(self.home(), WORKER);
+        let path = self.paths().lock(WORKER);
         let file = open_lock(&path)?;
         // Whoever looks for a worker holds it for a moment.
         file.lock_shared().map_err(unusable(&path))?;
@@ -110,11 +116,9 @@ impl Journal {
     ///
     /// [`JournalError::Home`] if its lock file cannot be opened.
     pub fn has_worker(&self) -> Result<bool, JournalError> {
-        let path = lock_path(self.home(), WORKER);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(unusable(&path)(error)),
+        let path = self.paths().lock(WORKER);
+        let Some(file) = look_at(&path)? else {
+            return Ok(false);
         };
         match file.try_lock() {
             Ok(()) => Ok(false),
@@ -125,7 +129,7 @@ impl Journal {
 
     pub(crate) async fn lock(&self, run_id: &RunId) -> Result<RunLock, JournalError> {
         for _ in 0..TRIES {
-            if let Some(lock) = RunLock::try_take(self.home(), run_id)? {
+            if let Some(lock) = RunLock::try_take(self.paths(), run_id)? {
                 return Ok(lock);
             }
             tokio::time::sleep(BETWEEN_TRIES).await;
@@ -141,21 +145,33 @@ impl Journal {
     ///
     /// [`JournalError::Home`] if the run's lock file cannot be opened.
     pub fn is_executing(&self, run_id: &RunId) -> Result<bool, JournalError> {
-        is_held(self.home(), run_id)
+        is_held(self.paths(), run_id)
     }
 }
 
 /// Whether a process has the run's lock.
-pub(crate) fn is_held(home: &Path, run_id: &RunId) -> Result<bool, JournalError> {
-    let path = lock_path(home, run_id.as_str());
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(unusable(&path)(error)),
+pub(crate) fn is_held(paths: &HomePaths, run_id: &RunId) -> Result<bool, JournalError> {
+    let path = paths.lock(run_id.as_str());
+    let Some(file) = look_at(&path)? else {
+        return Ok(false);
     };
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
+    }
+}
+
+/// Opens a lock file, if there is one. A pipe or a link that a stranger put there is none: nobody waits for it.
+fn look_at(path: &Path) -> Result<Option<File>, JournalError> {
+    let opened = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => File::open(path),
+        Ok(_) => return Ok(None),
+        Err(error) => Err(error),
+    };
+    match opened {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unusable(path)(error)),
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::journal::store::error::JournalError;
+use crate::{HomeId, journal::store::error::JournalError};
 
 /// What stands in a home directory. One with anything else in it belongs to somebody else too.
 const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", IGNORE];
@@ -14,7 +14,7 @@ const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", I
 /// The home directory that neuron makes by itself.
 const HOME: &str = ".neuron";
 
-const IGNORE: &str = ".gitignore";
+pub(crate) const IGNORE: &str = ".gitignore";
 
 /// Makes the home directory if it is missing, for its owner alone, and keeps it out of commits: a `.gitignore` in it
 /// ignores everything, unless there is one already or the directory holds what is not neuron's.
@@ -132,8 +132,12 @@ fn is_ours(home: &Path) -> io::Result<bool> {
     if home.file_name().is_some_and(|name| name == HOME) {
         return Ok(true);
     }
+    let id = HomeId::find(home);
     for entry in fs::read_dir(home)? {
         let name = entry?.file_name();
+        if id.as_ref().is_some_and(|id| name == id.as_str()) {
+            continue;
+        }
         let name = name.to_string_lossy();
         let is_database = name.starts_with("neuron.db-") || name.starts_with("sessions.db-");
         if !is_database && !OURS.contains(&name.as_ref()) {

@@ -51,7 +51,7 @@ impl Journal {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
             }
             // Held until the run has ended: nobody else executes it meanwhile.
-            let Some(lock) = RunLock::try_take(self.home(), run_id)? else {
+            let Some(lock) = RunLock::try_take(self.paths(), run_id)? else {
                 continue;
             };
             let (run_id, reason) = (run_id.clone(), reason.clone());

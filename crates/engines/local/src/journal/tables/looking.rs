@@ -1,16 +1,17 @@
 //! What runs show to whoever looks at them: what no process does is not under way.
 
-use std::path::Path;
-
 use neuron_engine::RunFilter;
 use neuron_types::{Blocked, BlockedKind, RunId, RunPhase, RunStatus, Ticket, signal};
 use rusqlite::{Connection, params};
 
-use crate::journal::{
-    store::{column::wall_clock, error::JournalError, journal::Journal, lock},
-    tables::{
-        runs::{load_status, number, with_events},
-        signals,
+use crate::{
+    home::paths::HomePaths,
+    journal::{
+        store::{column::wall_clock, error::JournalError, journal::Journal, lock},
+        tables::{
+            runs::{load_status, number, with_events},
+            signals,
+        },
     },
 };
 
@@ -29,10 +30,10 @@ impl Journal {
     /// Where the run stands, and whether anybody goes on with it: one that no process has is `interrupted`, unless it
     /// waits for somebody.
     pub(crate) async fn shown(&self, run_id: &RunId) -> Result<RunStatus, JournalError> {
-        let home = self.home().to_owned();
+        let paths = self.paths().clone();
         self.of_run(run_id, move |connection, run| {
             let status = load_status(connection, run)?;
-            attended(connection, run, &home, status)
+            attended(connection, run, &paths, status)
         })
         .await
     }
@@ -48,19 +49,22 @@ impl Journal {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let filter = filter.clone();
         let labels = serde_json::to_string(&filter.labels)?;
-        let home = self.home().to_owned();
+        let paths = self.paths().clone();
         self.call(move |connection| {
-            // Whose a run is stands in its status from its start on.
+            // Whose a run is stands in its status from its start on. Whose one is that cannot be read nobody knows: it is
+            // listed as such.
             let mut statement = connection.prepare_cached(
                 "SELECT run, status, seq, (SELECT run_id FROM runs WHERE runs.run = statuses.run) \
                  FROM statuses \
                  WHERE run < ?1 AND NOT (?2 AND output IS NOT NULL) \
-                 AND (?4 IS NULL OR status ->> '$.agent' IS ?4) \
-                 AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
-                 AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
-                 AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
-                     (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
-                      WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                 AND CASE WHEN json_valid(status) THEN \
+                     (?4 IS NULL OR status ->> '$.agent' IS ?4) \
+                     AND (?5 IS NULL OR status ->> '$.tenant' IS ?5) \
+                     AND (?6 IS NULL OR status ->> '$.owner' IS ?6) \
+                     AND NOT EXISTS (SELECT 1 FROM json_each(?7) wanted WHERE NOT EXISTS \
+                         (SELECT 1 FROM json_each(statuses.status, '$.labels') label \
+                          WHERE label.key = wanted.key AND label.value = wanted.value)) \
+                     ELSE 1 END \
                  ORDER BY run DESC LIMIT ?3",
             )?;
             let RunFilter {
@@ -82,7 +86,7 @@ impl Journal {
                 let (run, text, seq, run_id) = row?;
                 let status = serde_json::from_str(&text).map_err(JournalError::from);
                 let status = status.and_then(|status| with_events(connection, run, status, seq));
-                let shown = status.and_then(|status| attended(connection, run, &home, status));
+                let shown = status.and_then(|status| attended(connection, run, &paths, status));
                 let shown = match shown {
                     Err(error) if error.is_unreadable() => Err(unreadable(&run_id)),
                     shown => Ok(shown?),
@@ -118,10 +122,10 @@ impl Journal {
 fn attended(
     connection: &Connection,
     run: i64,
-    home: &Path,
+    paths: &HomePaths,
     status: RunStatus,
 ) -> Result<RunStatus, JournalError> {
-    if status.state.is_final() || lock::is_held(home, &status.run_id)? {
+    if status.state.is_final() || lock::is_held(paths, &status.run_id)? {
         return Ok(status);
     }
     // Whoever had it may have written more before they left it.

@@ -33,7 +33,7 @@ impl Journal {
         .await?;
         for run_id in runs {
             // The file of one that ended has gone with its end; another may be left of a process that was killed.
-            if let Ok(Some(lock)) = RunLock::try_take(self.home(), run_id) {
+            if let Ok(Some(lock)) = RunLock::try_take(self.paths(), run_id) {
                 lock.discard();
             }
         }

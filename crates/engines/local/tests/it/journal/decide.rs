@@ -18,6 +18,14 @@ fn decision(ticket: &Ticket) -> Decision {
     }
 }
 
+/// The same, with a signature that nobody looks at here.
+fn signed_by(name: &str, ticket: &Ticket) -> Decision {
+    Decision {
+        signature: Some(name.into()),
+        ..decision(ticket)
+    }
+}
+
 fn decided(ticket: &Ticket) -> RunEvent {
     RunEvent::ApprovalDecided {
         ticket: ticket.ticket.clone(),
@@ -214,11 +222,14 @@ async fn where_decisions_are_signed_none_that_is_not_answered_keeps_another_out(
     let (world, journal, door) = signed(&[&one, &other]).await;
     let by = |name: &str| Decision {
         approver: Some(name.to_owned()),
-        ..decision(&one)
+        ..signed_by(name, &one)
     };
     for count in 0..30 {
-        let unsigned = by(&format!("mallory{count}"));
-        journal.decide(&world.run_id, &unsigned).await.unwrap();
+        let by_nobody_known = by(&format!("mallory{count}"));
+        journal
+            .decide(&world.run_id, &by_nobody_known)
+            .await
+            .unwrap();
     }
     let taken = door
         .wait_for_signal::<Decision>(signal::DECISION, None)
@@ -235,9 +246,27 @@ async fn where_decisions_are_signed_none_that_is_not_answered_keeps_another_out(
         Err(JournalError::Refused(Refusal::AlreadyDecided { .. }))
     ));
     journal
-        .decide(&world.run_id, &decision(&other))
+        .decide(&world.run_id, &signed_by("ada", &other))
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn where_decisions_are_signed_one_that_is_not_is_refused_at_once() {
+    let ticket = ticket("t1-1");
+    let (world, journal, _door) = signed(&[&ticket]).await;
+    let error = journal.decide(&world.run_id, &decision(&ticket)).await;
+    let Err(JournalError::Refused(Refusal::NotTaken { reason, .. })) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(reason, "the decision is not signed");
+    let raw = serde_json::to_value(decision(&ticket)).unwrap();
+    let error = journal.signal(&world.run_id, signal::DECISION, raw).await;
+    assert!(matches!(
+        error,
+        Err(JournalError::Refused(Refusal::NotTaken { .. }))
+    ));
+    assert_eq!(waiting_decisions(&world), 0);
 }
 
 #[tokio::test]
@@ -284,7 +313,7 @@ async fn where_decisions_are_signed_one_that_is_made_again_reaches_the_run_once(
     let ticket = ticket("t1-1");
     let (world, journal, _door) = signed(&[&ticket]).await;
     let other = world.journal().await;
-    let decision = decision(&ticket);
+    let decision = signed_by("ada", &ticket);
     let attempts = (0..8).map(|n| {
         let journal = if n % 2 == 0 { &journal } else { &other };
         journal.decide(&world.run_id, &decision)

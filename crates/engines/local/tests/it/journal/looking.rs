@@ -120,15 +120,17 @@ async fn a_status_that_cannot_be_read_hides_no_other() {
         let run = run_id(id);
         journal.create_run(&run, input(), "local").await.unwrap();
     }
-    let newer = "UPDATE statuses SET status = json_set(status, '$.state', 'paused') WHERE run = 2";
-    world.database().execute(newer, []).unwrap();
     let client = LocalClient::from(journal);
-    for filter in [RunFilter::all(), RunFilter::open().agent("default")] {
-        let page = client.list(&filter, PageRequest::first(10)).await.unwrap();
-        let ids = page.runs.iter().map(|run| run.run_id.as_str());
-        assert_eq!(ids.collect::<Vec<_>>(), ["newest", "r"]);
-        let why = page.incomplete.unwrap();
-        assert!(why.contains("newer"), "{why}");
+    for unreadable in ["json_set(status, '$.state', 'paused')", "'{'"] {
+        let change = format!("UPDATE statuses SET status = {unreadable} WHERE run = 2");
+        world.database().execute(&change, []).unwrap();
+        for filter in [RunFilter::all(), RunFilter::open().agent("default")] {
+            let page = client.list(&filter, PageRequest::first(10)).await.unwrap();
+            let ids = page.runs.iter().map(|run| run.run_id.as_str());
+            assert_eq!(ids.collect::<Vec<_>>(), ["newest", "r"]);
+            let why = page.incomplete.unwrap();
+            assert!(why.contains("newer"), "{why}");
+        }
     }
     let page = client.tickets(None, PageRequest::default()).await.unwrap();
     assert!(page.incomplete.is_some());

@@ -1,0 +1,196 @@
+//! Where local runs and sessions are kept, and that it is this person's own.
+
+#[cfg(test)]
+mod tests;
+pub(crate) mod trust;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use neuron_config::{ProcessEnvironment, TrustStore};
+use neuron_local::{Journal, JournalError, LocalClient, home_files, prepare_home};
+use neuron_worker::variable;
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use self::trust::HomeTrust;
+use crate::{
+    CliError,
+    questions::home,
+    terminal::{output::note, shown},
+};
+
+/// The home directory unless [`HOME_VARIABLE`] names another.
+pub(crate) const HOME: &str = ".neuron";
+
+const HOME_VARIABLE: &str = "NEURON_HOME";
+
+/// The home directory of a command. What lies there decides what runs do and where: one that was only found has to be this
+/// person's own before anything is executed, continued or decided from it, or written into it.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    path: PathBuf,
+    /// By a path that is the same in every directory: any other may lead to what came with the working directory.
+    is_named: bool,
+    /// It is there, and this process may use it: where its files are.
+    own: Arc<OnceCell<PathBuf>>,
+    /// A copy of what lies in one that is not this person's own.
+    copy: Arc<OnceCell<Copied>>,
+}
+
+/// What lay in a home when the command began.
+#[derive(Debug)]
+struct Copied {
+    journal: Journal,
+    /// Removed with the last that knows of it.
+    folder: TempDir,
+}
+
+impl Home {
+    /// The one that the environment names, or that of the working directory. It need not be there.
+    pub(crate) fn find() -> Self {
+        let named = variable(HOME_VARIABLE).map(PathBuf::from);
+        let path = named.unwrap_or_else(|| PathBuf::from(HOME));
+        Self {
+            is_named: path.is_absolute(),
+            // The command may go elsewhere. An empty path names nothing.
+            path: std::path::absolute(&path).unwrap_or(path),
+            own: Arc::default(),
+            copy: Arc::default(),
+        }
+    }
+
+    /// Whether it is there. What cannot be looked at is: using it says what is wrong.
+    pub(crate) fn exists(&self) -> bool {
+        self.path.try_exists().unwrap_or(true)
+    }
+
+    /// Where its files are, if it is this person's own, as far as is known without asking. Nothing is recorded.
+    fn own_files(&self) -> Option<PathBuf> {
+        if let Some(files) = self.own.get() {
+            return Some(files.clone());
+        }
+        if self.is_named || neuron_config::trusts_all(&ProcessEnvironment) {
+            return Some(home_files(&self.path));
+        }
+        trust::recorded(&self.path, &TrustStore::find(&ProcessEnvironment)?)
+    }
+
+    /// Whether it is this person's own, as far as is known without asking.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own_files().is_some()
+    }
+
+    /// The directory of its files, to be looked at and no more: whoever made it may be nobody whom this person trusts. Of such a
+    /// one it is a copy. `None` if there is no home.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`] if it cannot be copied.
+    pub(crate) async fn to_look_at(&self) -> Result<Option<PathBuf>, CliError> {
+        if let Some(files) = self.own_files() {
+            return Ok(Some(files));
+        }
+        if !self.exists() {
+            return Ok(None);
+        }
+        Ok(Some(self.copied().await?.folder.path().to_owned()))
+    }
+
+    /// The client of its runs, to look at them and no more.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_look_at`](Self::to_look_at).
+    pub(crate) async fn client_to_look(&self) -> Result<LocalClient, CliError> {
+        if let Some(files) = self.own_files() {
+            return Ok(LocalClient::new(files));
+        }
+        if !self.exists() {
+            return Ok(LocalClient::new(&self.path));
+        }
+        Ok(LocalClient::from(self.copied().await?.journal.clone()))
+    }
+
+    async fn copied(&self) -> Result<&Copied, CliError> {
+        let copy = || async {
+            let folder =
+                TempDir::with_prefix("neuron-look-").map_err(|source| JournalError::Home {
+                    path: std::env::temp_dir(),
+                    source,
+                })?;
+            let journal = Journal::open_copy(&self.path, folder.path()).await?;
+            Ok(Copied { journal, folder })
+        };
+        self.copy.get_or_try_init(copy).await
+    }
+
+    /// The directory of the files of the home as this person's own, which is made and recorded if there is none. In a terminal
+    /// the person is asked about one that somebody else may have made.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::ForeignHome`] where nobody says that it is theirs, [`CliError::Journal`] if it cannot be used, and those of
+    /// [`home::record`].
+    pub(crate) async fn own(&self) -> Result<&Path, CliError> {
+        let files = self.own.get_or_try_init(|| self.make_own()).await?;
+        Ok(files)
+    }
+
+    /// The same, where there is one; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`own`](Self::own).
+    pub(crate) async fn own_if_any(&self) -> Result<Option<&Path>, CliError> {
+        if !self.exists() {
+            return Ok(None);
+        }
+        self.own().await.map(Some)
+    }
+
+    async fn make_own(&self) -> Result<PathBuf, CliError> {
+        let store = TrustStore::find(&ProcessEnvironment);
+        if self.is_named {
+            prepare_home(&self.path)?;
+            // For those to whom it is not named. Whoever names it needs no record.
+            if let Some(store) = store {
+                trust::claim(&self.path, &store).ok();
+            }
+            return Ok(home_files(&self.path));
+        }
+        if !self.exists() {
+            prepare_home(&self.path)?;
+        }
+        let unusable = |source| JournalError::Home {
+            path: self.path.clone(),
+            source,
+        };
+        let found = trust::trust_of(&self.path, &ProcessEnvironment).map_err(unusable)?;
+        let files = match found {
+            HomeTrust::Own(files) => files,
+            HomeTrust::Unrecorded { source } => {
+                note(&unrecorded(&self.path, source.as_ref()));
+                self.path.clone()
+            }
+            HomeTrust::Foreign(why) => {
+                home::settle(&self.path, why).await?;
+                home_files(&self.path)
+            }
+        };
+        prepare_home(&self.path)?;
+        Ok(files)
+    }
+}
+
+fn unrecorded(home: &Path, error: Option<&std::io::Error>) -> String {
+    let path = home.to_string_lossy();
+    let path = shown::line(&path);
+    let why = match error {
+        Some(error) => format!("it cannot be kept that {path} is yours ({error})"),
+        None => format!("there is no place to keep that {path} is yours"),
+    };
+    format!("{why}: set {HOME_VARIABLE} to it, or later commands refuse to go on with its runs")
+}
