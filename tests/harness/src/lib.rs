@@ -42,5 +42,5 @@ pub use crate::{
     process::{Process, have_ended, is_running},
     program::{Program, has_heard, program_in},
     running::{Finished, Running},
-    world::{World, database_in, workspace},
+    world::{World, workspace},
 };

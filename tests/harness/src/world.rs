@@ -80,10 +80,10 @@ impl World {
         self.folder.path().join("home")
     }
 
-    /// The database of the journal, where the home says that its files are.
+    /// The database of the journal.
     #[must_use]
     pub fn database(&self) -> PathBuf {
-        database_in(&self.home())
+        self.home().join("neuron.db")
     }
 
     /// The command, ready to be changed and started with [`launch`](Self::launch).
@@ -193,11 +193,4 @@ fn beside_the_tests() -> PathBuf {
     folder
         .join("neuron")
         .with_extension(env::consts::EXE_EXTENSION)
-}
-
-/// The database of the journal in a home directory: in the directory that the home's id names, if it has one.
-#[must_use]
-pub fn database_in(home: &Path) -> PathBuf {
-    let files = fs::read_to_string(home.join("id")).map(|id| home.join(id));
-    files.unwrap_or_else(|_| home.to_owned()).join("neuron.db")
 }

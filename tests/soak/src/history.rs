@@ -34,7 +34,7 @@ fn journal(site: &Site, run: &str) -> History {
             SELECT run, length(label) + length(fingerprint) + coalesce(length(failure), 0)
                 FROM attempts
         ) WHERE run = (SELECT run FROM runs WHERE run_id = ?1)";
-    let file = neuron_harness::database_in(&site.home());
+    let file = site.home().join("neuron.db");
     let journal = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let row = journal.query_row(SIZES, [run], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))

@@ -6,8 +6,6 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::{places::Places, recorded};
-
 static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Hides this file or directory from all commands and file tools of this process from now on, such as a directory where
@@ -19,12 +17,9 @@ pub fn hide(path: impl AsRef<Path>) {
     }
 }
 
-/// Those that are hidden from what works in this directory: they and the homes of runs that are this person's. Real paths.
+/// Those that are hidden from what works in this directory. Real paths.
 pub(crate) fn from(cwd: &Path) -> Vec<PathBuf> {
-    let records = Places::get().records.as_deref();
-    let mut hidden = records.map(recorded::homes).unwrap_or_default();
-    let asked = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
-    hidden.extend(asked.iter().cloned());
-    hidden.retain(|path| !cwd.starts_with(path));
-    hidden
+    let hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let hidden = hidden.iter().filter(|path| !cwd.starts_with(path));
+    hidden.cloned().collect()
 }

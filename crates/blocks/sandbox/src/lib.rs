@@ -26,7 +26,6 @@ mod process;
 mod programs;
 mod protect;
 mod protection;
-mod recorded;
 mod sandbox;
 mod spawner;
 mod start;

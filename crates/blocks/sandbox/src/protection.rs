@@ -12,7 +12,7 @@ use crate::{
 /// What tools that work in one directory leave alone: what commands are kept from by a sandbox, and what file tools look
 /// up before they open a path, whether a sandbox confines commands or not.
 ///
-/// Hidden are `.neuron`, other homes of runs that are recorded as this person's own, the records of what is trusted, credentials, of the home directory what begins with a dot,
+/// Hidden are `.neuron`, what neuron keeps of a person (homes of runs, records of what is trusted), credentials, of the home directory what begins with a dot,
 /// and of directories of toolchains what a toolchain does not need. Not changed are `neuron.toml`, the parts of Git's
 /// directories that name programs to run, and at the top of the home directory what is not there. Both hold for what a
 /// [`Protected`] adds, too. What the working directory is in, and what the sandbox's rules name, is not hidden for that.

@@ -12,8 +12,8 @@ mod worker;
 
 pub use agent::{AgentEvent, LocalAgent};
 pub use home::{
-    id::{HomeId, home_is_blank},
     paths::home_files,
+    store::{HomeStore, home_has_databases},
 };
 pub use journal::{
     Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, ParkPolicy,

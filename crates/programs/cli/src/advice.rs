@@ -130,33 +130,26 @@ pub(crate) fn of_trust(path: &Path) -> String {
 }
 
 /// What to do about a home of runs that is not recorded as this person's own.
-pub(crate) fn of_foreign_home(home: &Path, why: Foreign, can_be_kept: bool) -> String {
+pub(crate) fn of_foreign_home(home: &Path, why: &Foreign, can_be_kept: bool) -> String {
     let (folder, home) = (
         home.parent().unwrap_or(home).to_string_lossy(),
         home.to_string_lossy(),
     );
     let named = shown::line(&home);
-    match why {
-        Foreign::Unknown => {}
+    let how = match why {
+        Foreign::Database => {
+            "it came with the directory, or an older neuron or a program made it".to_owned()
+        }
+        Foreign::Moved(before) => {
+            let before = before.to_string_lossy();
+            format!("it was moved or copied from {}", shown::line(&before))
+        }
         Foreign::Link => {
             return format!(
                 "nobody named the home {named}, and it is a link: set NEURON_HOME to where it leads, if that is your own"
             );
         }
-        Foreign::AnotherUser => {
-            return format!(
-                "nobody named the home {named}, and it belongs to another user: remove it, or set NEURON_HOME to it to use it \
-                 all the same"
-            );
-        }
-        Foreign::Open => {
-            return format!(
-                "nobody named the home {named}, and others may write into it, and so change what is done: look with \
-                 `neuron runs`, then type `neuron trust {}`, which keeps them out",
-                shown::shell_word(&folder)
-            );
-        }
-    }
+    };
     let advice = match can_be_kept {
         true => format!(
             "type `neuron trust {}`, or set NEURON_HOME to it, or NEURON_TRUST=1",
@@ -166,9 +159,8 @@ pub(crate) fn of_foreign_home(home: &Path, why: Foreign, can_be_kept: bool) -> S
         false => "set NEURON_HOME to it, or NEURON_TRUST=1".to_owned(),
     };
     format!(
-        "nobody named the home {named}, and it is not recorded that your neuron made it: it came with the directory, was moved, \
-         or an older neuron made it. What lies there decides what is done, and in which directory: look with `neuron runs`, \
-         then {advice}"
+        "nobody named the home {named}, and your neuron did not make it there: {how}. What is in it decides what is done, and \
+         in which directory: look with `neuron runs`, then {advice}"
     )
 }
 

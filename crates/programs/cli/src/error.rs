@@ -62,7 +62,7 @@ pub(crate) enum CliError {
         advice: String,
         source: AgentFileError,
     },
-    #[error("{}", advice::of_foreign_home(.path, *.why, *.can_be_kept))]
+    #[error("{}", advice::of_foreign_home(.path, .why, *.can_be_kept))]
     ForeignHome {
         path: PathBuf,
         why: Foreign,

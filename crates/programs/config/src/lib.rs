@@ -13,6 +13,4 @@ pub use agent_file::{
 };
 pub use demo::{DEMO_MODEL, DemoModel};
 pub use script::{ScriptError, ScriptModel};
-pub use trust::{
-    TRUST_VARIABLE, TrustStore, check_trust, is_private, trust_store_path, trusts_all,
-};
+pub use trust::{TRUST_VARIABLE, TrustStore, check_trust, trust_store_path, trusts_all};

@@ -1,10 +1,10 @@
-//! What a person trusts that nobody named: agent files, and homes of runs.
+//! What a person trusts that nobody named: agent files.
 
 mod store;
 
 use crate::{AgentFile, AgentFileError, Environment};
 
-pub use store::{TrustStore, is_private, trust_store_path};
+pub use store::{TrustStore, trust_store_path};
 
 /// The variable whose value `1` trusts every agent file and every home that is found.
 pub const TRUST_VARIABLE: &str = "NEURON_TRUST";

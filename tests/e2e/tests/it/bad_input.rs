@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use neuron_harness::{FakeModel, Gate, Reply, World, chat, database_in};
+use neuron_harness::{FakeModel, Gate, Reply, World, chat};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn a_missing_home_is_made_with_its_parents_and_is_private() {
 
     world.does(0, &["run", "list the files here", "--id", "made"]);
 
-    assert!(database_in(&home).is_file());
+    assert!(home.join("neuron.db").is_file());
     let mode = fs::metadata(&home).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "{mode:o}");
 }
@@ -199,7 +199,7 @@ fn a_file_that_is_no_database_is_left_alone() {
 }
 
 fn set_version(home: &Path, change: i64) {
-    let journal = Connection::open(database_in(home)).unwrap();
+    let journal = Connection::open(home.join("neuron.db")).unwrap();
     let version: i64 = journal
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();

@@ -1,4 +1,5 @@
-//! Copies what lies in a home that may be a stranger's, to be looked at: to open a database where it is writes beside it.
+//! Copies what lies in a home that may be a stranger's: to open a database where it is writes beside it, and has it do what its
+//! maker put into it.
 
 use std::{
     fs::{self, File},
@@ -6,48 +7,90 @@ use std::{
     path::Path,
 };
 
-use super::paths::HomePaths;
+use rusqlite::{Connection, OpenFlags};
+
+use super::paths::{DATABASE, SESSIONS};
 use crate::{
     JournalError,
-    journal::store::{home::unusable, private_files},
+    journal::store::{home::unusable, private_files, protect},
 };
 
-/// Each database with what belongs to it. A log that was not copied into its database yet counts as much as that.
-const COPIED: [&str; 6] = [
-    "neuron.db",
-    "neuron.db-wal",
-    "neuron.db-journal",
-    "sessions.db",
-    "sessions.db-wal",
-    "sessions.db-journal",
+/// The tables that a journal has, and those that a database of sessions has.
+const TABLES: [&str; 7] = [
+    "runs", "statuses", "signals", "chapters", "entries", "attempts", "sessions",
 ];
 
-/// Copies the databases of a home into a directory. Nothing is read through a link. What another process writes meanwhile may be
-/// missing.
-pub(crate) fn databases(home: &HomePaths, to: &Path) -> Result<(), JournalError> {
-    let files = &home.files;
-    if *files != home.home {
-        match fs::symlink_metadata(files) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(unusable(files)(no_file())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(unusable(files)(error)),
+/// Those of older versions.
+const OLDER: [&str; 3] = ["steps", "events", "sqlite_sequence"];
+
+/// Copies the databases of a directory into another one, with what was not copied into them from their logs yet. Nothing is read
+/// through a link. What another process writes meanwhile may be missing.
+///
+/// # Errors
+///
+/// [`JournalError::Home`] if one of them cannot be copied, also because it is a link or no file, or another process is in the
+/// middle of changing it in a way that neuron does not; [`JournalError::Foreign`] if it has what neuron's have not.
+pub(crate) fn databases(from: &Path, to: &Path) -> Result<(), JournalError> {
+    for name in [DATABASE, SESSIONS] {
+        let database = from.join(name);
+        if exists(&from.join(format!("{name}-journal"))).map_err(unusable(&database))? {
+            // SQLite would play it back, and it may name other files.
+            let strange = "a journal of changes lies beside it, and neuron writes none";
+            return Err(unusable(&database)(io::Error::other(strange)));
         }
-    }
-    for name in COPIED {
-        let from = files.join(name);
-        copy(&from, &to.join(name)).map_err(unusable(&from))?;
+        for end in ["", "-wal"] {
+            let (from, to) = (
+                from.join(format!("{name}{end}")),
+                to.join(format!("{name}{end}")),
+            );
+            copy(&from, &to).map_err(unusable(&from))?;
+        }
+        let copied = to.join(name);
+        if copied.exists() {
+            check(&copied, &database)?;
+        }
     }
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let seen = match fs::symlink_metadata(from) {
-        Ok(found) if found.is_file() => found,
-        Ok(_) => return Err(no_file()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
+/// Refuses a database that does more than keep what is put into it.
+fn check(copy: &Path, name: &Path) -> Result<(), JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let look = || -> rusqlite::Result<bool> {
+        let connection = Connection::open_with_flags(copy, flags)?;
+        protect::from_contents(&connection)?;
+        let mut found =
+            connection.prepare("SELECT type, lower(name), coalesce(sql, '') FROM sqlite_schema")?;
+        let mut rows = found.query([])?;
+        while let Some(row) = rows.next()? {
+            let (kind, name, sql): (String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            let is_known = TABLES.iter().chain(&OLDER).any(|table| *table == name);
+            let is_plain = match kind.as_str() {
+                "table" => is_known && !sql.to_lowercase().contains("virtual"),
+                "index" => true,
+                _ => false,
+            };
+            if !is_plain {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     };
+    match look() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(JournalError::Foreign {
+            path: name.to_owned(),
+        }),
+        Err(error) => Err(JournalError::from(error).explained(name)),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if !exists(from)? {
+        return Ok(());
+    }
+    let seen = fs::symlink_metadata(from)?;
     let mut from = File::open(from)?;
     if !is_same(&seen, &from.metadata()?) {
         return Err(no_file());
@@ -56,18 +99,22 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether there is a file. Anything else is an error.
+fn exists(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => Err(no_file()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 fn no_file() -> io::Error {
     io::Error::other("it is a link, or something else that neuron did not make")
 }
 
-#[cfg(unix)]
 fn is_same(seen: &fs::Metadata, opened: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
 
     (seen.dev(), seen.ino()) == (opened.dev(), opened.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &fs::Metadata, opened: &fs::Metadata) -> bool {
-    opened.is_file()
 }

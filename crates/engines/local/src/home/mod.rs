@@ -1,6 +1,6 @@
-//! The home directory of runs: its id, where its files are, and what becomes of it.
+//! Homes of runs: where their files are, whose they are, and what a stranger's holds.
 
 pub(crate) mod copy;
 pub(crate) mod id;
 pub(crate) mod paths;
-pub(crate) mod take_over;
+pub(crate) mod store;

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::HomeId;
+use super::store::HomeStore;
 
 /// The database of the journal.
 pub(crate) const DATABASE: &str = "neuron.db";
 
-/// A home and the directory of its files: that of its [id](HomeId), or the home itself if it has none.
+/// That of stored conversations.
+pub(crate) const SESSIONS: &str = "sessions.db";
+
+/// A home and the directory of its files: the one in the person's [store](HomeStore), or the home itself.
 #[derive(Debug, Clone)]
 pub(crate) struct HomePaths {
     pub(crate) home: PathBuf,
@@ -19,14 +22,22 @@ pub(crate) struct HomePaths {
 impl HomePaths {
     /// Takes either of the first two.
     pub(crate) fn of(path: &Path) -> Self {
-        if let Some(id) = HomeId::find(path) {
-            return Self::new(path, id.files(path));
+        let store = HomeStore::get();
+        let files = store.as_ref().and_then(|store| store.files_of(path));
+        if let Some(files) = files {
+            return Self::new(path, files);
         }
-        let home = path.parent().filter(|home| {
-            let id = HomeId::find(home);
-            id.is_some_and(|id| path.file_name().is_some_and(|name| name == id.as_str()))
-        });
-        Self::new(home.unwrap_or(path), path.to_owned())
+        let home = store.and_then(|store| store.home_of(path));
+        Self::new(home.as_deref().unwrap_or(path), path.to_owned())
+    }
+
+    /// The same of a home that may not be the person's own, to be looked at: one that was moved has its files where it had them.
+    pub(crate) fn to_look_at(home: &Path) -> Self {
+        let store = HomeStore::get();
+        match store.and_then(|store| store.files_by_id(home)) {
+            Some(files) => Self::new(home, files),
+            None => Self::new(home, home.to_owned()),
+        }
     }
 
     fn new(home: &Path, files: PathBuf) -> Self {
@@ -47,7 +58,8 @@ impl HomePaths {
 }
 
 /// Returns the directory of the files of a home of runs: the database of the journal, `neuron.db`, and what is kept beside it.
-/// It is the one that the home's [id](HomeId) names, or the home itself if that has none. Nothing need be there.
+/// It is the one in the person's [store](HomeStore) if the home is their own there, and the home itself otherwise, as where a
+/// program or `NEURON_HOME` named it first. Nothing need be there.
 #[must_use]
 pub fn home_files(home: &Path) -> PathBuf {
     HomePaths::of(home).files

@@ -11,7 +11,7 @@ use neuron_types::{RunId, WasmBoxedFuture};
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::{
-    journal::store::private_files,
+    journal::store::{private_files, protect},
     sessions::{
         error::StorageError,
         session::{Session, SessionSummary},
@@ -113,6 +113,7 @@ fn open(path: &Path) -> Result<Connection, StorageError> {
     private_files::tighten(path);
     let opened = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(path)?;
+        protect::from_contents(&connection)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "FULL")?;

@@ -8,10 +8,7 @@ use serde_json::json;
 use crate::{
     CliError, Exit,
     home::HOME,
-    questions::{
-        home::{self, Contents},
-        trust,
-    },
+    questions::{home::Contents, trust},
     session::Session,
     terminal::shown,
 };
@@ -35,8 +32,8 @@ pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliE
     }
     let home = match home {
         Some(path) => {
-            let contents = Contents::of(&path).await;
-            home::record(&path)?;
+            let contents = Contents::of(&path).await?;
+            contents.adopt(&path)?;
             Some((path, contents))
         }
         None => None,

@@ -5,12 +5,14 @@ mod tests;
 pub(crate) mod trust;
 
 use std::{
+    fs::Permissions,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use neuron_config::{ProcessEnvironment, TrustStore};
+use neuron_config::ProcessEnvironment;
 use neuron_local::{Journal, JournalError, LocalClient, home_files, prepare_home};
+use neuron_types::causes;
 use neuron_worker::variable;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
@@ -75,7 +77,7 @@ impl Home {
         if self.is_named || neuron_config::trusts_all(&ProcessEnvironment) {
             return Some(home_files(&self.path));
         }
-        trust::recorded(&self.path, &TrustStore::find(&ProcessEnvironment)?)
+        trust::store(&ProcessEnvironment)?.files_of(&self.path)
     }
 
     /// Whether it is this person's own, as far as is known without asking.
@@ -116,11 +118,7 @@ impl Home {
 
     async fn copied(&self) -> Result<&Copied, CliError> {
         let copy = || async {
-            let folder =
-                TempDir::with_prefix("neuron-look-").map_err(|source| JournalError::Home {
-                    path: std::env::temp_dir(),
-                    source,
-                })?;
+            let folder = private_folder()?;
             let journal = Journal::open_copy(&self.path, folder.path()).await?;
             Ok(Copied { journal, folder })
         };
@@ -152,13 +150,8 @@ impl Home {
     }
 
     async fn make_own(&self) -> Result<PathBuf, CliError> {
-        let store = TrustStore::find(&ProcessEnvironment);
         if self.is_named {
             prepare_home(&self.path)?;
-            // For those to whom it is not named. Whoever names it needs no record.
-            if let Some(store) = store {
-                trust::claim(&self.path, &store).ok();
-            }
             return Ok(home_files(&self.path));
         }
         if !self.exists() {
@@ -169,28 +162,50 @@ impl Home {
             source,
         };
         let found = trust::trust_of(&self.path, &ProcessEnvironment).map_err(unusable)?;
-        let files = match found {
-            HomeTrust::Own(files) => files,
+        match found {
+            HomeTrust::Own(files) => Ok(files),
             HomeTrust::Unrecorded { source } => {
+                prepare_home(&self.path)?;
                 note(&unrecorded(&self.path, source.as_ref()));
-                self.path.clone()
+                Ok(self.path.clone())
             }
-            HomeTrust::Foreign(why) => {
-                home::settle(&self.path, why).await?;
-                home_files(&self.path)
-            }
-        };
-        prepare_home(&self.path)?;
-        Ok(files)
+            HomeTrust::Foreign(why) => home::settle(&self.path, why).await,
+        }
     }
 }
 
-fn unrecorded(home: &Path, error: Option<&std::io::Error>) -> String {
+/// A temporary directory that its owner alone looks into, for a copy of a home.
+///
+/// # Errors
+///
+/// [`CliError::Journal`].
+pub(crate) fn private_folder() -> Result<TempDir, CliError> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut folder = tempfile::Builder::new();
+    let folder = folder
+        .prefix("neuron-look-")
+        .permissions(Permissions::from_mode(0o700));
+    let folder = folder.tempdir().map_err(|source| JournalError::Home {
+        path: std::env::temp_dir(),
+        source,
+    })?;
+    Ok(folder)
+}
+
+fn unrecorded(home: &Path, error: Option<&JournalError>) -> String {
     let path = home.to_string_lossy();
     let path = shown::line(&path);
     let why = match error {
-        Some(error) => format!("it cannot be kept that {path} is yours ({error})"),
-        None => format!("there is no place to keep that {path} is yours"),
+        Some(error) => format!(
+            "the runs of {path} cannot be kept where no agent reaches them ({})",
+            causes(error).collect::<Vec<_>>().join(": ")
+        ),
+        None => format!(
+            "there is no place where the runs of {path} are out of the reach of agents: HOME is not set"
+        ),
     };
-    format!("{why}: set {HOME_VARIABLE} to it, or later commands refuse to go on with its runs")
+    format!(
+        "{why}: set {HOME_VARIABLE} to its absolute path, or later commands refuse to go on with its runs"
+    )
 }

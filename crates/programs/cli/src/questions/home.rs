@@ -1,74 +1,68 @@
 //! Asks once whether a home of runs is trusted that nobody named, and that this person's neuron did not make.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use neuron_config::{ProcessEnvironment, TrustStore};
-use neuron_engine::RunFilter;
-use neuron_local::{Journal, LocalClient};
+use neuron_config::ProcessEnvironment;
+use neuron_local::{Journal, JournalError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::trust;
 use crate::{
-    CliError, engine,
-    home::trust::{Foreign, TakeOverError, take_over},
+    CliError,
+    home::{
+        private_folder,
+        trust::{Foreign, store as home_store},
+    },
     terminal::{keyboard::can_ask, output::note, shown},
 };
 
 /// How many directories are shown.
 const SHOWN: usize = 10;
 
-/// Sees to it that a home may be used which is not recorded as this person's own. In a terminal the person is asked, and what
-/// they say is kept.
+/// Sees to it that a home may be used which is not known to be this person's own, and returns where its files are. In a terminal
+/// the person is asked, and what they say is kept.
 ///
 /// # Errors
 ///
-/// [`CliError::ForeignHome`] where nobody trusts it, [`CliError::Terminal`], and those of [`record`].
-pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<(), CliError> {
-    let what = match why {
-        Foreign::Unknown => Some("your neuron did not make it, or an older one did"),
-        Foreign::Open => Some("others may write into it"),
+/// [`CliError::ForeignHome`] where nobody trusts it, [`CliError::Terminal`], and those of [`Contents::adopt`].
+pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliError> {
+    let what = match &why {
+        Foreign::Database => "your neuron did not make it, or an older one did".to_owned(),
+        Foreign::Moved(before) => {
+            let before = before.to_string_lossy();
+            format!("it was moved or copied from {}", shown::line(&before))
+        }
         // What a person could say would change nothing.
-        Foreign::Link | Foreign::AnotherUser => None,
+        Foreign::Link => String::new(),
     };
-    if let Some(what) = what.filter(|_| can_ask()) {
+    if can_ask() && !what.is_empty() {
         let path = home.to_string_lossy();
         note(&format!(
-            "the home {} was found here, and {what}. What lies there decides what is done, and in which directory:",
+            "the home {} was found here, and {what}. What is in it decides what is done, and in which directory:",
             shown::line(&path)
         ));
-        Contents::of(home)
-            .await
-            .lines()
-            .iter()
-            .for_each(|line| note(line));
+        let contents = Contents::of(home).await?;
+        contents.lines().iter().for_each(|line| note(line));
         if trust::asked().await.map_err(CliError::Terminal)? {
-            return record(home);
+            return contents.adopt(home);
         }
     }
     Err(CliError::ForeignHome {
         path: home.to_owned(),
         why,
-        can_be_kept: TrustStore::find(&ProcessEnvironment).is_some(),
+        can_be_kept: home_store(&ProcessEnvironment).is_some(),
     })
 }
 
-/// Keeps that a home is this person's own.
-///
-/// # Errors
-///
-/// [`CliError::NoTrustStore`], [`CliError::TrustStore`], and [`CliError::Journal`] if its files cannot be taken over.
-pub(crate) fn record(home: &Path) -> Result<(), CliError> {
-    let store = TrustStore::find(&ProcessEnvironment).ok_or(CliError::NoTrustStore)?;
-    take_over(home, &store).map_err(|error| match error {
-        TakeOverError::Record(error) => CliError::TrustStore(error),
-        TakeOverError::Home(error) => error.into(),
-    })
-}
-
-/// What lies in a home, as far as it can be looked at.
-#[derive(Debug, Default)]
+/// What is in a home, as far as it can be looked at.
+#[derive(Debug)]
 pub(crate) struct Contents {
+    /// What was looked at: a copy, of a stranger's.
+    folder: TempDir,
     /// `None` if they cannot be read.
     runs: Option<usize>,
     /// Where they work.
@@ -78,21 +72,33 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    pub(crate) async fn of(home: &Path) -> Self {
-        let mut found = Self::default();
-        found.runs = found.look(home).await.ok();
-        found
+    /// Looks at a home.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`] if something in it cannot be copied.
+    pub(crate) async fn of(home: &Path) -> Result<Self, CliError> {
+        let folder = private_folder()?;
+        let mut found = Self {
+            folder,
+            runs: None,
+            directories: BTreeSet::new(),
+            has_others: false,
+        };
+        match Journal::open_copy(home, found.folder.path()).await {
+            Ok(journal) => found.runs = Some(found.look(&journal).await?),
+            // It may be all that is wrong.
+            Err(JournalError::Damaged { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(found)
     }
 
     /// Looks where the runs work, as it is asked for when they are gone on with, and returns how many they are.
-    async fn look(&mut self, home: &Path) -> Result<usize, CliError> {
-        let folder = TempDir::with_prefix("neuron-look-").map_err(CliError::Terminal)?;
-        let journal = Journal::open_copy(home, folder.path()).await?;
-        let client = LocalClient::from(journal.clone());
-        let (mut runs, all) = (Vec::new(), RunFilter::default());
-        engine::each_run(&client, &all, |run| runs.push(run.run_id.clone())).await?;
-        for run in &runs {
-            match journal.directory(run).await? {
+    async fn look(&mut self, journal: &Journal) -> Result<usize, CliError> {
+        let directories = journal.directories().await?;
+        for directory in &directories {
+            match directory {
                 Some(directory) => {
                     let directory = directory.to_string_lossy().into_owned();
                     self.directories.insert(directory);
@@ -100,7 +106,17 @@ impl Contents {
                 None => self.has_others = true,
             }
         }
-        Ok(runs.len())
+        Ok(directories.len())
+    }
+
+    /// Makes the home this person's own, with what was looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::NoTrustStore`], and [`CliError::Journal`] if that is not possible.
+    pub(crate) fn adopt(&self, home: &Path) -> Result<PathBuf, CliError> {
+        let store = home_store(&ProcessEnvironment).ok_or(CliError::NoTrustStore)?;
+        Ok(store.adopt(home, self.folder.path())?)
     }
 
     /// As a terminal may see it.

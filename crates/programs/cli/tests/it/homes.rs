@@ -12,7 +12,7 @@ use neuron_types::{Message, RunRequest};
 use serde_json::json;
 
 use crate::{
-    support::{Done, Home, eventually, one_command},
+    support::{Done, HELD_UP, Home, eventually, one_command},
     terminal::{ends_with, in_terminal},
 };
 
@@ -55,19 +55,11 @@ fn real(path: &Path) -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The one record of a home.
-fn record(home: &Home) -> PathBuf {
-    let folder = home.person().join(".local/state/neuron/trust");
-    let mut records = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let record = records.find(|entry| entry.file_name().to_string_lossy().starts_with("home-"));
-    record.unwrap().path()
-}
-
 #[track_caller]
 fn is_refused(done: Done) {
     done.exits(2)
         .prints("")
-        .says("it is not recorded that your neuron made it");
+        .says("your neuron did not make it there");
 }
 
 #[test]
@@ -78,10 +70,9 @@ fn one_that_came_with_a_directory_is_not_executed_continued_or_written_into() {
         .exits(2)
         .prints("")
         .says(&format!(
-            "error: nobody named the home {directory}/.neuron, and it is not recorded that your neuron made it: it came with \
-             the directory, was moved, or an older neuron made it. What lies there decides what is done, and in which \
-             directory: look with `neuron runs`, then type `neuron trust {directory}`, or set NEURON_HOME to it, or \
-             NEURON_TRUST=1"
+            "error: nobody named the home {directory}/.neuron, and your neuron did not make it there: it came with the directory, \
+             or an older neuron or a program made it. What is in it decides what is done, and in which directory: look with \
+             `neuron runs`, then type `neuron trust {directory}`, or set NEURON_HOME to it, or NEURON_TRUST=1"
         ));
     for command in [
         &["worker"][..],
@@ -235,9 +226,10 @@ fn one_that_the_command_made_needs_no_question_until_it_is_moved_or_replaced() {
 
     let kept = home.read(".neuron/id");
     home.write(".neuron/id", "00000000-0000-4000-8000-000000000000");
-    is_refused(home.neuron(&["resume", "r2"]));
+    home.neuron(&["resume", "r2"]).exits(2).says("no run r2");
     fs::remove_file(&id).unwrap();
-    is_refused(home.neuron(&["resume", "r2"]));
+    home.neuron(&["resume", "r2"]).exits(2).says("no run r2");
+    // Whoever takes the id away takes no run away.
     home.write(".neuron/id", &kept);
     home.neuron(&["cancel", "r2"]).exits(0);
 
@@ -245,18 +237,28 @@ fn one_that_the_command_made_needs_no_question_until_it_is_moved_or_replaced() {
     let sub = home.path("sub");
     fs::create_dir(&sub).unwrap();
     fs::rename(home.path("elsewhere"), sub.join(".neuron")).unwrap();
-    let mut command = home.command(&["cancel", "r1"]);
-    is_refused(Done::from(command.current_dir(&sub).output().unwrap()));
+    let in_sub = |args: &[&str]| {
+        let mut command = home.command(args);
+        Done::from(command.current_dir(&sub).output().unwrap())
+    };
+    let moved = in_sub(&["rm", "r1"]);
+    let from = format!("it was moved or copied from {}/.neuron", real(home.dir()));
+    moved.exits(2).prints("").says(&from);
+    in_sub(&["status", "r1"]).exits(0);
+    in_sub(&["trust"]).exits(0);
+    in_sub(&["rm", "r1"]).exits(0);
 }
 
 #[test]
-fn a_record_that_others_may_write_does_not_count() {
+fn files_that_others_may_write_do_not_count() {
     let home = own("");
     home.neuron(&["submit", "--id", "r1", "go"]).exits(0);
-    let record = record(&home);
-    fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
-    is_refused(home.neuron(&["cancel", "r1"]));
-    fs::set_permissions(&record, fs::Permissions::from_mode(0o600)).unwrap();
+    let homes = home.person().join(".local/state/neuron/homes");
+    fs::set_permissions(&homes, fs::Permissions::from_mode(0o777)).unwrap();
+    home.neuron(&["cancel", "r1"])
+        .exits(2)
+        .says("others may write to it");
+    fs::set_permissions(&homes, fs::Permissions::from_mode(0o700)).unwrap();
     home.neuron(&["cancel", "r1"]).exits(0);
 }
 
@@ -274,12 +276,20 @@ fn one_that_is_named_and_one_of_an_environment_that_trusts_all_need_no_record() 
 }
 
 #[test]
-fn one_that_was_made_by_name_is_found_later() {
+fn one_that_was_made_by_name_is_trusted_once_where_it_is_found() {
     let home = own("");
     let mut named = home.command(&["submit", "--id", "r1", "hi"]);
     let named = named.env("NEURON_HOME", home.path(".neuron"));
     Done::from(named.output().unwrap()).exits(0);
+    assert!(home.exists(".neuron/neuron.db"));
+    is_refused(home.neuron(&["cancel", "r1"]));
+    home.neuron(&["trust"]).exits(0);
     home.neuron(&["cancel", "r1"]).exits(0);
+    // By either name it is the same one.
+    let mut named = home.command(&["status", "r1", "--json"]);
+    let named = named.env("NEURON_HOME", home.path(".neuron"));
+    let status = Done::from(named.output().unwrap()).exits(0).json();
+    assert_eq!(status["state"], "cancelled");
 }
 
 #[test]
@@ -298,7 +308,6 @@ fn a_relative_path_in_the_environment_names_no_home() {
 fn what_a_pull_puts_into_one_is_none_of_its_runs() {
     let home = own("tools = [\"bash\"]\nask = [\"bash\"]");
     home.neuron(&["submit", "--id", "mine", "go"]).exits(0);
-    let id = home.read(".neuron/id");
     // Git replaces files that are ignored. A log beside the database would be taken for its own.
     let stranger = Home::new();
     plant(&stranger, home.dir());
@@ -323,16 +332,37 @@ fn what_a_pull_puts_into_one_is_none_of_its_runs() {
     home.neuron(&["cancel", "mine"]).exits(0);
     assert!(!home.exists("made"));
 
-    // Nor is a whole home of theirs in its place, of whatever id.
-    fs::create_dir(stranger.path(".neuron").join(&id)).unwrap();
-    fs::rename(
-        stranger.path(".neuron/neuron.db"),
-        stranger.path(".neuron").join(&id).join("neuron.db"),
-    )
-    .unwrap();
+    // Nor is a whole home of theirs in its place.
     fs::remove_dir_all(home.path(".neuron")).unwrap();
     fs::rename(stranger.path(".neuron"), home.path(".neuron")).unwrap();
     is_refused(home.neuron(&["resume", "r1"]));
+}
+
+#[test]
+fn a_command_that_goes_on_reaches_no_run_that_is_begun_below_it() {
+    let script = one_command(&format!(
+        "{HELD_UP}; find . -name '*.db'; cat sub/.neuron/id"
+    ));
+    let home = Home::with_script(&script, "tools = [\"bash\"]");
+    let mut outer = home.command(&["run", "--id", "outer", "go", "--json"]);
+    let outer = outer.env("NEURON_TRUST", "");
+    home.neuron(&["trust"]).exits(0);
+    let outer = outer.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    eventually("the command", || home.exists("begun"));
+    let sub = home.path("sub");
+    fs::create_dir(&sub).unwrap();
+    let mut inner = home.command(&["submit", "--id", "inner", "hi"]);
+    let inner = inner.env("NEURON_TRUST", "").current_dir(&sub).output();
+    Done::from(inner.unwrap()).exits(0);
+    let id = home.read("sub/.neuron/id");
+    home.write("go", "");
+    Done::from(outer.wait_with_output().unwrap()).exits(0);
+    let shown = home.neuron(&["show", "outer"]).exits(0).stdout;
+    // What it finds is the name of files that it does not reach.
+    assert!(
+        shown.contains(&id) && !shown.contains("neuron.db"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -454,10 +484,9 @@ fn without_a_place_for_records_one_is_used_by_who_makes_it_and_named_later() {
         command
     };
     let made = nowhere(&["run", "--id", "r1", "--session", "s", "hi"]).output();
-    Done::from(made.unwrap())
-        .exits(0)
-        .prints("Hi.\n")
-        .says("set NEURON_HOME to it, or later commands refuse to go on with its runs");
+    Done::from(made.unwrap()).exits(0).prints("Hi.\n").says(
+        "set NEURON_HOME to its absolute path, or later commands refuse to go on with its runs",
+    );
     let refused = Done::from(nowhere(&["run", "hi"]).output().unwrap());
     is_refused(refused);
     let mut named = nowhere(&["run", "hi"]);
@@ -475,7 +504,10 @@ fn an_engine_s_data_in_one_that_came_with_a_directory_is_not_served() {
     fs::write(&victim, "kept").unwrap();
     fs::create_dir_all(home.path(".neuron/engines")).unwrap();
     symlink(&victim, home.path(".neuron/engines/temporal.log")).unwrap();
-    is_refused(home.neuron(&["dev", "--engine", "temporal"]));
+    // It is started, and ends by itself.
+    home.neuron(&["dev", "--engine", "temporal"])
+        .exits(2)
+        .says("/neuron/homes/");
     assert_eq!(home.read("victim"), "kept");
 }
 

@@ -177,11 +177,7 @@ fn keeps_runs_where_neuron_home_says() {
         .output()
         .unwrap();
     assert!(output.status.success());
-    assert!(
-        neuron_local::home_files(&home.path("far/away"))
-            .join("neuron.db")
-            .exists()
-    );
+    assert!(home.exists("far/away/neuron.db"));
     assert!(!home.exists(".neuron"));
 }
 

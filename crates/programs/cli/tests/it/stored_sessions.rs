@@ -1,7 +1,7 @@
 //! Stored sessions as commands that were killed leave them.
 
 use chrono::{TimeDelta, Utc};
-use neuron_local::{SessionRun, SessionStorage as _, SqliteSessionStorage, home_files};
+use neuron_local::{SessionRun, SessionStorage as _, SqliteSessionStorage};
 use neuron_types::Message;
 
 use crate::support::Home;
@@ -10,7 +10,7 @@ use crate::support::Home;
 pub(crate) fn give(home: &Home, run: SessionRun, messages: Option<Vec<Message>>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let path = home_files(&home.path(".neuron")).join("sessions.db");
+        let path = home.path(".neuron/sessions.db");
         let storage = SqliteSessionStorage::open(path).await.unwrap();
         let mut session = storage.load("notes").await.unwrap();
         session.run = Some(SessionRun {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use neuron_types::hex;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
@@ -30,18 +30,10 @@ fn folder(environment: &dyn Environment) -> Option<PathBuf> {
 }
 
 /// The records of what a person trusts that nobody named. An agent file is recorded by where it is and by its
-/// [digest](AgentFile::digest), so that a file which was changed, or another one, is not trusted. A home of runs is recorded
-/// by where it is and by an id that stands in it, so that a home which came with a repository, was copied, or took the place of
-/// another one is not.
+/// [digest](AgentFile::digest), so that a file which was changed, or another one, is not trusted.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
-}
-
-/// What one record says.
-trait Record: Serialize + DeserializeOwned + PartialEq {
-    /// The name of the file that it stands in.
-    fn name(&self) -> String;
 }
 
 /// That a file is trusted.
@@ -59,36 +51,10 @@ impl FileRecord {
             digest: file.digest().to_owned(),
         })
     }
-}
 
-impl Record for FileRecord {
+    /// The name of the file that it stands in.
     fn name(&self) -> String {
         format!("{}.json", hex(&Sha256::digest(&self.path)))
-    }
-}
-
-/// That a home is its person's own.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct HomeRecord {
-    home: String,
-    id: String,
-}
-
-impl HomeRecord {
-    fn of(home: &Path, id: &str) -> io::Result<Self> {
-        let home = fs::canonicalize(home)?;
-        Ok(Self {
-            home: home.to_string_lossy().into_owned(),
-            id: id.to_owned(),
-        })
-    }
-}
-
-impl Record for HomeRecord {
-    /// One for each id: two commands that make one home at once do not take each other's record away.
-    fn name(&self) -> String {
-        let digest = Sha256::digest(format!("{}\0{}", self.home, self.id));
-        format!("home-{}.json", hex(&digest))
     }
 }
 
@@ -126,53 +92,17 @@ impl TrustStore {
         }
     }
 
-    /// Whether the home of runs at this path is recorded as the person's own, with this id. What cannot be read, and what
-    /// others could have written, says nothing.
-    #[must_use]
-    pub fn has_home(&self, home: &Path, id: &str) -> bool {
-        HomeRecord::of(home, id).is_ok_and(|record| self.has(&record))
-    }
-
-    /// Records the home of runs at this path as the person's own, with the id that it has or is about to have.
-    ///
-    /// # Errors
-    ///
-    /// The system's, also where there is no such directory, and where others could write the record.
-    pub fn keep_home(&self, home: &Path, id: &str) -> io::Result<()> {
-        let record = HomeRecord::of(home, id)?;
-        self.keep(&record)?;
-        if self.has(&record) {
-            return Ok(());
-        }
-        let folder = self.folder.display();
-        let open = format!("others may write to the records of trust in {folder}, or own them");
-        Err(io::Error::other(open))
-    }
-
-    /// Drops the record of a home, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The system's.
-    pub fn drop_home(&self, home: &Path, id: &str) -> io::Result<()> {
-        let record = HomeRecord::of(home, id)?;
-        match fs::remove_file(self.folder.join(record.name())) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
-
-    fn has<R: Record>(&self, wanted: &R) -> bool {
+    fn has(&self, wanted: &FileRecord) -> bool {
         let path = self.folder.join(wanted.name());
         if is_open(&self.folder) || is_open(&path) {
             return false;
         }
         let found = fs::read(&path).ok();
         let found = found.and_then(|record| serde_json::from_slice(&record).ok());
-        found.is_some_and(|found: R| found == *wanted)
+        found.is_some_and(|found: FileRecord| found == *wanted)
     }
 
-    fn keep<R: Record>(&self, record: &R) -> io::Result<()> {
+    fn keep(&self, record: &FileRecord) -> io::Result<()> {
         let mut folder = fs::DirBuilder::new();
         folder.recursive(true);
         #[cfg(unix)]
@@ -192,8 +122,7 @@ fn is_open(path: &Path) -> bool {
 }
 
 /// Whether a file or directory is this person's, or the administrator's, and nobody else may write to it.
-#[must_use]
-pub fn is_private(found: &fs::Metadata) -> bool {
+fn is_private(found: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;

@@ -31,9 +31,9 @@ for try in $(seq $tries); do "$neuron" approve "$run" "$ticket" && break; sleep 
     [ "$digest" != "$status" ] || continue
     digest=${digest#*\"digest\":\"}; digest=${digest%%\"*}
     python3 - "$run" "$ticket" "$digest" <<'PYTHON' && break
-import glob, json, sqlite3, sys, time
+import json, sqlite3, sys, time
 run, ticket, digest = sys.argv[1:]
-journal = sqlite3.connect(f"file:{glob.glob('.neuron/**/neuron.db', recursive=True)[0]}?mode=rw", uri=True, timeout=600) # Ends what hangs and nothing else.
+journal = sqlite3.connect("file:.neuron/neuron.db?mode=rw", uri=True, timeout=600) # Ends what hangs and nothing else.
 decision = json.dumps({"ticket": ticket, "digest": digest, "verdict": "approve"})
 journal.execute("INSERT INTO signals (run, name, payload, sent_at) SELECT run, 'decision', ?, ? FROM runs WHERE run_id = ?",
     [decision, int(time.time() * 1_000_000), run])
@@ -115,9 +115,9 @@ done"#,
     [ "$digest" != "$status" ] || continue
     digest=${digest#*\"digest\":\"}; digest=${digest%%\"*}
     python3 - "$run" "$ticket" "$digest" <<'PYTHON' && break
-import glob, json, sqlite3, sys, time
+import json, sqlite3, sys, time
 run, ticket, digest = sys.argv[1:]
-journal = sqlite3.connect(f"file:{glob.glob('.neuron/**/neuron.db', recursive=True)[0]}?mode=rw", uri=True, timeout=600) # Ends what hangs and nothing else.
+journal = sqlite3.connect("file:.neuron/neuron.db?mode=rw", uri=True, timeout=600) # Ends what hangs and nothing else.
 for number in range(40):
     decision = json.dumps({"ticket": ticket, "digest": digest, "verdict": "approve", "approver": f"mallory{number}"})
     journal.execute("INSERT INTO signals (run, name, payload, sent_at) SELECT run, 'decision', ?, ? FROM runs WHERE run_id = ?",

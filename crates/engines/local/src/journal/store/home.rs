@@ -12,7 +12,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::{
     home::paths::HomePaths,
-    journal::store::{error::JournalError, journal_options::JournalOptions, private_files, schema},
+    journal::store::{
+        error::JournalError, journal_options::JournalOptions, private_files, protect, schema,
+    },
 };
 
 /// How long a statement waits for another process's transaction.
@@ -92,6 +94,7 @@ fn open_database(
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
+    protect::from_contents(&connection)?;
     connection.busy_timeout(options.lock_timeout.unwrap_or(BUSY_TIMEOUT))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Without this SQLite prepares a statement anew whenever a value is bound that might make another plan better.
@@ -135,6 +138,7 @@ pub(crate) fn open_read_only(paths: &HomePaths) -> Result<Connection, JournalErr
 fn read_only(path: &Path, name: &Path, more: OpenFlags) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let connection = Connection::open_with_flags(name, flags)?;
+    protect::from_contents(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     let found = schema::check(&connection, path)?;

@@ -120,8 +120,8 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         let (home, into) = (home.into(), into.into());
         blocking(move || {
-            let paths = HomePaths::of(&home);
-            copy::databases(&paths, &into)?;
+            let paths = HomePaths::to_look_at(&home);
+            copy::databases(&paths.files, &into)?;
             let place = home::place(&paths.home).map_err(home::unusable(&home))?;
             let copied = into.join(DATABASE);
             let connection = home::open_copy(&copied, &paths.database())?;

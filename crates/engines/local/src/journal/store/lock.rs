@@ -162,6 +162,13 @@ pub(crate) fn is_held(paths: &HomePaths, run_id: &RunId) -> Result<bool, Journal
     }
 }
 
+/// Whether a process has a lock in this directory: that of a run, or of workers. What cannot be looked at is not.
+pub(crate) fn is_any_held(locks: &Path) -> bool {
+    let files = fs::read_dir(locks).into_iter().flatten().flatten();
+    let mut files = files.filter_map(|entry| look_at(&entry.path()).ok().flatten());
+    files.any(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// Opens a lock file, if there is one. A pipe or a link that a stranger put there is none: nobody waits for it.
 fn look_at(path: &Path) -> Result<Option<File>, JournalError> {
     let opened = match fs::symlink_metadata(path) {

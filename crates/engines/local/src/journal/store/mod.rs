@@ -7,5 +7,6 @@ pub(crate) mod journal;
 pub(crate) mod journal_options;
 pub(crate) mod lock;
 pub(crate) mod private_files;
+pub(crate) mod protect;
 pub(crate) mod schema;
 pub(crate) mod transaction;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{HomeId, journal::store::error::JournalError};
+use crate::journal::store::error::JournalError;
 
 /// What stands in a home directory. One with anything else in it belongs to somebody else too.
 const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", IGNORE];
@@ -14,7 +14,7 @@ const OURS: [&str; 6] = ["neuron.db", "sessions.db", "locks", "engines", "id", I
 /// The home directory that neuron makes by itself.
 const HOME: &str = ".neuron";
 
-pub(crate) const IGNORE: &str = ".gitignore";
+const IGNORE: &str = ".gitignore";
 
 /// Makes the home directory if it is missing, for its owner alone, and keeps it out of commits: a `.gitignore` in it
 /// ignores everything, unless there is one already or the directory holds what is not neuron's.
@@ -58,6 +58,32 @@ pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
 /// Opens a file to write to, and makes it for its owner alone if it is missing.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     options().read(true).create(true).truncate(false).open(path)
+}
+
+/// Writes a file whole, for its owner alone, in the place of one that may be there.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Whether a file or directory is this person's, or the administrator's, and nobody else may write to it.
+pub(crate) fn is_private(found: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let is_own = found.uid() == 0 || found.uid() == rustix::process::geteuid().as_raw();
+        is_own && found.mode() & 0o022 == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        true
+    }
 }
 
 /// For writing files that are their owner's alone.
@@ -132,12 +158,8 @@ fn is_ours(home: &Path) -> io::Result<bool> {
     if home.file_name().is_some_and(|name| name == HOME) {
         return Ok(true);
     }
-    let id = HomeId::find(home);
     for entry in fs::read_dir(home)? {
         let name = entry?.file_name();
-        if id.as_ref().is_some_and(|id| name == id.as_str()) {
-            continue;
-        }
         let name = name.to_string_lossy();
         let is_database = name.starts_with("neuron.db-") || name.starts_with("sessions.db-");
         if !is_database && !OURS.contains(&name.as_ref()) {

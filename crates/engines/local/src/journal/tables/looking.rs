@@ -1,8 +1,11 @@
 //! What runs show to whoever looks at them: what no process does is not under way.
 
+use std::path::PathBuf;
+
 use neuron_engine::RunFilter;
 use neuron_types::{Blocked, BlockedKind, RunId, RunPhase, RunStatus, Ticket, signal};
 use rusqlite::{Connection, params};
+use serde::de::Error as _;
 
 use crate::{
     home::paths::HomePaths,
@@ -34,6 +37,21 @@ impl Journal {
         self.of_run(run_id, move |connection, run| {
             let status = load_status(connection, run)?;
             attended(connection, run, &paths, status)
+        })
+        .await
+    }
+
+    /// Returns where the runs work, one for each: the directory that [`directory`](Self::directory) says.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the journal from being read.
+    pub async fn directories(&self) -> Result<Vec<Option<PathBuf>>, JournalError> {
+        self.call(|connection| {
+            let mut statement = connection.prepare("SELECT directory FROM runs")?;
+            let directories = statement.query_map([], |row| row.get::<_, Option<String>>(0))?;
+            let directories = directories.map(|found| Ok(found?.map(PathBuf::from)));
+            directories.collect()
         })
         .await
     }
@@ -85,6 +103,7 @@ impl Journal {
             rows.map(|row| {
                 let (run, text, seq, run_id) = row?;
                 let status = serde_json::from_str(&text).map_err(JournalError::from);
+                let status = status.and_then(|status| of_run(&run_id, status));
                 let status = status.and_then(|status| with_events(connection, run, status, seq));
                 let shown = status.and_then(|status| attended(connection, run, &paths, status));
                 let shown = match shown {
@@ -177,4 +196,13 @@ fn waiting_decisions(connection: &Connection, run: i64, ticket: &str) -> Result<
 
 fn unreadable(run_id: &str) -> String {
     format!("the status of run {run_id} was written by another version of neuron")
+}
+
+/// A status that says that it is another run's is none: what is asked about that one would be this one's.
+fn of_run(run_id: &str, status: RunStatus) -> Result<RunStatus, JournalError> {
+    if status.run_id.as_str() == run_id {
+        return Ok(status);
+    }
+    let other = format!("it is that of run {}", status.run_id);
+    Err(serde_json::Error::custom(other).into())
 }

@@ -1,0 +1,210 @@
+//! The files of a person's homes of runs, out of reach of what came with a directory or works in it.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    os::unix::{
+        ffi::{OsStrExt as _, OsStringExt as _},
+        fs::PermissionsExt as _,
+    },
+    path::{Path, PathBuf},
+};
+
+use super::{
+    copy,
+    id::HomeId,
+    paths::{DATABASE, HomePaths, SESSIONS},
+};
+use crate::{
+    JournalError,
+    journal::store::{home::unusable, lock, private_files},
+};
+
+/// In the directory of one home's files: where the home is.
+const OF: &str = "of";
+
+/// The files of a person's homes of runs: a directory for each, named by the [id] that stands in the home, with a file that says
+/// where that is. No agent's commands and file tools reach them, and nothing that is put into a home is one of them: what a
+/// repository brings along, or what a command writes there while it runs.
+///
+/// [id]: Self::files_of
+#[derive(Debug, Clone)]
+pub struct HomeStore {
+    folder: PathBuf,
+}
+
+impl HomeStore {
+    /// Returns that in this directory, which need not be there.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// Returns that of the person whose environment it is: in `neuron/homes` of `XDG_STATE_HOME`, by default of
+    /// `.local/state` in the home directory. `None` where it names neither.
+    #[must_use]
+    pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let absolute = |name: &str| {
+            let path = variable(name).map(PathBuf::from);
+            path.filter(|path| path.is_absolute())
+        };
+        let state = absolute("XDG_STATE_HOME");
+        let state = state.or_else(|| Some(absolute("HOME")?.join(".local/state")));
+        Some(Self::new(state?.join("neuron/homes")))
+    }
+
+    /// That of this process.
+    pub(crate) fn get() -> Option<Self> {
+        Self::find(|name| env::var_os(name))
+    }
+
+    /// Returns the directory of the files of a home, if it is the person's own: the home's id names it, and it says that it is
+    /// of this home. A home that came with a repository, was copied or moved, or took the place of another one is not. What
+    /// others could have written says nothing, and a link is no home.
+    #[must_use]
+    pub fn files_of(&self, home: &Path) -> Option<PathBuf> {
+        let files = self.files_by_id(home)?;
+        (is_directory(home) && of(&files)? == fs::canonicalize(home).ok()?).then_some(files)
+    }
+
+    /// The directory that the home's id names, of whatever home it is.
+    pub(crate) fn files_by_id(&self, home: &Path) -> Option<PathBuf> {
+        self.with(&HomeId::find(home)?)
+    }
+
+    /// Returns where the home was that has the same id as this one, if that is another one and the person's own: the home was
+    /// moved or copied.
+    #[must_use]
+    pub fn moved_from(&self, home: &Path) -> Option<PathBuf> {
+        let before = of(&self.files_by_id(home)?)?;
+        (Some(&before) != fs::canonicalize(home).ok().as_ref()).then_some(before)
+    }
+
+    /// Returns where the home is whose files these are. `None` if they are none of the person's.
+    pub(crate) fn home_of(&self, files: &Path) -> Option<PathBuf> {
+        (files.parent()? == self.folder).then(|| of(files))?
+    }
+
+    /// Makes a home, which is there, the person's own, and returns the directory of its files. It begins empty unless it is
+    /// that already. Of two processes that do this at once both get the same.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`], also where others could write the files, or nothing can be written into the home.
+    pub fn claim(&self, home: &Path) -> Result<PathBuf, JournalError> {
+        let _claiming = self.claiming()?;
+        if let Some(files) = self.files_of(home) {
+            return Ok(files);
+        }
+        let (id, files) = self.begin(home, |_| Ok(()))?;
+        id.write(home).map_err(unusable(home))?;
+        Ok(files)
+    }
+
+    /// Makes a home, whoever made it, the person's own, with what is in it: with the databases of `from`, which is the home itself
+    /// or a [copy](crate::Journal::open_copy) of what was in it. They are copied, and the home keeps what it has. The files of a
+    /// home of the person that was moved or copied go along, or are copied too.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`] if a process executes runs of the home, something cannot be copied, or is a link, and
+    /// [`JournalError::Foreign`] if a database has what neuron's have not. The home is as it was then.
+    pub fn adopt(&self, home: &Path, from: &Path) -> Result<PathBuf, JournalError> {
+        let failed = |source| unusable(home)(source);
+        let _claiming = self.claiming()?;
+        if let Some(files) = self.files_of(home) {
+            return Ok(files);
+        }
+        if !is_directory(home) {
+            return Err(failed(io::Error::other(
+                "it is a link: set NEURON_HOME to where it leads",
+            )));
+        }
+        if let Some(before) = self.moved_from(home)
+            && HomeId::find(&before) != HomeId::find(home)
+            && let Some(files) = self.files_by_id(home)
+        {
+            let real = fs::canonicalize(home).map_err(failed)?;
+            private_files::replace(&files.join(OF), real.as_os_str().as_bytes()).map_err(failed)?;
+            return Ok(files);
+        }
+        let before = HomePaths::of(home);
+        if lock::is_any_held(&before.locks) {
+            let used = "a process executes its runs: stop it first";
+            return Err(failed(io::Error::other(used)));
+        }
+        let (id, files) = self.begin(home, |files| copy::databases(from, files))?;
+        id.write(home).map_err(failed)?;
+        Ok(files)
+    }
+
+    /// Makes the files of a home, with what `fill` puts among them.
+    fn begin(
+        &self,
+        home: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), JournalError>,
+    ) -> Result<(HomeId, PathBuf), JournalError> {
+        let id = HomeId::new();
+        let real = fs::canonicalize(home).map_err(unusable(home))?;
+        let mut upcoming = tempfile::Builder::new();
+        let upcoming = upcoming
+            .prefix(".new-")
+            .permissions(fs::Permissions::from_mode(0o700));
+        let upcoming = upcoming.tempdir_in(&self.folder);
+        let upcoming = upcoming.map_err(unusable(&self.folder))?;
+        let of = upcoming.path().join(OF);
+        private_files::replace(&of, real.as_os_str().as_bytes()).map_err(unusable(&of))?;
+        fill(upcoming.path())?;
+        let files = self.folder.join(id.as_str());
+        fs::rename(upcoming.keep(), &files).map_err(unusable(&files))?;
+        let files = self.with(&id).ok_or_else(|| {
+            unusable(&self.folder)(io::Error::other("others may write to it, or own it"))
+        })?;
+        Ok((id, files))
+    }
+
+    /// One process at a time.
+    fn claiming(&self) -> Result<File, JournalError> {
+        private_files::make_dir(&self.folder).map_err(unusable(&self.folder))?;
+        let path = self.folder.join(".lock");
+        let lock = private_files::open(&path).map_err(unusable(&path))?;
+        lock.lock().map_err(unusable(&path))?;
+        Ok(lock)
+    }
+
+    /// The directory of this name, if nobody else may write there.
+    fn with(&self, id: &HomeId) -> Option<PathBuf> {
+        let files = self.folder.join(id.as_str());
+        let is_ours = |path: &Path| {
+            let found = fs::symlink_metadata(path);
+            found.is_ok_and(|found| found.is_dir() && private_files::is_private(&found))
+        };
+        // The way to the folder may be through a link of the person.
+        let folder = fs::metadata(&self.folder);
+        let is_own = folder.is_ok_and(|found| private_files::is_private(&found));
+        (is_own && is_ours(&files)).then_some(files)
+    }
+}
+
+/// Whether there is something in a home that would decide what runs do: a database of somebody, in the home itself. What cannot
+/// be looked at is.
+#[must_use]
+pub fn home_has_databases(home: &Path) -> bool {
+    [DATABASE, SESSIONS].iter().any(|name| {
+        let found = fs::symlink_metadata(home.join(name));
+        found.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
+    })
+}
+
+fn is_directory(home: &Path) -> bool {
+    fs::symlink_metadata(home).is_ok_and(|found| found.is_dir())
+}
+
+fn of(files: &Path) -> Option<PathBuf> {
+    let path = fs::read(files.join(OF)).ok()?;
+    Some(OsString::from_vec(path).into())
+}
