@@ -107,7 +107,7 @@ fn homes_of_runs_are_out_of_reach_whatever_is_made_while_a_command_runs() {
     for place in places() {
         let homes = place.home().join(".local/state/neuron/homes");
         let script = format!(
-            "touch begun; until [ -e go ]; do sleep 0.01; done; cat {0}/*/neuron.db; echo x > {0}/one/neuron.db",
+            "touch begun; until [ -e go ]; do sleep 0.01; done; cat {0}/*/neuron.db; echo x > {0}/one/neuron.db", // Between two looks.
             homes.display()
         );
         let mut worker = place.worker(&Sandbox::Workspace, &script);

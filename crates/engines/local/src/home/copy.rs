@@ -9,7 +9,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::paths::{DATABASE, SESSIONS};
+use super::files::{DATABASE, SESSIONS};
 use crate::{
     JournalError,
     journal::store::{home::unusable, private_files, protect},

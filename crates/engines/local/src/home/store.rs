@@ -14,12 +14,12 @@ use std::{
 
 use super::{
     copy,
+    files::{DATABASE, SESSIONS},
     id::HomeId,
-    paths::{DATABASE, HomePaths, SESSIONS},
 };
 use crate::{
     JournalError,
-    journal::store::{home::unusable, lock, private_files},
+    journal::store::{home::unusable, lock_file, private_files},
 };
 
 /// In the directory of one home's files: where the home is.
@@ -132,8 +132,8 @@ impl HomeStore {
             private_files::replace(&files.join(OF), real.as_os_str().as_bytes()).map_err(failed)?;
             return Ok(files);
         }
-        let before = HomePaths::of(home);
-        if lock::is_any_held(&before.locks) {
+        let before = self.files_by_id(home);
+        if lock_file::is_any_held(&before.as_deref().unwrap_or(home).join("locks")) {
             let used = "a process executes its runs: stop it first";
             return Err(failed(io::Error::other(used)));
         }

@@ -12,7 +12,7 @@ use neuron_types::{
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::{Journal, JournalError, home::paths::HomePaths, journal::store::home};
+use crate::{Journal, JournalError, home::files::HomePaths, journal::store::home};
 
 /// The engine's name in a run's status.
 const ENGINE: &str = "local";

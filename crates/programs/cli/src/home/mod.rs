@@ -1,23 +1,22 @@
 //! Where local runs and sessions are kept, and that it is this person's own.
 
+pub(crate) mod look;
 #[cfg(test)]
 mod tests;
 pub(crate) mod trust;
 
 use std::{
-    fs::Permissions,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use neuron_config::ProcessEnvironment;
-use neuron_local::{Journal, JournalError, LocalClient, home_files, prepare_home};
+use neuron_local::{JournalError, LocalClient, home_files, prepare_home};
 use neuron_types::causes;
 use neuron_worker::variable;
-use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-use self::trust::HomeTrust;
+use self::{look::Copied, trust::HomeTrust};
 use crate::{
     CliError,
     questions::home,
@@ -40,14 +39,6 @@ pub(crate) struct Home {
     own: Arc<OnceCell<PathBuf>>,
     /// A copy of what lies in one that is not this person's own.
     copy: Arc<OnceCell<Copied>>,
-}
-
-/// What lay in a home when the command began.
-#[derive(Debug)]
-struct Copied {
-    journal: Journal,
-    /// Removed with the last that knows of it.
-    folder: TempDir,
 }
 
 impl Home {
@@ -117,12 +108,7 @@ impl Home {
     }
 
     async fn copied(&self) -> Result<&Copied, CliError> {
-        let copy = || async {
-            let folder = private_folder()?;
-            let journal = Journal::open_copy(&self.path, folder.path()).await?;
-            Ok(Copied { journal, folder })
-        };
-        self.copy.get_or_try_init(copy).await
+        self.copy.get_or_try_init(|| Copied::of(&self.path)).await
     }
 
     /// The directory of the files of the home as this person's own, which is made and recorded if there is none. In a terminal
@@ -172,25 +158,6 @@ impl Home {
             HomeTrust::Foreign(why) => home::settle(&self.path, why).await,
         }
     }
-}
-
-/// A temporary directory that its owner alone looks into, for a copy of a home.
-///
-/// # Errors
-///
-/// [`CliError::Journal`].
-pub(crate) fn private_folder() -> Result<TempDir, CliError> {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let mut folder = tempfile::Builder::new();
-    let folder = folder
-        .prefix("neuron-look-")
-        .permissions(Permissions::from_mode(0o700));
-    let folder = folder.tempdir().map_err(|source| JournalError::Home {
-        path: std::env::temp_dir(),
-        source,
-    })?;
-    Ok(folder)
 }
 
 fn unrecorded(home: &Path, error: Option<&JournalError>) -> String {

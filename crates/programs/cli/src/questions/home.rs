@@ -14,7 +14,7 @@ use super::trust;
 use crate::{
     CliError,
     home::{
-        private_folder,
+        look::private_folder,
         trust::{Foreign, store as home_store},
     },
     terminal::{keyboard::can_ask, output::note, shown},

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     stored_sessions::give,
-    support::{Home, eventually},
+    support::{HELD_UP, Home, eventually, one_command},
 };
 
 fn talking() -> Home {
@@ -199,11 +199,8 @@ fn a_run_that_is_not_over_keeps_its_session() {
 #[test]
 fn a_session_that_is_forgotten_during_a_run_is_missed_at_its_end() {
     let home = Home::with_script(
-        &json!([
-            {"tool_calls": [{"name": "bash", "input": {"command": "touch begun; until [ -e go ]; do sleep 0.01; done"}}]},
-            {"text": "Done."},
-        ]),
-        "tools = [\"bash\"]\n[agents.default.tool.bash]\ntimeout = \"10m\"",
+        &one_command(HELD_UP),
+        "tools = [\"bash\"]\n[agents.default.tool.bash]\ntimeout = \"10m\"", // Ends what hangs and nothing else.
     );
     let run = home.start(&["run", "--session", "notes", "--id", "r1", "do it"]);
     eventually("it runs", || home.exists("begun"));

@@ -11,7 +11,7 @@ use neuron_types::Place;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::{
-    home::paths::HomePaths,
+    home::files::HomePaths,
     journal::store::{
         error::JournalError, journal_options::JournalOptions, private_files, protect, schema,
     },

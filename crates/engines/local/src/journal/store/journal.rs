@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::home::{
     copy,
-    paths::{DATABASE, HomePaths},
+    files::{DATABASE, HomePaths},
 };
 use crate::journal::store::{
     error::JournalError, home, journal_options::JournalOptions, transaction::Transaction,

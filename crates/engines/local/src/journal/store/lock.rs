@@ -10,11 +10,12 @@ use std::{
 use neuron_types::RunId;
 
 use crate::{
-    home::paths::HomePaths,
+    home::files::HomePaths,
     journal::store::{
         error::JournalError,
         home::{open_lock, unusable},
         journal::Journal,
+        lock_file,
     },
 };
 
@@ -117,7 +118,7 @@ impl Journal {
     /// [`JournalError::Home`] if its lock file cannot be opened.
     pub fn has_worker(&self) -> Result<bool, JournalError> {
         let path = self.paths().lock(WORKER);
-        let Some(file) = look_at(&path)? else {
+        let Some(file) = lock_file::look_at(&path)? else {
             return Ok(false);
         };
         match file.try_lock() {
@@ -152,33 +153,12 @@ impl Journal {
 /// Whether a process has the run's lock.
 pub(crate) fn is_held(paths: &HomePaths, run_id: &RunId) -> Result<bool, JournalError> {
     let path = paths.lock(run_id.as_str());
-    let Some(file) = look_at(&path)? else {
+    let Some(file) = lock_file::look_at(&path)? else {
         return Ok(false);
     };
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(unusable(&path)(error)),
-    }
-}
-
-/// Whether a process has a lock in this directory: that of a run, or of workers. What cannot be looked at is not.
-pub(crate) fn is_any_held(locks: &Path) -> bool {
-    let files = fs::read_dir(locks).into_iter().flatten().flatten();
-    let mut files = files.filter_map(|entry| look_at(&entry.path()).ok().flatten());
-    files.any(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
-}
-
-/// Opens a lock file, if there is one. A pipe or a link that a stranger put there is none: nobody waits for it.
-fn look_at(path: &Path) -> Result<Option<File>, JournalError> {
-    let opened = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => File::open(path),
-        Ok(_) => return Ok(None),
-        Err(error) => Err(error),
-    };
-    match opened {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unusable(path)(error)),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod home;
 pub(crate) mod journal;
 pub(crate) mod journal_options;
 pub(crate) mod lock;
+pub(crate) mod lock_file;
 pub(crate) mod private_files;
 pub(crate) mod protect;
 pub(crate) mod schema;

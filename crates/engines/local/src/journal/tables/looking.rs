@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use serde::de::Error as _;
 
 use crate::{
-    home::paths::HomePaths,
+    home::files::HomePaths,
     journal::{
         store::{column::wall_clock, error::JournalError, journal::Journal, lock},
         tables::{
