@@ -23,6 +23,10 @@ const MOST_QUEUED: usize = 32;
 /// waits alone may be as large as it is.
 const MOST_QUEUED_BYTES: usize = 256 * 1024;
 
+/// How many bytes one that came so has at most, as JSON, where it waits to be verified: all of a ticket's leave room for those
+/// that come any other way.
+const MOST_RAW_BYTES: usize = 8 * 1024;
+
 /// How long nothing is said about further ones that are dropped.
 const BETWEEN_DROPS: TimeDelta = TimeDelta::minutes(1);
 
@@ -40,6 +44,7 @@ impl AgentMachine {
 
     /// Whether a decision is dropped that came as a raw signal: too many came about its ticket, or about none that is open.
     pub(crate) fn drops_raw(&mut self, decision: &Decision, now: DateTime<Utc>) -> bool {
+        let is_signed = self.state.lineage.signed;
         let mut tickets = self.state.tickets.iter_mut();
         let open = tickets.find(|open| open.ticket.ticket == decision.ticket);
         let (looked_at, dropped_at, what) = match open {
@@ -51,6 +56,12 @@ impl AgentMachine {
             }
         };
         match RawSignal::next(looked_at, dropped_at, now) {
+            RawSignal::LookedAt if is_signed && json_bytes(decision) > MOST_RAW_BYTES => {
+                let reason = format!(
+                    "as a signal it may have {MOST_RAW_BYTES} bytes: send it as anything else"
+                );
+                self.reject_decision(decision, reason);
+            }
             RawSignal::LookedAt => return false,
             RawSignal::Dropped => {}
             RawSignal::DroppedAloud => self.reject_decision(decision, drop_reason(what)),

@@ -471,7 +471,12 @@ fn a_rejected_decision_is_followed_by_the_next_one() {
 
 /// A run of this door whose push a person is asked about.
 fn asking_run(door: &TestDoor) -> Result<RunOutput, DurableError> {
+    run_that_asks(door, false)
+}
+
+fn run_that_asks(door: &TestDoor, signed: bool) -> Result<RunOutput, DurableError> {
     let spec = AgentSpec {
+        signed,
         approvals: ApprovalRules {
             approve: vec!["push".into()],
             ..ApprovalRules::default()
@@ -563,6 +568,32 @@ fn twenty_raw_decisions_about_no_open_ticket_are_looked_at() {
     // A raw signal takes this door a second.
     assert!((2..=3).contains(&dropped), "{dropped}: one a minute");
     assert_eq!(said.len() - dropped, 20, "{said:?}");
+}
+
+#[test]
+fn a_large_decision_that_comes_as_a_raw_signal_keeps_no_other_out_of_a_signed_run() {
+    let script = || vec![one_call("push"), says("done")];
+    let door = TestDoor::new(script());
+    asking_run(&door).unwrap_err();
+    let ticket = door.events().into_iter().find_map(|event| match event {
+        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+        _ => None,
+    });
+    let large = Decision {
+        comment: Some("x".repeat(300 * 1024)),
+        ..Decision::deny(&ticket.unwrap())
+    };
+    for is_signed in [true, false] {
+        let door = TestDoor::new(script());
+        door.put(Signal::new(signal::DECISION, json!(large)).unlooked());
+        let ended = run_that_asks(&door, is_signed);
+        let expected = "as a signal it may have 8192 bytes: send it as anything else";
+        let said = door.events().into_iter().any(
+            |event| matches!(event, RunEvent::ApprovalRefused { reason, .. } if reason == expected),
+        );
+        // It is what decides where nobody has to sign.
+        assert_eq!((said, ended.is_ok()), (is_signed, !is_signed));
+    }
 }
 
 #[test]
