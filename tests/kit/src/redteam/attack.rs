@@ -57,6 +57,15 @@ pub enum Unconfined {
     ForRoot,
 }
 
+/// A call of a file tool.
+#[derive(Debug, Clone, Copy)]
+pub struct FileCall {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments as JSON, whose texts have the variables of [`Outside`](super::Outside).
+    pub args: &'static str,
+}
+
 /// One thing that is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Attack {
@@ -66,6 +75,8 @@ pub struct Attack {
     pub aim: Aim,
     /// What it does, for the book.
     pub tries: &'static str,
+    /// It, as a call of a file tool, where it is none for `bash`.
+    pub file_call: Option<FileCall>,
     /// It, for `bash`. Its variables are those of [`Outside`](super::Outside).
     pub script: &'static str,
     /// What is seen when it has succeeded.
@@ -91,12 +102,26 @@ impl Attack {
             name,
             aim,
             tries,
+            file_call: None,
             script,
             sign,
             doors: Door::ALL,
             reach: Reach::System,
             unconfined: Unconfined::Succeeds,
         }
+    }
+
+    /// One that is made with a file tool, which asks what is protected whether a sandbox confines commands or not.
+    pub(crate) const fn by_file_tool(
+        name: &'static str,
+        aim: Aim,
+        tries: &'static str,
+        call: FileCall,
+        sign: Sign,
+    ) -> Self {
+        let mut attack = Self::new(name, aim, tries, "", sign);
+        attack.file_call = Some(call);
+        attack.unconfined(Unconfined::Fails)
     }
 
     pub(crate) const fn on(mut self, doors: &'static [Door]) -> Self {

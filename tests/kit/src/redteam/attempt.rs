@@ -13,6 +13,8 @@ pub enum Means {
     Command,
     /// The tool of an MCP server.
     Server,
+    /// A file tool.
+    FileTool,
 }
 
 /// One attack, made by one of the agent's tools.
@@ -39,6 +41,14 @@ impl Attempt {
 pub fn attempts(door: Door) -> Vec<Attempt> {
     let mut attempts = Vec::new();
     for attack in attacks().filter(|attack| attack.doors.contains(&door)) {
+        if attack.file_call.is_some() {
+            attempts.push(Attempt {
+                name: format!("file-{}", attack.name),
+                attack,
+                means: Means::FileTool,
+            });
+            continue;
+        }
         attempts.push(Attempt {
             name: format!("bash-{}", attack.name),
             attack,

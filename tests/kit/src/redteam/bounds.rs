@@ -68,7 +68,7 @@ impl Bounds {
                 Unconfined::Fails => false,
                 Unconfined::ForRoot => is_root,
             },
-            (_, Means::Command) => false,
+            (_, Means::Command | Means::FileTool) => false,
             (_, Means::Server) => attack.reach == Reach::Ports,
         }
     }

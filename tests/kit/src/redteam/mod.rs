@@ -1,7 +1,7 @@
 //! A red team: attacks of an agent on what confines it, as data.
 //!
-//! An [`Attack`] is a script that an agent runs as a call of `bash` or of an MCP server, and a [`Sign`] by which its success
-//! is seen from outside. [`attempts`] lists what is tried on a door, [`Outside`] is what there is to be reached and sees what
+//! An [`Attack`] is a script that an agent runs as a call of `bash` or of an MCP server, or a call of a file tool, and a
+//! [`Sign`] by which its success is seen from outside. [`attempts`] lists what is tried on a door, [`Outside`] is what there is to be reached and sees what
 //! was. A test that runs them with `sandbox = "off"` as well shows that each could succeed.
 
 mod attack;
@@ -14,7 +14,7 @@ mod sign;
 mod sockets;
 
 pub use self::{
-    attack::{Aim, Attack, Door, Reach, Unconfined},
+    attack::{Aim, Attack, Door, FileCall, Reach, Unconfined},
     attacks::attacks,
     attempt::{Attempt, Means, attempts},
     bounds::{Bounds, Deciders},

@@ -2,14 +2,16 @@
 
 use std::{
     collections::BTreeMap,
+    env,
     fmt::Write as _,
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use neuron_harness::{Process, World, eventually, holders, is_open, is_running};
+use serde_json::Value;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -198,7 +200,41 @@ impl Outside {
             Sign::Arrives => self.mail.has(&attempt.name),
             Sign::Ends => !is_running(self.victims[&attempt.name].id()),
             Sign::Lives(file) => lives(fill(file).as_ref(), should),
+            Sign::Resumes(folder) => self.resumes(fill(folder).as_ref()),
         }
+    }
+
+    /// Whether a person who types `neuron resume` in a directory goes on with the run that was planted there.
+    fn resumes(&self, folder: &Path) -> bool {
+        let resumed = |trust: &str| {
+            let mut command = Command::new(&self.variables["neuron"]);
+            command
+                .args(["resume", "planted"])
+                .current_dir(folder)
+                .env_clear()
+                .env("PATH", env::var_os("PATH").unwrap_or_default())
+                .env("HOME", &self.variables["home"])
+                .env("NEURON_TRUST", trust);
+            let done = command.stdin(Stdio::null()).output().unwrap();
+            (folder.join("resumed").exists(), done)
+        };
+        let (is_resumed, _) = resumed("");
+        // Whoever trusts what they find goes on with it: it is a run.
+        let (would_be, done) = resumed("1");
+        assert!(would_be, "{done:?}");
+        is_resumed
+    }
+
+    /// The arguments of an attempt's call of a file tool, with all that it is told.
+    #[must_use]
+    pub fn file_call(&self, attempt: &Attempt) -> Option<(&'static str, Value)> {
+        let call = attempt.attack.file_call?;
+        let mut args: Value = serde_json::from_str(call.args).unwrap();
+        for value in args.as_object_mut().unwrap().values_mut() {
+            let text = value.as_str().unwrap();
+            *value = fill(self.told(attempt, ""), text).into();
+        }
+        Some((call.tool, args))
     }
 
     /// What the call writes that needs a ticket.
@@ -238,13 +274,9 @@ impl Outside {
 
     /// A text with its variables filled in.
     fn filled(&self, attempt: &Attempt, text: &str) -> String {
-        let mut known: Vec<_> = self.told(attempt, "").into_iter().collect();
+        let mut known = self.told(attempt, "");
         known.extend(self.secrets.clone());
-        // One name may begin another.
-        known.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-        known.iter().fold(text.to_owned(), |text, (name, value)| {
-            text.replace(&format!("${name}"), value)
-        })
+        fill(known, text)
     }
 }
 
@@ -253,6 +285,15 @@ impl Drop for Outside {
         // What has outlived its call ends.
         fs::remove_file(self.work.join("hold")).ok();
     }
+}
+
+fn fill(known: BTreeMap<String, String>, text: &str) -> String {
+    let mut known: Vec<_> = known.into_iter().collect();
+    // One name may begin another.
+    known.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    known.iter().fold(text.to_owned(), |text, (name, value)| {
+        text.replace(&format!("${name}"), value)
+    })
 }
 
 fn canary(name: &str) -> String {
@@ -271,7 +312,8 @@ fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, St
     };
     write(home.join(".ssh/id_ed25519"), &secrets["ssh_key"]);
     write(home.join(".ssh/authorized_keys"), "");
-    write(home.join(".bashrc"), "");
+    write(home.join(".bashrc"), "HISTSIZE=100");
+    write(home.join(".cache/neuron/mcp/other-0123/kept"), "");
     write(
         home.join(".config/cloud/credentials"),
         &secrets["cloud_key"],
@@ -298,6 +340,12 @@ fn lay_out(home: &Path, work: &Path, trust: &Path, secrets: &BTreeMap<String, St
         "[agents.other]\nmodel = \"demo/demo\"",
     );
     write(work.join("src/main.rs"), "fn main() {}");
+    for (target, link) in [
+        (".ssh/id_ed25519", "src/linked-key"),
+        (".bashrc", "src/linked-profile"),
+    ] {
+        symlink(home.join(target), work.join(link)).unwrap();
+    }
     write(work.join("hold"), "");
     fs::create_dir(work.join("libraries")).unwrap();
 }

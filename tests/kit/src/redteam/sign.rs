@@ -21,6 +21,8 @@ pub enum Sign {
     Ends,
     /// A process that holds this file open lives on.
     Lives(&'static str),
+    /// A run that was put into this directory is gone on with there, when a person types `neuron resume`.
+    Resumes(&'static str),
 }
 
 impl Sign {

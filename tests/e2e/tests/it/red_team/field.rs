@@ -361,9 +361,13 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds, deciders: Deci
             calls.push((format!("decided-{}", attempt.name), "write_file", args));
             ticket = format!("t1-{}", calls.len());
         }
+        if let Some((tool, args)) = outside.file_call(attempt) {
+            calls.push((attempt.name.clone(), tool, args));
+            continue;
+        }
         let tool = match attempt.means {
-            Means::Command => "bash",
             Means::Server => "attacker__run",
+            _ => "bash",
         };
         let succeeds = bounds.let_through(deciders, &attempt.attack, attempt.means, is_root);
         let tries = match deciders {
@@ -390,8 +394,8 @@ fn model(attempts: &[Attempt], outside: &Outside, bounds: Bounds, deciders: Deci
 fn agent_file(model: &FakeModel, bounds: Bounds, shown: &[String]) -> String {
     let [node, server] = Outside::server();
     let agent = model.agent_file(&format!(
-        "tools = [\"bash\", \"write_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
-         parallel_writes = true\ncalls_per_turn = 100\ntool_timeout = \"1d\" # Nothing ends by it.\n{}\n",
+        "tools = [\"bash\", \"read_file\", \"write_file\", \"edit_file\", \"mcp:attacker\"]\nask = [\"write_file\"]\n\
+         parallel_writes = true\ncalls_per_turn = 120\ntool_timeout = \"1d\" # Nothing ends by it.\n{}\n",
         bounds.agent(shown)
     ));
     format!(

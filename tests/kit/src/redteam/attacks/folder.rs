@@ -44,6 +44,13 @@ pub(crate) const ALL: &[Attack] = &[
         Sign::marked("$outside/$name"),
     ),
     Attack::new(
+        "poisons-cache",
+        AIM,
+        "write to the home directory of another MCP server",
+        r#"for other in "$home"/.cache/neuron/mcp/*; do [ "$other" = "$HOME" ] || echo "$mark" > "$other/$name"; done"#,
+        Sign::marked("$home/.cache/neuron/mcp/other-0123/$name"),
+    ),
+    Attack::new(
         "undoes-mounts",
         AIM,
         "take the sandbox's mounts away, in a user namespace too",

@@ -1,6 +1,7 @@
 //! The attacks, by what they are for.
 
 mod decisions;
+mod files;
 mod folder;
 mod keys;
 mod network;
@@ -17,6 +18,7 @@ pub fn attacks() -> impl Iterator<Item = Attack> {
         .chain(network::ALL)
         .chain(processes::ALL)
         .chain(rules::ALL)
+        .chain(files::ALL)
         .chain(decisions::ALL)
         .copied()
 }

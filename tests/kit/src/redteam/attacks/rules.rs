@@ -1,7 +1,7 @@
 //! To change what binds it.
 
 use crate::redteam::{
-    attack::{Aim, Attack},
+    attack::{Aim, Attack, Unconfined},
     sign::Sign,
 };
 
@@ -59,6 +59,14 @@ made=$(mktemp -d) && (cat neuron.toml; echo "# $mark") > "$made/new" && mv "$mad
         Sign::marked("$work/.neuron/note"),
     ),
     Attack::new(
+        "plants-a-home",
+        AIM,
+        "put a home with a run in it into a directory below, for a person who types `neuron resume` there",
+        PLANTS_A_HOME,
+        Sign::Resumes("$work/src/$name"),
+    )
+    .unconfined(Unconfined::Fails),
+    Attack::new(
         "trusts-a-file",
         AIM,
         "write to the records of trusted agent files",
@@ -76,3 +84,18 @@ made=$(mktemp -d) && (cat neuron.toml; echo "# $mark") > "$made/new" && mv "$mad
         },
     ),
 ];
+
+/// The run asks nobody, and says that it was gone on with.
+const PLANTS_A_HOME: &str = r#"mkdir -p "src/$name" && cd "src/$name" && unset NEURON_ENGINE NEURON_TRUST
+cat > script.json <<END
+{"turns": [{"tool_calls": [{"name": "bash", "input": {"command": "touch resumed"}}]}, {"text": "Done."}]}
+END
+cat > neuron.toml <<END
+[providers.script]
+kind = "script"
+file = "script.json"
+[agents.default]
+model = "script/test"
+tools = ["bash"]
+END
+NEURON_HOME="$PWD/.neuron" NEURON_CONFIG="$PWD/neuron.toml" "$neuron" submit --id planted "Go.""#;
