@@ -23,6 +23,9 @@ const TABLES: [&str; 7] = [
 /// Those of older versions.
 const OLDER: [&str; 3] = ["steps", "events", "sqlite_sequence"];
 
+/// How many bytes a file has at most that is copied: more than the journals of people have, and less than what fills a disk.
+const MOST: u64 = 8 * 1024 * 1024 * 1024;
+
 /// Copies the databases of a directory into another one, with what was not copied into them from their logs yet. Nothing is read
 /// through a link. What another process writes meanwhile may be missing.
 ///
@@ -91,6 +94,13 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         return Ok(());
     }
     let seen = fs::symlink_metadata(from)?;
+    if seen.len() > MOST {
+        let large = format!(
+            "it has {} bytes: set NEURON_HOME to its directory",
+            seen.len()
+        );
+        return Err(io::Error::other(large));
+    }
     let mut from = File::open(from)?;
     if !is_same(&seen, &from.metadata()?) {
         return Err(no_file());

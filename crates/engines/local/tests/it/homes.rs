@@ -316,6 +316,20 @@ async fn links_and_journals_of_changes_are_refused() {
     assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
 }
 
+#[tokio::test]
+async fn one_that_would_fill_the_disk_is_not_copied() {
+    let world = World::new();
+    let home = world.home("one");
+    let file = fs::File::create(home.join("sessions.db")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let looked = Journal::open_copy(&home, into.path()).await;
+    for error in [looked.err(), world.adopt(&home).err()] {
+        let why = why(&error.unwrap());
+        assert!(why.contains("it has 1099511627776 bytes"), "{why}");
+    }
+}
+
 #[test]
 fn a_link_is_no_home_of_a_person() {
     let world = World::new();
