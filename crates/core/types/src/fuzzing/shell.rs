@@ -74,11 +74,16 @@ fn check_allowed(script: &Script, pattern: &str, text: &str) {
 /// The words of a text, if nothing in it is an operator, an expansion or a second line of the shell. Globs stay as they
 /// are.
 fn split(text: &str) -> Option<Vec<String>> {
-    let text = text.trim_matches([' ', '\t', '\n']);
+    let joined = joined(text);
+    // A line that goes on in the next one does so at the end of the text, too.
+    let is_blank = |(c, is_escaped): &(char, bool)| !is_escaped && " \t\n".contains(*c);
+    let begin = joined.iter().position(|c| !is_blank(c));
+    let end = joined.iter().rposition(|c| !is_blank(c));
+    let all = begin.zip(end).and_then(|(begin, end)| joined.get(begin..=end));
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
-    let mut chars = joined(text).into_iter().peekable();
+    let mut chars = all.unwrap_or_default().iter().copied().peekable();
     while let Some((c, is_escaped)) = chars.next() {
         if is_escaped {
             word.get_or_insert_default().push(c);
