@@ -79,7 +79,9 @@ fn split(text: &str) -> Option<Vec<String>> {
     let is_blank = |(c, is_escaped): &(char, bool)| !is_escaped && " \t\n".contains(*c);
     let begin = joined.iter().position(|c| !is_blank(c));
     let end = joined.iter().rposition(|c| !is_blank(c));
-    let all = begin.zip(end).and_then(|(begin, end)| joined.get(begin..=end));
+    let all = begin
+        .zip(end)
+        .and_then(|(begin, end)| joined.get(begin..=end));
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

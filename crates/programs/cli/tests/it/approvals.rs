@@ -52,8 +52,11 @@ fn what_it_says_to_type_can_be_typed() {
         let typed = std::process::Command::new("sh")
             .args(["-c", &shell])
             .current_dir(home.dir())
-            // Whose home of runs it is stands in there.
-            .env("HOME", home.person())
+            // The home was made where every home is trusted, and its runs are in it.
+            .envs([
+                ("HOME", home.person().to_str().unwrap()),
+                ("NEURON_TRUST", "1"),
+            ])
             .output()
             .unwrap();
         assert!(typed.status.success(), "{line}: {typed:?}");
