@@ -1,15 +1,17 @@
 use std::{
-    fs::{self, File},
-    io::{BufRead as _, BufReader, Read as _},
-    os::unix::process::ExitStatusExt as _,
+    fs::{self, File, OpenOptions},
+    io::{ErrorKind, Read as _, Write as _},
+    os::unix::{
+        fs::{MetadataExt as _, OpenOptionsExt as _},
+        process::ExitStatusExt as _,
+    },
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::mpsc,
-    thread,
 };
 
-use neuron_harness::PipeGate;
-use neuron_patience::{Dice, patience};
+use neuron_harness::{PipeGate, eventually};
+use neuron_patience::Dice;
+use rustix::fs::OFlags;
 
 /// When a process is killed.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +25,9 @@ enum Event {
 }
 
 const EVENTS: [Event; 3] = [Event::Begun, Event::Noted, Event::Followed];
-/// How many calls the run makes: more than processes that are killed let through.
+/// How many calls the run makes: more than processes that are killed let through, which is two each.
 const CALLS: u32 = 30;
-const KILLS: usize = 15;
+const KILLS: usize = 14;
 
 struct Place(tempfile::TempDir);
 
@@ -47,47 +49,93 @@ impl Place {
             .unwrap()
     }
 
-    /// Makes the log a named pipe, at which the next call is held until somebody reads it.
-    fn hold(&self) {
-        let pipe = self.0.path().join("next.log");
-        drop(PipeGate::at(&pipe));
-        fs::rename(pipe, self.log()).unwrap();
+    /// Makes the log a full pipe, at which the next call is held in the middle.
+    fn hold(&self) -> FullPipe {
+        let path = self.0.path().join("next.log");
+        let pipe = FullPipe::at(&path);
+        fs::rename(path, self.log()).unwrap();
+        pipe
     }
 
-    /// Waits until a call is made, lets it go on, and holds the one after it. What it notes is to be read.
-    fn call(&self) -> BufReader<File> {
-        let (log, (has_begun, begins)) = (self.log(), mpsc::channel());
-        let next = self.0.path().join("next.log");
-        drop(PipeGate::at(&next));
-        thread::spawn(move || {
-            // It is open when the other side opens it, too. What comes next is held from here on.
-            let noted = File::open(&log);
-            fs::rename(next, log).unwrap();
-            has_begun.send(noted).ok();
-        });
-        let noted = begins.recv_timeout(patience());
-        BufReader::new(noted.expect("a call is made in time").unwrap())
-    }
-
-    /// Starts the process and kills it at the event. Returns what it noted.
-    fn kill_at(&self, event: Event) -> Vec<u32> {
+    /// Starts the process and kills it at the event. `held` holds its first call, and what holds the next one afterwards is put
+    /// into its place. Returns what was noted.
+    fn kill_at(&self, event: Event, held: &mut FullPipe) -> Vec<u32> {
         let mut process = self.survivor();
-        let mut noted = String::new();
-        let mut logs = vec![self.call()];
-        match event {
-            Event::Begun => {}
-            Event::Noted => drop(logs[0].read_line(&mut noted).unwrap()),
-            Event::Followed => logs.push(self.call()),
+        let mut logs = Vec::new();
+        // The one after it is held before it goes on.
+        let mut call = || {
+            held.reached_by(&process);
+            logs.push(std::mem::replace(held, self.hold()));
+            logs.last_mut().unwrap().empty();
+        };
+        call();
+        if matches!(event, Event::Followed) {
+            call();
+        }
+        if matches!(event, Event::Noted) {
+            eventually("a call is noted", || {
+                logs[0].empty();
+                (!numbers(&logs[0].noted).is_empty()).then_some(())
+            });
         }
         process.kill().unwrap();
         let ended = process.wait().unwrap();
         assert_eq!(ended.signal(), Some(9), "it lived until {event:?}: {ended}");
-        for mut log in logs {
-            log.read_to_string(&mut noted).unwrap();
-            // It may have been killed in the middle of a line.
-            noted.push('\n');
+        let read = logs.iter_mut().flat_map(|log| {
+            log.empty();
+            numbers(&log.noted)
+        });
+        read.collect()
+    }
+}
+
+/// A pipe that takes nothing more until it is read.
+struct FullPipe {
+    pipe: File,
+    noted: String,
+}
+
+impl FullPipe {
+    fn at(path: &std::path::Path) -> Self {
+        drop(PipeGate::at(path));
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).custom_flags(flags);
+        let mut pipe = options.open(path).unwrap();
+        // What is left in the end is less than a page, and all of it is no number.
+        for size in [4096, 1] {
+            while pipe.write(&vec![b'\n'; size]).is_ok() {}
         }
-        numbers(&noted)
+        Self {
+            pipe,
+            noted: String::new(),
+        }
+    }
+
+    /// Waits until the process has it open, to write to it.
+    fn reached_by(&self, process: &Child) {
+        let own = self.pipe.metadata().unwrap();
+        let folder = format!("/proc/{}/fd", process.id());
+        eventually("a call", || {
+            let descriptors = fs::read_dir(&folder).unwrap().flatten();
+            let mut opened = descriptors.filter_map(|entry| fs::metadata(entry.path()).ok());
+            let is_own = |found: fs::Metadata| (found.dev(), found.ino()) == (own.dev(), own.ino());
+            opened.any(is_own).then_some(())
+        });
+    }
+
+    /// Reads what is in it.
+    fn empty(&mut self) {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.pipe.read(&mut bytes) {
+                Ok(read) => self
+                    .noted
+                    .push_str(std::str::from_utf8(&bytes[..read]).unwrap()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 }
 
@@ -99,11 +147,11 @@ fn numbers(log: &str) -> Vec<u32> {
 #[test]
 fn finishes_however_often_it_is_killed() {
     let place = Place(tempfile::tempdir().unwrap());
-    place.hold();
+    let mut held = place.hold();
     let mut dice = Dice::of_test("finishes_however_often_it_is_killed");
     let mut noted = Vec::new();
     for _ in 0..KILLS {
-        noted.extend(place.kill_at(EVENTS[dice.below(EVENTS.len())]));
+        noted.extend(place.kill_at(EVENTS[dice.below(EVENTS.len())], &mut held));
     }
     // The rest is noted in a file.
     fs::remove_file(place.log()).unwrap();
