@@ -12,8 +12,8 @@ mod worker;
 
 pub use agent::{AgentEvent, LocalAgent};
 pub use home::{
-    paths::home_files,
-    store::{HomeStore, home_has_databases},
+    paths::{home_files, home_files_to_look_at},
+    store::{HomeStore, home_has_files},
 };
 pub use journal::{
     Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, ParkPolicy,

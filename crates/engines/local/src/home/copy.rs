@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read as _, Seek as _},
     path::Path,
 };
 
@@ -105,8 +105,21 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if !is_same(&seen, &from.metadata()?) {
         return Err(no_file());
     }
+    if to.extension().is_none_or(|end| end != "db-wal") && !is_database(&mut from)? {
+        return Err(io::Error::other("it is no database"));
+    }
     io::copy(&mut from, &mut private_files::open(to)?)?;
     Ok(())
+}
+
+/// Whether a file begins as a database does, or is empty. It is at its start again.
+fn is_database(file: &mut File) -> io::Result<bool> {
+    const BEGIN: &[u8] = b"SQLite format 3\0";
+    let mut begin = Vec::new();
+    let size = u64::try_from(BEGIN.len()).unwrap_or(u64::MAX);
+    file.by_ref().take(size).read_to_end(&mut begin)?;
+    file.rewind()?;
+    Ok(begin.is_empty() || begin == BEGIN)
 }
 
 /// Whether there is a file. Anything else is an error.

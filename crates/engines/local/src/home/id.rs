@@ -1,6 +1,7 @@
 //! The id that stands in a home of runs and says which files are its.
 
 use std::{
+    ffi::OsStr,
     fmt, fs, io,
     io::Write as _,
     path::{Path, PathBuf},
@@ -32,9 +33,23 @@ impl HomeId {
         if !found.is_file() || found.len() != LENGTH {
             return None;
         }
-        let text = fs::read_to_string(path).ok()?;
-        let id = Uuid::parse_str(&text).ok()?.to_string();
+        Self::parse(fs::read_to_string(path).ok()?.as_ref())
+    }
+
+    pub(crate) fn parse(text: &OsStr) -> Option<Self> {
+        let text = text.to_str()?;
+        let id = Uuid::parse_str(text).ok()?.to_string();
         (id == text).then_some(Self(id))
+    }
+
+    /// Gives it to a home that has none. Where that fails, or one is there, the home is not found again when it is moved.
+    pub(crate) fn write_new(&self, home: &Path) {
+        if Self::find(home).is_some() {
+            return;
+        }
+        if let Err(error) = self.write(home) {
+            tracing::debug!(%error, home = %home.display(), "the home has no id");
+        }
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -19,11 +19,19 @@ impl HomePaths {
     /// Takes a home that may not be the person's own, to be looked at: one that was moved has its files where it had them.
     pub(crate) fn to_look_at(home: &Path) -> Self {
         let store = HomeStore::get();
-        match store.and_then(|store| store.files_by_id(home)) {
+        let files = |store: HomeStore| store.files_of(home).or_else(|| store.files_by_id(home));
+        match store.and_then(files) {
             Some(files) => Self::new(home, files),
             None => Self::new(home, home.to_owned()),
         }
     }
+}
+
+/// Returns the directory of the files of a home that may not be the person's own, to be looked at: of one that was moved or copied
+/// those where they were, and of any other the home itself.
+#[must_use]
+pub fn home_files_to_look_at(home: &Path) -> PathBuf {
+    HomePaths::to_look_at(home).files
 }
 
 /// Returns the directory of the files of a home of runs: the database of the journal, `neuron.db`, and what is kept beside it.

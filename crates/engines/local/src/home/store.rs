@@ -25,11 +25,11 @@ use crate::{
 /// In the directory of one home's files: where the home is.
 const OF: &str = "of";
 
-/// The files of a person's homes of runs: a directory for each, named by the [id] that stands in the home, with a file that says
-/// where that is. No agent's commands and file tools reach them, and nothing that is put into a home is one of them: what a
-/// repository brings along, or what a command writes there while it runs.
+/// The files of a person's homes of runs: a directory for each, with a file that says where the home is. No agent's commands and
+/// file tools reach them, and nothing that is put into a home is one of them: what a repository brings along, or what a command
+/// writes there while it runs. Nor does anything that is taken out of a home take them away.
 ///
-/// [id]: Self::files_of
+/// The id that is written into a home is the name of its files. It serves to find them again when the home was moved.
 #[derive(Debug, Clone)]
 pub struct HomeStore {
     folder: PathBuf,
@@ -62,24 +62,55 @@ impl HomeStore {
         Self::find(|name| env::var_os(name))
     }
 
-    /// Returns the directory of the files of a home, if it is the person's own: the home's id names it, and it says that it is
-    /// of this home. A home that came with a repository, was copied or moved, or took the place of another one is not. What
-    /// others could have written says nothing, and a link is no home.
+    /// Returns the directory of the files of a home, if it is the person's own: they say that they are of this home. A home that
+    /// was copied or moved is not. What others could have written says nothing, and a link is no home.
     #[must_use]
     pub fn files_of(&self, home: &Path) -> Option<PathBuf> {
-        let files = self.files_by_id(home)?;
-        (is_directory(home) && of(&files)? == fs::canonicalize(home).ok()?).then_some(files)
+        self.found(home).filter(|files| self.is_safe(files))
+    }
+
+    /// The directory of files that say so, whether others may write there or not.
+    fn found(&self, home: &Path) -> Option<PathBuf> {
+        if !is_directory(home) {
+            return None;
+        }
+        let real = fs::canonicalize(home).ok()?;
+        let is_its = |files: &PathBuf| of(files).as_ref() == Some(&real);
+        let named = HomeId::find(home).map(|id| self.folder.join(id.as_str()));
+        if let Some(files) = named.filter(is_its) {
+            return Some(files);
+        }
+        let entries = fs::read_dir(&self.folder).ok()?.flatten();
+        let mut files = entries.filter(|entry| HomeId::parse(&entry.file_name()).is_some());
+        files.find_map(|entry| Some(entry.path()).filter(is_its))
+    }
+
+    /// The same where it is safe.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Home`] where others may write there.
+    fn found_safe(&self, home: &Path) -> Result<Option<PathBuf>, JournalError> {
+        let found = self.found(home);
+        match found.filter(|files| !self.is_safe(files)) {
+            Some(files) => Err(unusable(&files)(open_to_others())),
+            None => Ok(self.found(home)),
+        }
     }
 
     /// The directory that the home's id names, of whatever home it is.
     pub(crate) fn files_by_id(&self, home: &Path) -> Option<PathBuf> {
-        self.with(&HomeId::find(home)?)
+        let files = self.folder.join(HomeId::find(home)?.as_str());
+        self.is_safe(&files).then_some(files)
     }
 
     /// Returns where the home was that has the same id as this one, if that is another one and the person's own: the home was
-    /// moved or copied.
+    /// moved or copied. `None` for one that has files of its own.
     #[must_use]
     pub fn moved_from(&self, home: &Path) -> Option<PathBuf> {
+        if self.found(home).is_some() {
+            return None;
+        }
         let before = of(&self.files_by_id(home)?)?;
         (Some(&before) != fs::canonicalize(home).ok().as_ref()).then_some(before)
     }
@@ -97,11 +128,11 @@ impl HomeStore {
     /// [`JournalError::Home`], also where others could write the files, or nothing can be written into the home.
     pub fn claim(&self, home: &Path) -> Result<PathBuf, JournalError> {
         let _claiming = self.claiming()?;
-        if let Some(files) = self.files_of(home) {
+        if let Some(files) = self.found_safe(home)? {
             return Ok(files);
         }
         let (id, files) = self.begin(home, |_| Ok(()))?;
-        id.write(home).map_err(unusable(home))?;
+        id.write_new(home);
         Ok(files)
     }
 
@@ -116,7 +147,7 @@ impl HomeStore {
     pub fn adopt(&self, home: &Path, from: &Path) -> Result<PathBuf, JournalError> {
         let failed = |source| unusable(home)(source);
         let _claiming = self.claiming()?;
-        if let Some(files) = self.files_of(home) {
+        if let Some(files) = self.found_safe(home)? {
             return Ok(files);
         }
         if !is_directory(home) {
@@ -161,9 +192,9 @@ impl HomeStore {
         fill(upcoming.path())?;
         let files = self.folder.join(id.as_str());
         fs::rename(upcoming.keep(), &files).map_err(unusable(&files))?;
-        let files = self.with(&id).ok_or_else(|| {
-            unusable(&self.folder)(io::Error::other("others may write to it, or own it"))
-        })?;
+        if !self.is_safe(&files) {
+            return Err(unusable(&self.folder)(open_to_others()));
+        }
         Ok((id, files))
     }
 
@@ -176,9 +207,8 @@ impl HomeStore {
         Ok(lock)
     }
 
-    /// The directory of this name, if nobody else may write there.
-    fn with(&self, id: &HomeId) -> Option<PathBuf> {
-        let files = self.folder.join(id.as_str());
+    /// Whether nobody else may write into files of a home.
+    fn is_safe(&self, files: &Path) -> bool {
         let is_ours = |path: &Path| {
             let found = fs::symlink_metadata(path);
             found.is_ok_and(|found| found.is_dir() && private_files::is_private(&found))
@@ -186,15 +216,19 @@ impl HomeStore {
         // The way to the folder may be through a link of the person.
         let folder = fs::metadata(&self.folder);
         let is_own = folder.is_ok_and(|found| private_files::is_private(&found));
-        (is_own && is_ours(&files)).then_some(files)
+        is_own && is_ours(files)
     }
 }
 
-/// Whether there is something in a home that would decide what runs do: a database of somebody, in the home itself. What cannot
-/// be looked at is.
+fn open_to_others() -> io::Error {
+    io::Error::other("others may write to it, or own it: take that from them")
+}
+
+/// Whether there is something in a home that would decide what runs do: files of somebody, in the home itself. What cannot be
+/// looked at is.
 #[must_use]
-pub fn home_has_databases(home: &Path) -> bool {
-    [DATABASE, SESSIONS].iter().any(|name| {
+pub fn home_has_files(home: &Path) -> bool {
+    [DATABASE, SESSIONS, "locks", "engines"].iter().any(|name| {
         let found = fs::symlink_metadata(home.join(name));
         found.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
     })

@@ -9,7 +9,7 @@ use std::{
 };
 
 use neuron_local::{
-    HomeStore, Journal, JournalError, LocalClient, SqliteSessionStorage, home_has_databases,
+    HomeStore, Journal, JournalError, LocalClient, SqliteSessionStorage, home_has_files,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -97,38 +97,48 @@ fn one_that_is_claimed_has_its_files_elsewhere_and_only_their_name_in_it() {
 }
 
 #[test]
-fn an_id_that_came_along_is_no_one_s_and_replaced() {
+fn whatever_is_done_to_the_id_a_home_has_the_same_files() {
     let world = World::new();
-    let home = world.home("one");
     let known = "6f1c1f0e-6d1f-4f5e-9f44-0123456789ab";
-    for text in [known, "../../../../../../../../../../tmp/xx", ""] {
+    for (number, text) in [known, "../../../../../../../../../../tmp/xx", ""]
+        .iter()
+        .enumerate()
+    {
+        let (home, text) = (world.home(&number.to_string()), *text);
+        // It came along, and says nothing.
         fs::write(home.join("id"), text).unwrap();
         assert_eq!(world.store.files_of(&home), None);
         assert_eq!(world.store.moved_from(&home), None);
+        let files = world.store.claim(&home).unwrap();
+        assert_ne!(files.file_name().unwrap(), known);
+        assert_eq!(world.store.files_of(&home).as_ref(), Some(&files));
+        // Another store may go by it.
+        let kept = fs::read_to_string(home.join("id")).unwrap();
+        assert_eq!(kept == known, text == known);
+        for change in [
+            |id: &Path| fs::remove_file(id),
+            |id: &Path| fs::create_dir(id),
+            |id: &Path| fs::remove_dir(id).and_then(|()| symlink("nowhere", id)),
+        ] {
+            change(&home.join("id")).unwrap();
+            assert_eq!(world.store.files_of(&home).as_ref(), Some(&files));
+            assert_eq!(world.store.claim(&home).unwrap(), files);
+        }
     }
+    let home = world.home("with-a-directory");
+    fs::create_dir(home.join("id")).unwrap();
     let files = world.store.claim(&home).unwrap();
-    assert_ne!(fs::read_to_string(home.join("id")).unwrap(), known);
-    fs::write(home.join("id"), known).unwrap();
-    assert_eq!(world.store.files_of(&home), None);
-    assert!(files.is_dir());
-
-    let victim = world.outer.path().join("victim");
-    fs::write(&victim, "kept").unwrap();
-    fs::remove_file(home.join("id")).unwrap();
-    symlink(&victim, home.join("id")).unwrap();
-    world.store.claim(&home).unwrap();
-    assert!(home.join("id").symlink_metadata().unwrap().is_file());
-    assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
+    assert_eq!(files.parent(), Some(world.folder().as_path()));
 }
 
 #[test]
-fn a_database_of_somebody_says_that_a_home_is_in_use() {
+fn files_of_somebody_say_that_a_home_is_in_use() {
     let world = World::new();
-    for name in ["neuron.db", "sessions.db"] {
+    for name in ["neuron.db", "sessions.db", "locks", "engines"] {
         let home = world.home(name);
-        assert!(!home_has_databases(&home));
+        assert!(!home_has_files(&home));
         symlink("nowhere", home.join(name)).unwrap();
-        assert!(home_has_databases(&home));
+        assert!(home_has_files(&home));
     }
 }
 
@@ -187,7 +197,7 @@ async fn one_that_is_adopted_keeps_what_it_has_and_its_databases_are_copied() {
     let sessions = SqliteSessionStorage::open(home.join("sessions.db")).await;
     drop(sessions.unwrap());
     fs::create_dir(home.join("engines")).unwrap();
-    symlink("/etc/passwd", home.join("engines/temporal.log")).unwrap();
+    symlink("nowhere", home.join("engines/temporal.log")).unwrap();
     let files = world.adopt(&home).unwrap();
     assert_eq!(runs(&files).await, 1);
     assert!(files.join("sessions.db").is_file() && !files.join("engines").exists());
@@ -355,8 +365,8 @@ fn what_others_could_have_written_says_nothing() {
     for open in [world.folder(), files.clone()] {
         chmod(&open, 0o722);
         assert_eq!(world.store.files_of(&home), None, "{open:?}");
-        let error = world.store.claim(&world.home("other"));
-        if open != files {
+        // It does not begin anew, as if there were none.
+        for error in [world.store.claim(&home), world.adopt(&home)] {
             let why = why(&error.unwrap_err());
             assert!(why.contains("others may write to it"), "{why}");
         }

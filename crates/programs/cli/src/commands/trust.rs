@@ -27,9 +27,7 @@ pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliE
     }
     // A file that is none leaves the home as it is.
     let file = path.map(AgentFile::load).transpose()?;
-    if let Some(file) = &file {
-        trust::record(file)?;
-    }
+    // Nor is the file trusted where the home is nothing to trust.
     let home = match home {
         Some(path) => {
             let contents = Contents::of(&path).await?;
@@ -38,6 +36,9 @@ pub(crate) async fn trust(session: &Session, folder: &Path) -> Result<Exit, CliE
         }
         None => None,
     };
+    if let Some(file) = &file {
+        trust::record(file)?;
+    }
     if session.output.is_json() {
         let path = file.as_ref().and_then(AgentFile::path);
         session.output.value(&json!({

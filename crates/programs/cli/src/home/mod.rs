@@ -11,12 +11,14 @@ use std::{
 };
 
 use neuron_config::ProcessEnvironment;
-use neuron_local::{JournalError, LocalClient, home_files, prepare_home};
-use neuron_types::causes;
+use neuron_local::{LocalClient, home_files, home_files_to_look_at, prepare_home};
 use neuron_worker::variable;
 use tokio::sync::OnceCell;
 
-use self::{look::Copied, trust::HomeTrust};
+use self::{
+    look::Copied,
+    trust::{Foreign, HomeTrust},
+};
 use crate::{
     CliError,
     questions::home,
@@ -65,8 +67,11 @@ impl Home {
         if let Some(files) = self.own.get() {
             return Some(files.clone());
         }
-        if self.is_named || neuron_config::trusts_all(&ProcessEnvironment) {
+        if self.is_named {
             return Some(home_files(&self.path));
+        }
+        if neuron_config::trusts_all(&ProcessEnvironment) {
+            return Some(home_files_to_look_at(&self.path));
         }
         trust::store(&ProcessEnvironment)?.files_of(&self.path)
     }
@@ -108,6 +113,9 @@ impl Home {
     }
 
     async fn copied(&self) -> Result<&Copied, CliError> {
+        if self.path.is_symlink() {
+            return Err(home::refused(&self.path, Foreign::Link));
+        }
         self.copy.get_or_try_init(|| Copied::of(&self.path)).await
     }
 
@@ -143,16 +151,11 @@ impl Home {
         if !self.exists() {
             prepare_home(&self.path)?;
         }
-        let unusable = |source| JournalError::Home {
-            path: self.path.clone(),
-            source,
-        };
-        let found = trust::trust_of(&self.path, &ProcessEnvironment).map_err(unusable)?;
-        match found {
+        match trust::trust_of(&self.path, &ProcessEnvironment)? {
             HomeTrust::Own(files) => Ok(files),
-            HomeTrust::Unrecorded { source } => {
+            HomeTrust::Unrecorded => {
                 prepare_home(&self.path)?;
-                note(&unrecorded(&self.path, source.as_ref()));
+                note(&unrecorded(&self.path));
                 Ok(self.path.clone())
             }
             HomeTrust::Foreign(why) => home::settle(&self.path, why).await,
@@ -160,19 +163,11 @@ impl Home {
     }
 }
 
-fn unrecorded(home: &Path, error: Option<&JournalError>) -> String {
+fn unrecorded(home: &Path) -> String {
     let path = home.to_string_lossy();
-    let path = shown::line(&path);
-    let why = match error {
-        Some(error) => format!(
-            "the runs of {path} cannot be kept where no agent reaches them ({})",
-            causes(error).collect::<Vec<_>>().join(": ")
-        ),
-        None => format!(
-            "there is no place where the runs of {path} are out of the reach of agents: HOME is not set"
-        ),
-    };
     format!(
-        "{why}: set {HOME_VARIABLE} to its absolute path, or later commands refuse to go on with its runs"
+        "there is no place where the runs of {} are out of the reach of agents, as HOME is not set: set {HOME_VARIABLE} to its \
+         absolute path, or later commands refuse to go on with its runs",
+        shown::line(&path)
     )
 }

@@ -84,6 +84,11 @@ fn one_with_a_database_one_that_was_moved_and_a_link_are_foreign() {
     .unwrap();
     let moved = world.outer.path().join("moved/.neuron");
     assert_eq!(foreign(&moved), Foreign::Moved(before));
+    let files = store(&world.variables("")).unwrap();
+    let trusting = trust_of(&moved, &world.variables("1")).unwrap();
+    assert!(
+        matches!(trusting, HomeTrust::Own(taken) if Some(&taken) == files.files_of(&moved).as_ref())
+    );
 }
 
 #[test]
@@ -92,16 +97,11 @@ fn one_whose_files_cannot_be_kept_is_there_for_the_process_that_made_it() {
     let home = world.home("one");
     let nowhere = |_: &str| None::<String>;
     let trust = trust_of(&home, &nowhere).unwrap();
-    assert!(
-        matches!(trust, HomeTrust::Unrecorded { source: None }),
-        "{trust:?}"
-    );
+    assert!(matches!(trust, HomeTrust::Unrecorded), "{trust:?}");
     let file = world.outer.path().join("state");
     fs::write(&file, "no directory").unwrap();
-    assert!(matches!(
-        world.trust(&home),
-        HomeTrust::Unrecorded { source: Some(_) }
-    ));
+    // One that there is a place for begins nowhere else.
+    trust_of(&home, &world.variables("")).unwrap_err();
     fs::write(home.join("neuron.db"), "runs").unwrap();
     let trust = trust_of(&home, &nowhere).unwrap();
     assert!(

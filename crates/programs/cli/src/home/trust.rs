@@ -7,19 +7,16 @@ use std::{
 };
 
 use neuron_config::{Environment, trusts_all};
-use neuron_local::{HomeStore, JournalError, home_files, home_has_databases};
+use neuron_local::{HomeStore, JournalError, home_files, home_files_to_look_at, home_has_files};
 
 /// Whose a home of runs is that nobody named: what is in it decides what runs do, and in which directory.
 #[derive(Debug)]
 pub(crate) enum HomeTrust {
     /// The person's own, or the variable `NEURON_TRUST` is `1`. Its files are here.
     Own(PathBuf),
-    /// Nothing is in it yet, and it could not be made the person's own: for this process it is, with its files in the home, and
-    /// for others it is foreign as soon as something is in it.
-    Unrecorded {
-        /// Why; `None` where the environment names no place for files.
-        source: Option<JournalError>,
-    },
+    /// Nothing is in it yet, and the environment names no place for files: for this process it is the person's own, with its
+    /// files in it, and for others it is foreign as soon as something is in it.
+    Unrecorded,
     /// Not known to be theirs.
     Foreign(Foreign),
 }
@@ -27,7 +24,7 @@ pub(crate) enum HomeTrust {
 /// Why a home is not known to be a person's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Foreign {
-    /// Somebody's database is in it: it came with a repository, or an older neuron or a program of one's own made it.
+    /// Somebody's files are in it: it came with a repository, or an older neuron or a program of one's own made it.
     Database,
     /// It has the id of another home of the person: it was moved from there, or copied.
     Moved(PathBuf),
@@ -44,31 +41,40 @@ pub(crate) fn store(environment: &dyn Environment) -> Option<HomeStore> {
 ///
 /// # Errors
 ///
-/// The system's, where the home cannot be looked at.
-pub(crate) fn trust_of(home: &Path, environment: &dyn Environment) -> std::io::Result<HomeTrust> {
+/// [`JournalError::Home`], where the home cannot be looked at, or its files cannot be kept or are others' too.
+pub(crate) fn trust_of(
+    home: &Path,
+    environment: &dyn Environment,
+) -> Result<HomeTrust, JournalError> {
     let store = store(environment);
     if let Some(files) = store.as_ref().and_then(|store| store.files_of(home)) {
         return Ok(HomeTrust::Own(files));
     }
+    let moved = store.as_ref().and_then(|store| {
+        let before = store.moved_from(home)?;
+        Some((store, before))
+    });
     if trusts_all(environment) {
-        return Ok(HomeTrust::Own(home_files(home)));
+        return Ok(HomeTrust::Own(match moved {
+            Some((store, _)) => store.adopt(home, &home_files_to_look_at(home))?,
+            None => home_files(home),
+        }));
     }
-    if fs::symlink_metadata(home)?.is_symlink() {
+    let found = fs::symlink_metadata(home).map_err(|source| JournalError::Home {
+        path: home.to_owned(),
+        source,
+    })?;
+    if found.is_symlink() {
         return Ok(HomeTrust::Foreign(Foreign::Link));
     }
-    if let Some(before) = store.as_ref().and_then(|store| store.moved_from(home)) {
+    if let Some((_, before)) = moved {
         return Ok(HomeTrust::Foreign(Foreign::Moved(before)));
     }
-    if home_has_databases(home) {
+    if home_has_files(home) {
         return Ok(HomeTrust::Foreign(Foreign::Database));
     }
-    let Some(store) = store else {
-        return Ok(HomeTrust::Unrecorded { source: None });
-    };
-    Ok(match store.claim(home) {
-        Ok(files) => HomeTrust::Own(files),
-        Err(error) => HomeTrust::Unrecorded {
-            source: Some(error),
-        },
+    Ok(match store {
+        Some(store) => HomeTrust::Own(store.claim(home)?),
+        None => HomeTrust::Unrecorded,
     })
 }

@@ -51,11 +51,16 @@ pub(crate) async fn settle(home: &Path, why: Foreign) -> Result<PathBuf, CliErro
             return contents.adopt(home);
         }
     }
-    Err(CliError::ForeignHome {
+    Err(refused(home, why))
+}
+
+/// Why a home is not used.
+pub(crate) fn refused(home: &Path, why: Foreign) -> CliError {
+    CliError::ForeignHome {
         path: home.to_owned(),
         why,
         can_be_kept: home_store(&ProcessEnvironment).is_some(),
-    })
+    }
 }
 
 /// What is in a home, as far as it can be looked at.

@@ -224,12 +224,15 @@ fn one_that_the_command_made_needs_no_question_until_it_is_moved_or_replaced() {
     let id = home.path(".neuron/id");
     assert_eq!(id.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 
+    // Whoever takes the id away, or puts another one there, takes no run away.
     let kept = home.read(".neuron/id");
     home.write(".neuron/id", "00000000-0000-4000-8000-000000000000");
-    home.neuron(&["resume", "r2"]).exits(2).says("no run r2");
+    home.neuron(&["send", "r2", "hi"]).exits(0);
     fs::remove_file(&id).unwrap();
-    home.neuron(&["resume", "r2"]).exits(2).says("no run r2");
-    // Whoever takes the id away takes no run away.
+    fs::create_dir(&id).unwrap();
+    home.neuron(&["send", "r2", "hi"]).exits(0);
+    fs::remove_dir_all(home.path(".neuron")).unwrap();
+    fs::create_dir(home.path(".neuron")).unwrap();
     home.write(".neuron/id", &kept);
     home.neuron(&["cancel", "r2"]).exits(0);
 
@@ -335,7 +338,8 @@ fn what_a_pull_puts_into_one_is_none_of_its_runs() {
     // Nor is a whole home of theirs in its place.
     fs::remove_dir_all(home.path(".neuron")).unwrap();
     fs::rename(stranger.path(".neuron"), home.path(".neuron")).unwrap();
-    is_refused(home.neuron(&["resume", "r1"]));
+    home.neuron(&["resume", "r1"]).exits(2).says("no run r1");
+    home.neuron(&["status", "mine"]).exits(0);
 }
 
 #[test]
@@ -504,10 +508,7 @@ fn an_engine_s_data_in_one_that_came_with_a_directory_is_not_served() {
     fs::write(&victim, "kept").unwrap();
     fs::create_dir_all(home.path(".neuron/engines")).unwrap();
     symlink(&victim, home.path(".neuron/engines/temporal.log")).unwrap();
-    // It is started, and ends by itself.
-    home.neuron(&["dev", "--engine", "temporal"])
-        .exits(2)
-        .says("/neuron/homes/");
+    is_refused(home.neuron(&["dev", "--engine", "temporal"]));
     assert_eq!(home.read("victim"), "kept");
 }
 
