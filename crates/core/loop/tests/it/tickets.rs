@@ -474,6 +474,16 @@ fn asking_run(door: &TestDoor) -> Result<RunOutput, DurableError> {
     run_that_asks(door, false)
 }
 
+/// The ticket that was opened first.
+fn asked(door: &TestDoor) -> Ticket {
+    let mut events = door.events().into_iter();
+    let ticket = events.find_map(|event| match event {
+        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
+        _ => None,
+    });
+    ticket.unwrap()
+}
+
 fn run_that_asks(door: &TestDoor, signed: bool) -> Result<RunOutput, DurableError> {
     let spec = AgentSpec {
         signed,
@@ -491,11 +501,8 @@ fn twenty_raw_decisions_about_a_ticket_are_looked_at_and_any_number_of_others() 
     let script = || vec![one_call("push"), says("done")];
     let door = TestDoor::new(script());
     asking_run(&door).unwrap_err();
-    let ticket = door.events().into_iter().find_map(|event| match event {
-        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
-        _ => None,
-    });
-    let approval = Decision::approve(&ticket.unwrap());
+    let ticket = asked(&door);
+    let approval = Decision::approve(&ticket);
     let by = |name: &str| {
         let decision = Decision {
             approver: Some(name.into()),
@@ -535,11 +542,7 @@ fn twenty_raw_decisions_about_no_open_ticket_are_looked_at() {
     let script = || vec![one_call("push"), says("done")];
     let door = TestDoor::new(script());
     asking_run(&door).unwrap_err();
-    let ticket = door.events().into_iter().find_map(|event| match event {
-        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
-        _ => None,
-    });
-    let ticket = ticket.unwrap();
+    let ticket = asked(&door);
     let door = TestDoor::new(script());
     for number in 0..60 {
         let mut stray = Decision::approve(&ticket);
@@ -575,13 +578,10 @@ fn a_large_decision_that_comes_as_a_raw_signal_keeps_no_other_out_of_a_signed_ru
     let script = || vec![one_call("push"), says("done")];
     let door = TestDoor::new(script());
     asking_run(&door).unwrap_err();
-    let ticket = door.events().into_iter().find_map(|event| match event {
-        RunEvent::ApprovalRequested { ticket, .. } => Some(ticket),
-        _ => None,
-    });
+    let ticket = asked(&door);
     let large = Decision {
         comment: Some("x".repeat(300 * 1024)),
-        ..Decision::deny(&ticket.unwrap())
+        ..Decision::deny(&ticket)
     };
     for is_signed in [true, false] {
         let door = TestDoor::new(script());

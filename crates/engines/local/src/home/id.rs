@@ -2,13 +2,13 @@
 
 use std::{
     ffi::OsStr,
-    fmt, fs, io,
-    io::Write as _,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
 use uuid::Uuid;
+
+use crate::journal::store::private_files;
 
 const NAME: &str = "id";
 
@@ -58,17 +58,7 @@ impl HomeId {
 
     /// Gives it to a home, in the place of one that it may have.
     pub(crate) fn write(&self, home: &Path) -> io::Result<()> {
-        let mut file = NamedTempFile::with_prefix_in(".id-", home)?;
-        file.write_all(self.0.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path(home))?;
-        Ok(())
-    }
-}
-
-impl fmt::Display for HomeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        private_files::replace(&path(home), self.0.as_bytes())
     }
 }
 

@@ -91,10 +91,9 @@ impl HomeStore {
     ///
     /// [`JournalError::Home`] where others may write there.
     fn found_safe(&self, home: &Path) -> Result<Option<PathBuf>, JournalError> {
-        let found = self.found(home);
-        match found.filter(|files| !self.is_safe(files)) {
-            Some(files) => Err(unusable(&files)(open_to_others())),
-            None => Ok(self.found(home)),
+        match self.found(home) {
+            Some(files) if !self.is_safe(&files) => Err(unusable(&files)(open_to_others())),
+            found => Ok(found),
         }
     }
 

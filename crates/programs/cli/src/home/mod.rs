@@ -125,7 +125,7 @@ impl Home {
     /// # Errors
     ///
     /// [`CliError::ForeignHome`] where nobody says that it is theirs, [`CliError::Journal`] if it cannot be used, and those of
-    /// [`home::record`].
+    /// [`home::settle`].
     pub(crate) async fn own(&self) -> Result<&Path, CliError> {
         let files = self.own.get_or_try_init(|| self.make_own()).await?;
         Ok(files)
