@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(super) fn mismatch(form: &ResponseFormat, response: &CompletionResponse) -> Option<String> {
     let is_whole = matches!(
         response.stop_reason,
-        StopReason::EndTurn | StopReason::StopSequence | StopReason::Other(_)
+        StopReason::EndTurn | StopReason::StopSequence
     );
     let mut blocks = response.message.content.iter();
     if !is_whole || blocks.any(|block| matches!(block, ContentBlock::ToolUse { .. })) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContentBlock, DynProvider, FailureKind, HookEvent,
-    Spent, StepFailure, TokenUsage,
+    Spent, StepFailure, StopReason, TokenUsage,
 };
 use tracing::{Instrument, field::Empty, info, info_span, warn};
 
@@ -17,6 +17,12 @@ use super::{
 };
 use crate::{EventSink, RateLimiter, StepScope};
 
+/// How many answers in a row may be malformed until the model is not asked again.
+const MOST_MALFORMED: u32 = 3;
+
+/// How much of an end's reason is quoted, in characters.
+const LONGEST_REASON: usize = 100;
+
 impl Executor {
     /// Calls the model: one attempt.
     ///
@@ -26,6 +32,10 @@ impl Executor {
     /// [without a piece](crate::longest_attempt).
     ///
     /// What the provider reported of an attempt that failed all the same is in its failure.
+    ///
+    /// A model whose answer is [malformed](FailureKind::MalformedAnswer), or ended for a
+    /// [reason without a meaning](StopReason::Other), is asked again within the attempt. With the third such answer in a row
+    /// it has failed, and is not tried again.
     ///
     /// # Several models
     ///
@@ -153,7 +163,7 @@ impl Executor {
             error.r#type = Empty,
         );
         let result = self
-            .model_attempt(scope, request, longest_turn)
+            .until_well_formed(scope, request, longest_turn)
             .instrument(span.clone())
             .await;
         match &result {
@@ -169,28 +179,59 @@ impl Executor {
         result
     }
 
-    async fn model_attempt(
+    /// Asks until an answer is not malformed, within one attempt's time.
+    async fn until_well_formed(
         &self,
+        scope: &StepScope,
+        request: &CompletionRequest,
+        longest_turn: Duration,
+    ) -> Result<CompletionResponse, StepFailure> {
+        let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
+        let mut attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
+        let mut spent = None;
+        let mut malformed = 0;
+        loop {
+            let asked = self.ask_once(&mut attempt, scope, request, longest_turn);
+            let mut failure = match asked.await {
+                Ok(response) => return Ok(response.with_spent_before(spent)),
+                Err(failure) => failure,
+            };
+            spent = Spent::sum(spent, failure.spent.take());
+            if failure.kind != FailureKind::MalformedAnswer {
+                return Err(failure.with_spent(spent));
+            }
+            malformed += 1;
+            if malformed == MOST_MALFORMED {
+                failure.message = format!("{MOST_MALFORMED} times in a row: {}", failure.message);
+                failure.retryable = false;
+                return Err(failure.with_spent(spent));
+            }
+            warn!(%failure, malformed, "a model's answer is malformed");
+            attempt.goes_on();
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        attempt: &mut Attempt<'_>,
         scope: &StepScope,
         request: &CompletionRequest,
         longest_turn: Duration,
     ) -> Result<CompletionResponse, StepFailure> {
         let tenant = scope.tenant.as_deref();
         let (name, provider, limiter) = self.provider(request.provider.as_deref(), tenant)?;
-        let longest = self.grants.as_ref().map(|grants| grants.model_timeout());
-        let mut attempt = Attempt::start(scope, longest.unwrap_or(Duration::MAX));
-        self.notify(&attempt, &HookEvent::PreLlmCall { request })
+        self.notify(attempt, &HookEvent::PreLlmCall { request })
             .await?;
         let admission = match limiter {
             Some(limiter) => {
-                let turn = turn::await_turn(limiter, &mut attempt, scope, request, longest_turn);
+                let turn = turn::await_turn(limiter, attempt, scope, request, longest_turn);
                 Some(turn.await?)
             }
             None => None,
         };
         let sink = self.watcher(scope);
         let mut used = TokenUsage::default();
-        let answer = tokens::answer(sink, scope, &mut attempt, provider, request, &mut used).await;
+        let answer = tokens::answer(sink, scope, attempt, provider, request, &mut used).await;
         if let Some(admission) = admission {
             match &answer {
                 Ok(response) => admission.answered(&response.usage),
@@ -202,12 +243,15 @@ impl Executor {
         if response.cost_usd.is_none() {
             response.cost_usd = self.inner.prices.cost(name, request, &response.usage);
         }
+        if let StopReason::Other(reason) = &response.stop_reason {
+            return Err(ended_oddly(name, reason).with_spent(response.spent()));
+        }
         let form = request.response_format.as_ref();
         response.mismatch = form.and_then(|form| answer_form::mismatch(form, &response));
         let event = HookEvent::PostLlmCall {
             response: &response,
         };
-        let verdict = self.notify_after(&attempt, &event).await;
+        let verdict = self.notify_after(attempt, &event).await;
         verdict.map_err(|failure| failure.with_spent(response.spent()))?;
         Ok(response)
     }
@@ -269,6 +313,15 @@ impl Executor {
                 StepFailure::new(kind, format!("{what}: this executor has {known}"))
             })
     }
+}
+
+/// An answer whose end says nothing that is known may lack anything.
+fn ended_oddly(provider: &str, reason: &str) -> StepFailure {
+    let shown: String = reason.chars().take(LONGEST_REASON).collect();
+    StepFailure::new(
+        FailureKind::MalformedAnswer,
+        format!("the answer of {provider} ended for a reason that is not known: {shown:?}"),
+    )
 }
 
 fn none_asked() -> StepFailure {

@@ -3,6 +3,7 @@ mod definitions;
 mod fallbacks;
 mod grants;
 mod hooks;
+mod malformed;
 mod model;
 mod outcomes;
 mod progress;

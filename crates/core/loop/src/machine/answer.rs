@@ -34,7 +34,15 @@ impl AgentMachine {
                 self.overflow("the model's context window is full".to_owned(), now);
             }
             StopReason::Refusal | StopReason::ContentFilter => self.refused(text),
-            _ => self.take_answer(response, text, now),
+            // An executor makes a failure of it. A door that hands it on all the same has no whole answer.
+            StopReason::Other(reason) => self.ended_oddly(&reason, now),
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::MaxTokens
+            | StopReason::StopSequence
+            | StopReason::Compaction
+            | StopReason::PauseTurn => self.take_answer(response, text, now),
+            _ => self.ended_oddly("a reason of a newer build", now),
         }
     }
 
@@ -53,6 +61,15 @@ impl AgentMachine {
             }
             self.give_up(failure.kind, failure.message, now);
         }
+    }
+
+    /// The answer ended for no reason that is known, so that it may lack anything.
+    fn ended_oddly(&mut self, reason: &str, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnEnded { turn });
+        let message =
+            format!("the model's answer ended for a reason that is not known: {reason:?}");
+        self.give_up(FailureKind::MalformedAnswer, message, now);
     }
 
     /// The conversation is too long: shrinks it once, then gives up.

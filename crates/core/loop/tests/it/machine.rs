@@ -269,6 +269,24 @@ fn a_refusal_ends_the_run_and_stays_out_of_the_conversation() {
 }
 
 #[test]
+fn an_answer_that_ended_for_an_unknown_reason_is_no_output() {
+    let half = response(
+        StopReason::Other("insufficient_system_resource".into()),
+        vec![ContentBlock::Text("half".into())],
+    );
+    let machine = answered(agent(), half);
+    assert_eq!(exit(&machine), ExitReason::Failed);
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    assert_eq!(output.output, None);
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, FailureKind::MalformedAnswer);
+    assert!(
+        error.message.contains("insufficient_system_resource"),
+        "{error:?}"
+    );
+}
+
+#[test]
 fn a_paused_answer_is_sent_back_with_nothing_said_in_between() {
     let paused = response(StopReason::PauseTurn, vec![ContentBlock::Text("…".into())]);
     let mut machine = answered(agent(), paused.clone());

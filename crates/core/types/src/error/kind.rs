@@ -48,6 +48,9 @@ pub enum FailureKind {
     OutcomeUnknown,
     /// The model's answer is not of the form that was asked for, twice in a row.
     InvalidAnswer,
+    /// The model's server sent an answer that cannot be read, or that ended for no good reason. An executor asks again at
+    /// once; three such answers in a row end the step.
+    MalformedAnswer,
     /// The worker lacks what the step needs: its agent, a provider, a tool. Nothing was done. It is no attempt: a door
     /// with several workers leaves the step to another.
     NoWorker,
@@ -80,8 +83,8 @@ impl FailureKind {
     /// Whether another model may answer where one failed so: the next of an agent's
     /// [list](crate::RequestHead::fallback_models) is asked then, in the same attempt.
     ///
-    /// So it is where the provider, its key or the model is not to be had. It is not where the request or the answer is at
-    /// fault, where a filter, a guardrail, a hook or a person ended the call, and where the conversation is too long: it is
+    /// So it is where the provider, its key or the model is not to be had, and where its answers cannot be read. It is not
+    /// where the request is at fault or an answer of the wrong form, where a filter, a guardrail, a hook or a person ended the call, and where the conversation is too long: it is
     /// made smaller first.
     #[must_use]
     pub const fn another_model_may_help(self) -> bool {
@@ -97,6 +100,7 @@ impl FailureKind {
                 | Self::Permission
                 | Self::ModelNotFound
                 | Self::Quota
+                | Self::MalformedAnswer
         )
     }
 
@@ -124,6 +128,7 @@ impl FailureKind {
             Self::Cancelled => "cancelled",
             Self::OutcomeUnknown => "outcome_unknown",
             Self::InvalidAnswer => "invalid_answer",
+            Self::MalformedAnswer => "malformed_answer",
             Self::NoWorker => "no_worker",
             Self::NotApproved => "not_approved",
             Self::WorkerLost => "worker_lost",

@@ -38,7 +38,7 @@ fn only_what_passes_by_itself_is_retryable() {
 }
 
 #[test]
-fn another_model_is_asked_where_the_provider_its_key_or_the_model_is_not_to_be_had() {
+fn another_model_is_asked_where_one_is_not_to_be_had_or_not_to_be_understood() {
     let mended: Vec<&str> = FAILURE_KINDS
         .into_iter()
         .filter(|kind| kind.another_model_may_help())
@@ -56,7 +56,8 @@ fn another_model_is_asked_where_the_provider_its_key_or_the_model_is_not_to_be_h
             "authentication",
             "permission",
             "model_not_found",
-            "quota"
+            "quota",
+            "malformed_answer"
         ]
     );
 }

@@ -5,7 +5,7 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-pub(crate) const FAILURE_KINDS: [FailureKind; 24] = [
+pub(crate) const FAILURE_KINDS: [FailureKind; 25] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -26,6 +26,7 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 24] = [
     FailureKind::Cancelled,
     FailureKind::OutcomeUnknown,
     FailureKind::InvalidAnswer,
+    FailureKind::MalformedAnswer,
     FailureKind::NoWorker,
     FailureKind::NotApproved,
     FailureKind::WorkerLost,
