@@ -40,6 +40,7 @@ pub(crate) fn answer(turn: u32, turns: u32) -> CompletionResponse {
         (StopReason::EndTurn, ContentBlock::Text("done".to_owned()))
     };
     CompletionResponse {
+        left_out: Vec::new(),
         id: String::new(),
         model: "counting".to_owned(),
         message: Message {

@@ -6,17 +6,15 @@ use neuron_provider_http::{
 };
 use neuron_types::CompletionResponse;
 
-use crate::{answer::response::Answer, answer::stream::Assembler};
+use crate::{answer::stream::Assembler, client::anthropic::whole};
 
 /// Decodes the body of a whole answer.
 #[must_use]
 pub fn answer(body: &[u8]) -> Option<CompletionResponse> {
-    let answer: Answer = serde_json::from_slice(body).ok()?;
-    answer.into_response()
+    whole(body).ok()
 }
 
 /// Decodes the body of a streamed answer that comes in chunks of `chunk` bytes.
-#[must_use]
 pub fn stream(body: &[u8], chunk: usize) -> Streamed {
     assemble(SseDecoder::default(), Assembler::new(None), body, chunk)
 }

@@ -8,17 +8,16 @@ use std::collections::VecDeque;
 pub use neuron_types::fuzzing::replay;
 use neuron_types::{CompletionResponse, StreamEvent};
 
-use crate::{Assemble, EventDecoder, EventTooLarge, Progress};
+use crate::{Assemble, EventDecoder, EventTooLarge, NoAnswer, Progress};
 
 /// What is seen of a stream, and the answer where there is one.
-pub type Streamed = (Vec<StreamEvent>, Option<CompletionResponse>);
+pub type Streamed = (Vec<StreamEvent>, Result<CompletionResponse, NoAnswer>);
 
 /// How many hexadecimal digits an id has that a provider crate made up.
 const MADE_UP: usize = 32;
 
 /// Decodes a body that comes in chunks of `chunk` bytes, as
 /// [`EventStream::into_answer`](crate::EventStream::into_answer) does.
-#[must_use]
 pub fn assemble(
     mut decoder: impl EventDecoder,
     mut assembler: impl Assemble,
@@ -34,14 +33,17 @@ pub fn assemble(
                     Ok(false) => break,
                     Err(_) => break 'body,
                 }
-                match assembler.take(decoder.event(), &mut seen) {
-                    Ok(Progress::Complete) | Err(_) => break 'body,
+                match assembler.feed(decoder.event(), &mut seen) {
+                    Ok(Progress::Complete) => break 'body,
                     Ok(_) => {}
+                    Err(fault) => return (seen.into(), Err(fault)),
                 }
             }
         }
-        if decoder.finish() {
-            let _last = assembler.take(decoder.event(), &mut seen);
+        if decoder.finish()
+            && let Err(fault) = assembler.feed(decoder.event(), &mut seen)
+        {
+            return (seen.into(), Err(fault));
         }
     }
     (seen.into(), assembler.finish())
@@ -81,7 +83,7 @@ pub fn check_stream(input: &[u8], stream: impl Fn(&[u8], usize) -> Streamed) {
     let whole = stream(bytes, bytes.len());
     let shown = |streamed: &Streamed| without_made_up_ids(&format!("{streamed:?}"));
     assert_eq!(shown(&split), shown(&whole));
-    check_answer(split.1);
+    check_answer(split.1.ok());
 }
 
 /// Checks that an answer survives a journal.

@@ -6,9 +6,10 @@ mod environment;
 pub mod fuzzing;
 mod json;
 mod stream;
+mod wire;
 
 pub use client::api_key::ApiKey;
-pub use client::failure::{ApiFailure, kind_of_status};
+pub use client::failure::{ApiFailure, kind_of_status, name_tool};
 pub use client::http_client::{
     DEFAULT_IDLE_TIMEOUT, DEFAULT_TIMEOUT, HttpClient, HttpClientBuilder,
 };
@@ -17,11 +18,19 @@ pub use client::retry::{MAX_RETRY_AFTER, RetryAdvice, retry_advice};
 pub use environment::variable;
 pub use json::body::BodyWriter;
 pub use json::extra::{extra_fields, kept, native_tools, tool_fields};
-pub use json::lenient::lenient;
+pub use json::lenient::{lenient, lenient_list};
+pub use json::read::read_json;
 pub use json::schema::closed_schema;
 pub use json::text::{Joined, ResultText};
-pub use stream::assemble::{Assemble, Progress, StreamFault};
+pub use stream::assemble::{Assemble, NoAnswer, Progress};
 pub use stream::event::{EventDecoder, EventTooLarge, MAX_EVENT, WireEvent};
-pub use stream::event_stream::{EventStream, STREAM_TRUNCATED, Streamed};
+pub use stream::event_stream::{EventStream, STREAM_TRUNCATED};
 pub use stream::ndjson::NdjsonDecoder;
 pub use stream::sse::SseDecoder;
+pub use wire::calls::{Calls, FinishedCall, Fragment, new_call_id};
+pub use wire::ends::{end_named, end_of, no_end_named};
+pub use wire::ids::{CallIdRule, CallIds};
+pub use wire::object_schema::object_schema;
+pub use wire::overflow::{is_too_long, says_too_long};
+pub use wire::speaks::Wire;
+pub use wire::tools::{Tools, name_of_native};

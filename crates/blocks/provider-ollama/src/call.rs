@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
@@ -32,6 +34,7 @@ pub(crate) fn read(
         call.insert("function".to_owned(), Value::Object(function));
     }
     Some(ContentBlock::ToolUse {
+        own_id: None,
         id,
         name,
         input,
@@ -59,7 +62,7 @@ pub(crate) fn new_id(answer: &str, position: usize, name: &str, input: &Value) -
 /// A call as it is sent.
 #[derive(Debug)]
 pub(crate) struct SentCall<'a> {
-    pub(crate) id: &'a str,
+    pub(crate) id: Cow<'a, str>,
     pub(crate) name: &'a str,
     pub(crate) input: &'a Value,
     pub(crate) extra: Option<&'a Value>,
@@ -73,7 +76,7 @@ impl Serialize for SentCall<'_> {
             extra: extra.and_then(|extra| extra.get("function")?.as_object()),
         };
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", self.id)?;
+        map.serialize_entry("id", &self.id)?;
         map.serialize_entry("function", &function)?;
         write_others(&mut map, extra, &["id", "function"])?;
         map.end()

@@ -4,7 +4,10 @@ use std::{
     time::Duration,
 };
 
-use neuron_provider_http::{ApiKey, HttpClient, HttpClientBuilder, Streamed, variable};
+use neuron_provider_http::{
+    ApiFailure, ApiKey, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, Wire,
+    read_json, variable,
+};
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamHandle,
 };
@@ -114,34 +117,61 @@ impl Provider for Ollama {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let body = self.body(request, false).await?;
-        let reply = self.http.post(&body, &[]).await?;
-        if !reply.is_success() {
-            return Err(self.http.failure(&reply, failure::read(&reply)));
-        }
-        let mut piece: Piece = self.http.decode(&reply)?;
-        if piece.error.is_some() || piece.message.is_none() {
-            return Err(self.http.failure(&reply, failure::read(&reply)));
-        }
-        // Whether it says so or not.
-        piece.done = Some(true);
-        let mut answer = Answer::to(request.messages.len());
-        answer.take(piece);
-        answer
-            .finish()
-            .ok_or_else(|| self.http.failure(&reply, failure::read(&reply)))
+        let body = &self.body(request, false).await?;
+        self.http.complete(&Chat { body }, body, &[]).await
     }
 
     async fn complete_stream(
         &self,
         request: &CompletionRequest,
     ) -> Result<StreamHandle, ProviderError> {
-        let body = self.body(request, true).await?;
-        match self.http.post_ndjson(&body, &[]).await? {
-            Streamed::Events(events) => Ok(events.into_answer(Lines::to(request.messages.len()))),
-            Streamed::Reply(reply) => Err(self.http.failure(&reply, failure::read(&reply))),
-        }
+        let body = &self.body(request, true).await?;
+        self.http.stream(&Chat { body }, body, &[]).await
     }
+}
+
+/// One request of the chat API.
+struct Chat<'a> {
+    body: &'a Body<'a>,
+}
+
+impl Wire for Chat<'_> {
+    type Decoder = NdjsonDecoder;
+    type Assembler = Lines;
+
+    const STREAMS: &'static str = "application/x-ndjson";
+    const IS_LINES: bool = true;
+    /// Ollama names none.
+    const REQUEST_ID: &'static str = "x-request-id";
+
+    fn assembler(&self, _: Option<String>) -> Lines {
+        Lines::to(self.body.messages())
+    }
+
+    fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+        whole(body, self.body.messages())
+    }
+
+    fn left_out(&self) -> &[String] {
+        self.body.left_out()
+    }
+
+    fn failure(&self, reply: &Reply) -> ApiFailure {
+        failure::of_tools(reply, self.body.tool_names())
+    }
+}
+
+/// Reads an answer that came whole, to a conversation of so many messages.
+pub(crate) fn whole(body: &[u8], messages: usize) -> Result<CompletionResponse, NoAnswer> {
+    let mut piece: Piece = read_json(body)?;
+    if piece.error.is_some() || piece.message.is_none() {
+        return Err(NoAnswer::Absent);
+    }
+    // Whether it says so or not.
+    piece.done = Some(true);
+    let mut answer = Answer::to(messages);
+    answer.take(piece);
+    answer.finish()
 }
 
 /// Builds an [`Ollama`]. Created with [`Ollama::builder`].

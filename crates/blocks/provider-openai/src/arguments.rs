@@ -41,6 +41,7 @@ pub(crate) fn received_custom_call(
 fn call(id: Option<String>, name: String, input: Value, extra: Map<String, Value>) -> ContentBlock {
     let id = id.filter(|id| !id.is_empty());
     ContentBlock::ToolUse {
+        own_id: None,
         id: id.unwrap_or_else(|| format!("call_{}", Uuid::new_v4().simple())),
         name,
         input,

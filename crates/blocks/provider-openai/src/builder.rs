@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use neuron_provider_http::{ApiKey, HttpClient, HttpClientBuilder, variable};
+use neuron_provider_http::{ApiKey, CallIdRule, HttpClient, HttpClientBuilder, variable};
 use neuron_types::{FailureKind, ProviderError};
 
 /// Where OpenAI's API is unless [`OpenAiBuilder::base_url`] says otherwise.
@@ -105,6 +105,15 @@ impl<S> OpenAiBuilder<S> {
     pub(crate) fn is_openai(&self) -> bool {
         let host = self.http.host().unwrap_or_default();
         host == "api.openai.com" || host.ends_with(".api.openai.com")
+    }
+
+    /// Mistral takes ids of its own form alone.
+    pub(crate) fn call_ids(&self) -> CallIdRule {
+        let host = self.http.host().unwrap_or_default();
+        match host == "mistral.ai" || host.ends_with(".mistral.ai") {
+            true => CallIdRule::Nine,
+            false => CallIdRule::Plain,
+        }
     }
 
     pub(crate) fn checks_models(&self) -> bool {

@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, Reply, kind_of_status};
+use neuron_provider_http::{
+    ApiFailure, Reply, is_too_long, kind_of_status, name_tool, says_too_long,
+};
 use neuron_types::FailureKind;
 use serde_json::Value;
 
@@ -15,13 +17,26 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
     )
 }
 
+/// As [`read`], of a request that was sent these tools, in order.
+pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
+    let mut failure = read(reply);
+    let says = |word| {
+        failure
+            .message
+            .as_deref()
+            .is_some_and(|message| message.contains(word))
+    };
+    if failure.kind == FailureKind::InvalidRequest && says("reasoning_content") {
+        failure.hint = Some(
+            "set `reasoning_field` to \"reasoning_content\", or to \"\" if the server takes none"
+                .to_owned(),
+        );
+    }
+    name_tool(failure, tools)
+}
+
 /// The header that names the request.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
-
-pub(crate) fn request_id(header: Option<&[u8]>) -> Option<String> {
-    let id = std::str::from_utf8(header?).ok()?.trim();
-    (!id.is_empty()).then(|| id.to_owned())
-}
 
 /// Reads an error in a stream, whose status was a success.
 pub(crate) fn read_event(body: &Value, request_id: Option<String>) -> ApiFailure {
@@ -33,6 +48,9 @@ fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailu
         Value::Array(entries) => entries.first().unwrap_or(&Value::Null),
         other => other,
     };
+    if let Some(failure) = base_response(body, request_id.clone()) {
+        return failure;
+    }
     let error = match body.get("error") {
         Some(error @ Value::Object(_)) => error,
         _ => body,
@@ -50,15 +68,41 @@ fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailu
         _ => None,
     };
     ApiFailure {
-        kind: kind(
+        message: message.map(str::to_owned),
+        request_id,
+        ..ApiFailure::new(kind(
             status,
             [code.as_deref(), error_type],
             &message.unwrap_or_default().to_ascii_lowercase(),
-        ),
-        message: message.map(str::to_owned),
-        code: code.or_else(|| error_type.map(str::to_owned)),
-        request_id,
+        ))
     }
+    .with_code(code.or_else(|| error_type.map(str::to_owned)))
+}
+
+/// MiniMax's form of an error, which comes with a status of success.
+fn base_response(body: &Value, request_id: Option<String>) -> Option<ApiFailure> {
+    let base = body.get("base_resp")?;
+    let code = base.get("status_code").and_then(Value::as_u64)?;
+    let message = base.get("status_msg").and_then(Value::as_str);
+    let message = message.filter(|message| !message.is_empty());
+    let kind = match code {
+        0 => return None,
+        _ if message.is_some_and(says_too_long) => FailureKind::ContextLength,
+        1001 => FailureKind::Timeout,
+        1002 | 1041 => FailureKind::RateLimited,
+        1004 | 2049 => FailureKind::Authentication,
+        1008 | 2056 => FailureKind::Quota,
+        1026 | 1027 => FailureKind::ContentFilter,
+        1039 => FailureKind::ContextLength,
+        2013 => FailureKind::InvalidRequest,
+        _ => FailureKind::Unavailable,
+    };
+    let failure = ApiFailure {
+        message: message.map(str::to_owned),
+        request_id,
+        ..ApiFailure::new(kind)
+    };
+    Some(failure.with_code(Some(code.to_string())))
 }
 
 /// Code and type say most, then what only the message tells, then the status.
@@ -67,12 +111,6 @@ fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
         return kind;
     }
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    let too_long = [
-        "context length",
-        "context window",
-        "context size",
-        "prompt is too long",
-    ];
     let loading = ["loading model", "model is loading", "currently loading"];
     // An error in the body of a success. Gateways put the status into the code.
     let status = match status {
@@ -84,14 +122,16 @@ fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
         other => Some(other),
     };
     match status {
-        Some(400 | 422) if says(&too_long) => FailureKind::ContextLength,
+        Some(400 | 413 | 422 | 500) if says_too_long(message) => FailureKind::ContextLength,
         Some(503) if says(&loading) => FailureKind::ModelLoading,
         Some(status) => kind_of_status(status),
-        None => names
-            .into_iter()
-            .flatten()
-            .find_map(kind_of_type)
-            .unwrap_or(FailureKind::Unavailable),
+        None if says_too_long(message) => FailureKind::ContextLength,
+        None => match names.into_iter().flatten().find_map(kind_of_type) {
+            Some(kind) => kind,
+            // It does not even say that it failed.
+            None if message.is_empty() && names == [None, None] => FailureKind::MalformedAnswer,
+            None => FailureKind::Unavailable,
+        },
     }
 }
 
@@ -117,7 +157,10 @@ fn kind_of_name(name: &str) -> Option<FailureKind> {
         | "billing_not_active"
         | "budget_exceeded" => FailureKind::Quota,
         _ if name.contains("spend_limit") => FailureKind::Quota,
-        "context_length_exceeded" | "exceed_context_size_error" => FailureKind::ContextLength,
+        _ if is_too_long(name) => FailureKind::ContextLength,
+        // GLM's.
+        "1113" => FailureKind::Quota,
+        "1301" => FailureKind::ContentFilter,
         "invalid_api_key" => FailureKind::Authentication,
         "model_not_found" => FailureKind::ModelNotFound,
         "content_filter" | "content_policy_violation" => FailureKind::ContentFilter,

@@ -11,12 +11,10 @@ use crate::{chat, responses};
 /// Decodes the body of a whole answer of Chat Completions.
 #[must_use]
 pub fn chat_answer(body: &[u8]) -> Option<CompletionResponse> {
-    let answer: chat::answer::Answer = serde_json::from_slice(body).ok()?;
-    answer.into_response()
+    chat::provider::whole(body, false).ok()
 }
 
 /// Decodes the body of a streamed answer of Chat Completions that comes in chunks of `chunk` bytes.
-#[must_use]
 pub fn chat_stream(body: &[u8], chunk: usize) -> Streamed {
     let assembler = chat::stream::Assembler::new(None, false);
     assemble(SseDecoder::default(), assembler, body, chunk)
@@ -25,12 +23,10 @@ pub fn chat_stream(body: &[u8], chunk: usize) -> Streamed {
 /// Decodes the body of a whole answer of Responses.
 #[must_use]
 pub fn responses_answer(body: &[u8]) -> Option<CompletionResponse> {
-    let answer: responses::answer::Answer = serde_json::from_slice(body).ok()?;
-    answer.into_response()
+    responses::provider::whole(body).ok()
 }
 
 /// Decodes the body of a streamed answer of Responses that comes in chunks of `chunk` bytes.
-#[must_use]
 pub fn responses_stream(body: &[u8], chunk: usize) -> Streamed {
     let assembler = responses::stream::Assembler::new(None);
     assemble(SseDecoder::default(), assembler, body, chunk)

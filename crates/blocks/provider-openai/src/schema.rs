@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::closed_schema;
+use neuron_provider_http::{closed_schema, object_schema};
 use neuron_types::{ProviderError, ToolDefinition};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -13,11 +13,12 @@ use crate::reasoning::refuse;
 pub(crate) struct Parameters<'a>(Cow<'a, Value>);
 
 impl<'a> Parameters<'a> {
-    /// What the model is held to has closed objects alone, with all their properties required.
-    pub(crate) fn of(tool: &'a ToolDefinition) -> Result<Self, ProviderError> {
+    /// What the model is held to has closed objects alone, with all their properties required. `None` where the schema is
+    /// not one of an object.
+    pub(crate) fn of(tool: &'a ToolDefinition) -> Result<Option<Self>, ProviderError> {
         let schema = &tool.input_schema;
         if tool.strict != Some(true) {
-            return Ok(Self(Cow::Borrowed(schema)));
+            return Ok(object_schema(schema).map(Self));
         }
         if let Some(property) = optional_property(schema) {
             return Err(refuse(format!(
@@ -26,7 +27,7 @@ impl<'a> Parameters<'a> {
                 tool.name,
             )));
         }
-        Ok(Self(closed_schema(schema)))
+        Ok(Some(Self(closed_schema(schema))))
     }
 }
 

@@ -146,6 +146,7 @@ impl TokenCounter {
             ContentBlock::Thinking {
                 thinking,
                 signature,
+                ..
             } => {
                 let signature = signature.as_deref().unwrap_or_default();
                 self.of_length(thinking.len().saturating_add(signature.len()))

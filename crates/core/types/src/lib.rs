@@ -44,6 +44,7 @@ pub use json::canonical::canonical_json;
 pub use json::version::{STATE_VERSION, StateVersion};
 pub use letters::{is_control, is_invisible, shown_json};
 pub use message::cache::{CacheControl, CacheTtl};
+pub use message::call_id::{MAX_CALL_ID, is_call_id, made_call_id};
 pub use message::content::{
     ContentBlock, ContentItem, DocumentSource, ImageSource, Message, Role, ToolResultBlock,
 };

@@ -47,6 +47,7 @@ impl Provider for DemoModel {
             content,
         };
         Ok(CompletionResponse {
+            left_out: Vec::new(),
             id: format!("demo-{}", request.messages.len()),
             model: DEMO_MODEL.to_owned(),
             usage: TokenUsage {

@@ -210,6 +210,7 @@ impl ScriptTurn {
             }
         });
         CompletionResponse {
+            left_out: Vec::new(),
             id: format!("script-{number}"),
             model: model.to_owned(),
             message: Message {

@@ -61,6 +61,7 @@ impl Streaming {
 #[must_use]
 pub fn answer(text: &str) -> CompletionResponse {
     CompletionResponse {
+        left_out: Vec::new(),
         id: "a1".into(),
         model: "m".into(),
         message: Message {

@@ -60,6 +60,7 @@ impl StreamingModel {
 
 fn whole(texts: &[String]) -> CompletionResponse {
     CompletionResponse {
+        left_out: Vec::new(),
         id: String::new(),
         model: "streaming".into(),
         message: Message::assistant(texts.concat()),

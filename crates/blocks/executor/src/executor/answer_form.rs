@@ -38,6 +38,7 @@ mod tests {
 
     fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse {
         CompletionResponse {
+            left_out: Vec::new(),
             id: String::new(),
             model: String::new(),
             message: Message::assistant(text),

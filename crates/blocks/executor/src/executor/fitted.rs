@@ -168,10 +168,12 @@ mod tests {
             CLAUDE,
             vec![
                 ContentBlock::Thinking {
+                    field: None,
                     thinking: "Hm.".into(),
                     signature: Some("EqQ".into()),
                 },
                 ContentBlock::ToolUse {
+                    own_id: None,
                     id: "toolu_1".into(),
                     name: "look".into(),
                     input: json!({}),

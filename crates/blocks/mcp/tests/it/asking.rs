@@ -30,6 +30,7 @@ impl McpClientHandler for Ada {
     ) -> WasmBoxedFuture<'_, Result<CompletionResponse, McpError>> {
         Box::pin(async {
             Ok(CompletionResponse {
+                left_out: Vec::new(),
                 id: String::new(),
                 model: "test-model".into(),
                 message: Message::assistant("Not much."),

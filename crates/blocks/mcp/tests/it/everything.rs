@@ -169,6 +169,7 @@ impl McpClientHandler for Person {
             assert_eq!(request.request.max_tokens, Some(100));
             self.asked.lock().unwrap().push(prompt);
             Ok(CompletionResponse {
+                left_out: Vec::new(),
                 id: String::new(),
                 model: "test-model".into(),
                 message: Message::assistant("a model's answer"),

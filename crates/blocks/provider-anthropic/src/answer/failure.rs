@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient};
+use neuron_provider_http::{
+    ApiFailure, Reply, kind_of_status, lenient, name_tool, read_json, says_too_long,
+};
 use neuron_types::FailureKind;
 use serde::Deserialize;
 
@@ -8,6 +10,10 @@ struct ErrorBody {
     error: ErrorObject,
     #[serde(default, deserialize_with = "lenient")]
     request_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    message: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    detail: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,21 +44,30 @@ pub(crate) fn of_event(data: &[u8], request_id: Option<String>) -> ApiFailure {
 }
 
 fn of_body(status: u16, body: &[u8], request_id: Option<String>) -> ApiFailure {
-    let body: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    let body: ErrorBody = read_json(body).unwrap_or_default();
     let error = body.error;
     let code = error.details.error_code;
-    let message = error.message.filter(|message| !message.is_empty());
+    // Servers that speak as Anthropic does write their errors as they like.
+    let message = [error.message, body.message, body.detail];
+    let mut message = message.into_iter().flatten();
+    let message = message.find(|message| !message.is_empty());
+    let kind = kind(
+        status,
+        error.kind.as_deref(),
+        code.as_deref(),
+        message.as_deref().unwrap_or_default(),
+    );
     ApiFailure {
-        kind: kind(
-            status,
-            error.kind.as_deref(),
-            code.as_deref(),
-            message.as_deref().unwrap_or_default(),
-        ),
         message,
-        code: code.or(error.kind),
         request_id: request_id.or(body.request_id),
+        ..ApiFailure::new(kind)
     }
+    .with_code(code.or(error.kind))
+}
+
+/// As [`read`], of a request that was sent these tools, in order.
+pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
+    name_tool(read(reply), tools)
 }
 
 /// The code says most, then the type, then the status.
@@ -74,10 +89,12 @@ fn kind(status: u16, error_type: Option<&str>, code: Option<&str>, message: &str
         Some("rate_limit_error") => FailureKind::RateLimited,
         Some("timeout_error") => FailureKind::Timeout,
         Some("overloaded_error") => FailureKind::Overloaded,
-        _ if matches!(status, 200 | 400) && message.starts_with("prompt is too long") => {
+        _ if matches!(status, 200 | 400 | 413 | 422 | 500) && says_too_long(message) => {
             FailureKind::ContextLength
         }
         Some("invalid_request_error") if status == 200 => FailureKind::InvalidRequest,
+        // It does not even say that it failed.
+        None if status < 300 && message.is_empty() => FailureKind::MalformedAnswer,
         // An error in the body of a success.
         _ if status < 300 => FailureKind::Unavailable,
         _ => kind_of_status(status),

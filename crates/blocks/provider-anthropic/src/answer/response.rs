@@ -1,4 +1,4 @@
-use neuron_provider_http::lenient;
+use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient, new_call_id, no_end_named};
 use neuron_types::{
     CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage, UsageIteration,
 };
@@ -86,34 +86,39 @@ struct IterationUsage {
 }
 
 impl Answer {
-    /// `None` if it is no message at all.
-    pub(crate) fn into_response(self) -> Option<CompletionResponse> {
+    /// The answer. It is absent if this is no message at all.
+    pub(crate) fn into_response(self) -> Result<CompletionResponse, NoAnswer> {
+        let usage: TokenUsage = self.usage.into();
         let mut content = Vec::new();
-        for block in self.content? {
+        for block in self.content.ok_or(NoAnswer::Absent)? {
             take_block(block, &mut content);
         }
-        let calls = content
-            .iter()
-            .any(|block| matches!(block, ContentBlock::ToolUse { .. }));
-        let stop_reason = match self.stop_reason.filter(|reason| !reason.is_empty()) {
-            Some(reason) => stop_reason(reason),
-            None if calls => StopReason::ToolUse,
-            None => StopReason::EndTurn,
+        let calls = content.iter().any(is_call);
+        let ended = match self.stop_reason.filter(|reason| !reason.is_empty()) {
+            Some(reason) => end_of(&reason, calls),
+            None => Err(no_end_named(
+                "the server lost the rest, or has another form",
+            )),
         };
+        let stop_reason = ended.map_err(|failure| ApiFailure {
+            usage: Some(Box::new(usage.clone())),
+            ..failure
+        })?;
         if stop_reason == StopReason::Refusal {
             content = refusal(content, self.stop_details);
         }
         content.extend(self.container.and_then(container::block));
         let mut noted = self.others;
         noted.retain(|name, value| NOTED.contains(&name.as_str()) && !value.is_null());
-        Some(CompletionResponse {
+        Ok(CompletionResponse {
+            left_out: Vec::new(),
             id: self.id,
             model: self.model,
             message: Message {
                 role: Role::Assistant,
                 content,
             },
-            usage: self.usage.into(),
+            usage,
             stop_reason,
             cost_usd: None,
             extra: (!noted.is_empty()).then_some(Value::Object(noted)),
@@ -123,17 +128,15 @@ impl Answer {
     }
 }
 
-fn stop_reason(reason: String) -> StopReason {
-    match reason.as_str() {
-        "end_turn" => StopReason::EndTurn,
-        "tool_use" => StopReason::ToolUse,
-        "max_tokens" => StopReason::MaxTokens,
-        "stop_sequence" => StopReason::StopSequence,
-        "pause_turn" => StopReason::PauseTurn,
-        "refusal" => StopReason::Refusal,
-        "model_context_window_exceeded" => StopReason::ContextWindowExceeded,
-        "compaction" => StopReason::Compaction,
-        _ => StopReason::named(reason),
+/// A call of whoever's tool.
+fn is_call(block: &ContentBlock) -> bool {
+    match block {
+        ContentBlock::ToolUse { .. } => true,
+        ContentBlock::Other(block) => {
+            let kind = block.get("type").and_then(Value::as_str);
+            kind.is_some_and(|kind| kind.ends_with("tool_use"))
+        }
+        _ => false,
     }
 }
 
@@ -169,11 +172,13 @@ fn take_block(block: Value, content: &mut Vec<ContentBlock>) {
         }
         Some("thinking") if is_whole(&fields, &["thinking", "signature"]) => {
             ContentBlock::Thinking {
+                field: None,
                 thinking: take_text(&mut fields, "thinking"),
                 signature: Some(take_text(&mut fields, "signature")),
             }
         }
         Some("thinking") if is_whole(&fields, &["thinking"]) => ContentBlock::Thinking {
+            field: None,
             thinking: take_text(&mut fields, "thinking"),
             signature: None,
         },
@@ -185,13 +190,15 @@ fn take_block(block: Value, content: &mut Vec<ContentBlock>) {
         Some("compaction") if is_whole(&fields, &["content"]) => ContentBlock::Compaction {
             content: take_text(&mut fields, "content"),
         },
-        Some("tool_use") if is_text(&fields, "id") && is_text(&fields, "name") => {
-            let id = take_text(&mut fields, "id");
+        Some("tool_use") if is_text(&fields, "name") => {
+            let id = Some(take_text(&mut fields, "id")).filter(|id| !id.is_empty());
+            let id = id.unwrap_or_else(new_call_id);
             let name = take_text(&mut fields, "name");
             let input = fields.remove("input").unwrap_or_else(|| json!({}));
             let more = !is_whole(&fields, &[]);
             fields.remove("type");
             ContentBlock::ToolUse {
+                own_id: None,
                 id,
                 name,
                 input,

@@ -1,9 +1,6 @@
-use std::{
-    collections::{BTreeMap, VecDeque},
-    mem,
-};
+use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{Assemble, Progress, StreamFault, WireEvent};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, new_call_id, read_json};
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -19,13 +16,15 @@ pub(crate) struct Assembler {
     /// Of the answer's headers, for an error that names none.
     request_id: Option<String>,
     message: Option<Map<String, Value>>,
-    blocks: BTreeMap<u64, Block>,
+    /// In the order in which they began, which is that of their indexes with servers that count.
+    blocks: Vec<Block>,
     stopped: bool,
 }
 
 /// A block that is still growing.
 #[derive(Debug, Default)]
 struct Block {
+    index: u64,
     fields: Map<String, Value>,
     text: String,
     thinking: String,
@@ -60,13 +59,13 @@ impl Assembler {
         Self {
             request_id,
             message: None,
-            blocks: BTreeMap::new(),
+            blocks: Vec::new(),
             stopped: false,
         }
     }
 
     fn start(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
-        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        let mut event: Map<String, Value> = read_json(data)?;
         if self.message.is_none()
             && let Some(Value::Object(message)) = event.remove("message")
         {
@@ -82,14 +81,36 @@ impl Assembler {
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
     ) -> serde_json::Result<()> {
-        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        let mut event: Map<String, Value> = read_json(data)?;
         let Some(Value::Object(fields)) = event.remove("content_block") else {
             return Ok(());
         };
-        if self.blocks.contains_key(&index) {
-            return Ok(());
+        self.begin(index, fields, seen);
+        Ok(())
+    }
+
+    /// Begins a block, and ends one that goes on under the same index.
+    fn begin(
+        &mut self,
+        index: u64,
+        mut fields: Map<String, Value>,
+        seen: &mut VecDeque<StreamEvent>,
+    ) {
+        let open = self.open_block(index);
+        if open.is_some_and(|block| block.is_repeated_by(&fields)) {
+            return;
+        }
+        self.end_block(index, seen);
+        let kind = fields.get("type").and_then(Value::as_str);
+        let has_id = fields
+            .get("id")
+            .and_then(Value::as_str)
+            .is_some_and(|id| !id.is_empty());
+        if kind == Some("tool_use") && !has_id {
+            fields.insert("id".to_owned(), Value::String(new_call_id()));
         }
         let block = Block {
+            index,
             fields,
             ..Block::default()
         };
@@ -105,8 +126,13 @@ impl Assembler {
             }
             _ => {}
         }
-        self.blocks.insert(index, block);
-        Ok(())
+        self.blocks.push(block);
+    }
+
+    /// The block under an index that has not ended.
+    fn open_block(&mut self, index: u64) -> Option<&mut Block> {
+        let mut blocks = self.blocks.iter_mut().rev();
+        blocks.find(|block| block.index == index && !block.ended)
     }
 
     fn grow(
@@ -116,7 +142,20 @@ impl Assembler {
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
     ) -> serde_json::Result<()> {
-        let Some(block) = self.blocks.get_mut(&index).filter(|block| !block.ended) else {
+        if self.open_block(index).is_none() {
+            // Servers leave the start of plain blocks out.
+            let kind = match delta.kind.as_deref() {
+                Some("text_delta") => "text",
+                Some("thinking_delta") => "thinking",
+                _ => return Ok(()),
+            };
+            let fields = Map::from_iter([
+                ("type".to_owned(), json!(kind)),
+                (kind.to_owned(), json!("")),
+            ]);
+            self.begin(index, fields, seen);
+        }
+        let Some(block) = self.open_block(index) else {
             return Ok(());
         };
         match delta.kind.as_deref() {
@@ -156,7 +195,7 @@ impl Assembler {
     }
 
     fn end_block(&mut self, index: u64, seen: &mut VecDeque<StreamEvent>) {
-        if let Some(block) = self.blocks.get_mut(&index).filter(|block| !block.ended) {
+        if let Some(block) = self.open_block(index) {
             let seeded = block.input.is_empty();
             block.end();
             let Some(id) = block.call_id() else { return };
@@ -176,7 +215,7 @@ impl Assembler {
 
     /// The counts are totals: the newest stand, and what is not said anew stays.
     fn change(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
-        let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+        let mut event: Map<String, Value> = read_json(data)?;
         let Some(message) = &mut self.message else {
             return Ok(());
         };
@@ -217,11 +256,8 @@ impl Assemble for Assembler {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
-        let Event { kind, index, delta } = match serde_json::from_slice(event.data) {
-            Ok(event) => event,
-            Err(error) => return ignore_unknown(event, error),
-        };
+    ) -> Result<Progress, NoAnswer> {
+        let Event { kind, index, delta } = Event::read(event.data)?;
         let kind = if kind.is_empty() { event.name } else { &kind };
         match kind {
             "message_start" => self.start(event.data, seen)?,
@@ -231,12 +267,17 @@ impl Assemble for Assembler {
             "message_delta" => self.change(event.data, seen)?,
             "message_stop" => {
                 self.stopped = true;
+                let open = self.blocks.iter().filter(|block| !block.ended);
+                let open: Vec<u64> = open.map(|block| block.index).collect();
+                for index in open {
+                    self.end_block(index, seen);
+                }
                 return Ok(Progress::Complete);
             }
             "error" => {
                 let request_id = self.request_id.take();
                 let failure = failure::of_event(event.data, request_id);
-                return Err(StreamFault::Failed(failure));
+                return Err(NoAnswer::Failed(failure));
             }
             // Pings, and what the API may add.
             _ => {}
@@ -244,22 +285,49 @@ impl Assemble for Assembler {
         Ok(Progress::More)
     }
 
-    fn finish(&mut self) -> Option<CompletionResponse> {
-        let mut message = self.message.take().filter(|_| self.stopped)?;
-        let blocks = mem::take(&mut self.blocks).into_values();
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
+        let message = self.message.take().filter(|_| self.stopped);
+        let mut message = message.ok_or(NoAnswer::Absent)?;
+        let blocks = mem::take(&mut self.blocks).into_iter();
         let content = blocks.map(|mut block| {
             block.end();
             Value::Object(block.fields)
         });
         message.insert("content".to_owned(), content.collect());
-        let answer: Answer = serde_json::from_value(Value::Object(message)).ok()?;
+        let answer: Answer = serde_json::from_value(Value::Object(message))?;
         answer.into_response()
+    }
+}
+
+impl Event {
+    /// Reads an event. What does not fit in one that servers made up is not read.
+    fn read(data: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(data).or_else(|_| {
+            let event: Value = read_json(data)?;
+            let delta = event.get("delta").map(Delta::deserialize);
+            Ok(Self {
+                kind: event
+                    .get("type")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned(),
+                index: event.get("index").and_then(Value::as_u64).unwrap_or(0),
+                delta: delta.and_then(Result::ok).unwrap_or_default(),
+            })
+        })
     }
 }
 
 impl Block {
     fn said(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str()
+    }
+
+    /// Whether its start comes once more. Two blocks of text that lie on one another are one.
+    fn is_repeated_by(&self, fields: &Map<String, Value>) -> bool {
+        let same = |name| self.fields.get(name) == fields.get(name);
+        let is_call = fields.contains_key("name");
+        same("type") && same("name") && same("id") && (!is_call || fields.contains_key("id"))
     }
 
     fn set(&mut self, name: &str, value: Value) {
@@ -305,19 +373,8 @@ impl Block {
     }
 }
 
-/// What the API may add need not have the fields of what is known.
-fn ignore_unknown(event: WireEvent<'_>, error: serde_json::Error) -> Result<Progress, StreamFault> {
-    let fields: Map<String, Value> = serde_json::from_slice(event.data)?;
-    let kind = fields.get("type").and_then(Value::as_str);
-    let known = ["message_", "content_block_", "error"];
-    match kind {
-        Some(kind) if !known.iter().any(|known| kind.starts_with(known)) => Ok(Progress::More),
-        _ => Err(error.into()),
-    }
-}
-
 fn whole_delta(data: &[u8]) -> serde_json::Result<Map<String, Value>> {
-    let mut event: Map<String, Value> = serde_json::from_slice(data)?;
+    let mut event: Map<String, Value> = read_json(data)?;
     Ok(match event.remove("delta") {
         Some(Value::Object(delta)) => delta,
         _ => Map::new(),
@@ -345,7 +402,7 @@ mod tests {
         if decoder.finish() {
             assembler.take(decoder.event(), &mut seen).unwrap();
         }
-        (seen.into(), assembler.finish())
+        (seen.into(), assembler.finish().ok())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use neuron_provider_http::{HttpClient, Reply, Streamed};
+use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamEvent,
     StreamHandle,
@@ -36,8 +36,8 @@ impl Anthropic {
             return gather(self.stream(request, body).await?).await;
         }
         let betas = beta::header(&self.settings, request, &body)?;
-        let reply = self.http.post(&body, betas.as_slice()).await?;
-        self.read(&reply)
+        let wire = Messages { body: &body };
+        self.http.complete(&wire, &body, betas.as_slice()).await
     }
 
     async fn stream(
@@ -47,21 +47,44 @@ impl Anthropic {
     ) -> Result<StreamHandle, ProviderError> {
         body.stream = true;
         let betas = beta::header(&self.settings, request, &body)?;
-        match self.http.post_sse(&body, betas.as_slice()).await? {
-            Streamed::Events(events) => {
-                let request_id = events.headers().get("request-id");
-                let request_id = request_id.and_then(|id| id.to_str().ok());
-                let assembler = Assembler::new(request_id.map(str::to_owned));
-                Ok(events.into_answer(assembler))
-            }
-            Streamed::Reply(reply) => self.read(&reply).map(StreamHandle::from),
-        }
+        let wire = Messages { body: &body };
+        self.http.stream(&wire, &body, betas.as_slice()).await
+    }
+}
+
+/// One request of the Messages API.
+struct Messages<'a> {
+    body: &'a Body<'a>,
+}
+
+impl Wire for Messages<'_> {
+    type Decoder = SseDecoder;
+    type Assembler = Assembler;
+
+    const STREAMS: &'static str = "text/event-stream";
+    const REQUEST_ID: &'static str = "request-id";
+
+    fn assembler(&self, request_id: Option<String>) -> Assembler {
+        Assembler::new(request_id)
     }
 
-    fn read(&self, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
-        self.http
-            .answer(reply, failure::read, Answer::into_response)
+    fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+        whole(body)
     }
+
+    fn left_out(&self) -> &[String] {
+        self.body.left_out()
+    }
+
+    fn failure(&self, reply: &Reply) -> ApiFailure {
+        failure::of_tools(reply, self.body.tool_names())
+    }
+}
+
+/// Reads an answer that came whole.
+pub(crate) fn whole(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+    let answer: Answer = read_json(body)?;
+    answer.into_response()
 }
 
 impl Provider for Anthropic {

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use neuron_types::{ContentItem, DocumentSource, ImageSource};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -33,7 +35,7 @@ pub(crate) enum Block<'a> {
         data: &'a str,
     },
     ToolUse {
-        id: &'a str,
+        id: Cow<'a, str>,
         name: &'a str,
         input: Input<'a>,
         #[serde(flatten)]
@@ -42,7 +44,7 @@ pub(crate) enum Block<'a> {
         cache_control: Option<Marker>,
     },
     ToolResult {
-        tool_use_id: &'a str,
+        tool_use_id: Cow<'a, str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         content: Vec<ResultItem<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use chrono::Utc;
-use neuron_provider_http::{BodyWriter, closed_schema, extra_fields, kept, native_tools};
+use neuron_provider_http::{BodyWriter, Tools, closed_schema, extra_fields, kept, native_tools};
 use neuron_types::{CompletionRequest, ProviderError, ResponseFormat, ThinkingConfig, ToolChoice};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ const COUNTED: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
     system: Vec<SystemPart<'a>>,
-    tools: Vec<Tool<'a>>,
+    tools: Tools<Tool<'a>>,
     container: Option<Cow<'a, Value>>,
     messages: Vec<WireMessage<'a>>,
     /// The answer is to come as a stream.
@@ -120,13 +120,13 @@ impl<'a> Body<'a> {
             thinking: reasoning.thinking,
         };
         asked.check(purpose)?;
+        let tools = tool::tools(request, native_tools)?;
         let mut body = Self {
             system: system::system(request),
             container: match purpose {
                 Purpose::Count => None,
                 _ => container::next(&request.messages, extra, Utc::now()),
             },
-            tools: tool::tools(request, native_tools)?,
             messages,
             stream: false,
             request,
@@ -134,7 +134,8 @@ impl<'a> Body<'a> {
             max_tokens,
             reasoning,
             format: format(request)?,
-            tool_choice: tool_choice(request, native_tools),
+            tool_choice: tool_choice(request, tools.sent.is_empty()),
+            tools,
             context_management: match purpose {
                 Purpose::Compaction { .. } => None,
                 Purpose::Answer | Purpose::Count => context::management(request),
@@ -153,7 +154,7 @@ impl<'a> Body<'a> {
                 messages,
                 ..
             } = &mut body;
-            cache::place(system, tools, messages, settings.cache_ttl);
+            cache::place(system, &mut tools.sent, messages, settings.cache_ttl);
         }
         Ok(body)
     }
@@ -161,6 +162,16 @@ impl<'a> Body<'a> {
     /// How many tokens the answer may have.
     pub(crate) fn max_tokens(&self) -> u64 {
         self.max_tokens
+    }
+
+    /// The names of the tools, in the order in which they are sent.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.sent.iter().map(Tool::name)
+    }
+
+    /// What is left out, each a sentence.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.tools.left_out
     }
 
     pub(crate) fn extra_has(&self, name: &str) -> bool {
@@ -193,8 +204,8 @@ impl Serialize for Body<'_> {
         if !self.system.is_empty() {
             body.field("system", &self.system)?;
         }
-        if !self.tools.is_empty() {
-            body.field("tools", &self.tools)?;
+        if !self.tools.sent.is_empty() {
+            body.field("tools", &self.tools.sent)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
         body.optional("container", self.container.as_ref())?;
@@ -242,9 +253,8 @@ fn max_tokens(
 }
 
 /// Without tools there is nothing to choose, and the API refuses to be told so.
-fn tool_choice<'a>(request: &'a CompletionRequest, native: &[Value]) -> Option<Choice<'a>> {
+fn tool_choice(request: &CompletionRequest, no_tools: bool) -> Option<Choice<'_>> {
     let one_at_a_time = request.parallel_tool_calls == Some(false);
-    let no_tools = request.tools.is_empty() && native.is_empty();
     let kind = match request.tool_choice.as_ref() {
         None | Some(ToolChoice::Auto | ToolChoice::None) if no_tools => None,
         None => one_at_a_time.then_some(ChoiceKind::Auto),

@@ -114,11 +114,6 @@ impl Asked<'_> {
                     "two tools are called {name:?}: rename one of them"
                 )));
             }
-            if tool.input_schema.get("type").and_then(Value::as_str) != Some("object") {
-                return Err(invalid(format!(
-                    "the input schema of the tool {name:?} is not one of objects: give it \"type\": \"object\""
-                )));
-            }
         }
         Ok(())
     }

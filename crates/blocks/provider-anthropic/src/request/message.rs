@@ -1,3 +1,4 @@
+use neuron_provider_http::{CallIdRule, CallIds};
 use neuron_types::{ContentBlock, Message, Role};
 use serde::Serialize;
 use serde_json::Value;
@@ -29,13 +30,14 @@ impl WireMessage<'_> {
 pub(crate) fn messages(conversation: &[Message]) -> Vec<WireMessage<'_>> {
     let mut messages: Vec<WireMessage<'_>> = Vec::with_capacity(conversation.len());
     let mut altered = false;
+    let mut ids = CallIds::new(CallIdRule::Plain);
     for message in conversation {
         let role = match message.role {
             Role::User => "user",
             Role::Assistant => "assistant",
             Role::System => "system",
         };
-        let content = blocks(&message.content, &mut altered);
+        let content = blocks(&message.content, &mut ids, &mut altered);
         if content.is_empty() {
             continue;
         }
@@ -63,7 +65,11 @@ fn append<'a>(messages: &mut Vec<WireMessage<'a>>, role: &'static str, content: 
     }
 }
 
-fn blocks<'a>(content: &'a [ContentBlock], altered: &mut bool) -> Vec<Block<'a>> {
+fn blocks<'a>(
+    content: &'a [ContentBlock],
+    ids: &mut CallIds<'a>,
+    altered: &mut bool,
+) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(content.len());
     let mut rest = None;
     for block in content {
@@ -73,7 +79,7 @@ fn blocks<'a>(content: &'a [ContentBlock], altered: &mut bool) -> Vec<Block<'a>>
             ContentBlock::Other(value) if is_rest_of_text(value) => rest = Some(value),
             ContentBlock::Text(text) => blocks.extend(text_block(text, rest_of_text)),
             other => {
-                let block = plain_block(other);
+                let block = plain_block(other, ids);
                 blocks.extend(block.filter(|block| !(*altered && block.is_thinking())));
                 *altered |= is_altered(other);
             }
@@ -101,12 +107,13 @@ fn text_block<'a>(text: &'a str, rest: Option<&'a Value>) -> Option<Block<'a>> {
     })
 }
 
-fn plain_block(block: &ContentBlock) -> Option<Block<'_>> {
+fn plain_block<'a>(block: &'a ContentBlock, ids: &mut CallIds<'a>) -> Option<Block<'a>> {
     let block = match block {
         ContentBlock::Text(text) => return text_block(text, None),
         ContentBlock::Thinking {
             thinking,
             signature,
+            ..
         } => Block::Thinking {
             thinking,
             signature: signature.as_deref()?,
@@ -114,11 +121,12 @@ fn plain_block(block: &ContentBlock) -> Option<Block<'_>> {
         ContentBlock::RedactedThinking { data } => Block::RedactedThinking { data },
         ContentBlock::ToolUse {
             id,
+            own_id,
             name,
             input,
             extra,
         } => Block::ToolUse {
-            id,
+            id: ids.call(id, own_id.as_deref()),
             name,
             input: Input(input),
             rest: extra.as_ref().map_or(Rest::NONE, |extra| {
@@ -127,7 +135,7 @@ fn plain_block(block: &ContentBlock) -> Option<Block<'_>> {
             cache_control: None,
         },
         ContentBlock::ToolResult(result) => Block::ToolResult {
-            tool_use_id: &result.tool_use_id,
+            tool_use_id: ids.answered(&result.tool_use_id),
             content: result.content.iter().filter_map(ResultItem::new).collect(),
             is_error: result.is_error,
             cache_control: None,

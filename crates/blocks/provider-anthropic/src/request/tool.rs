@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{closed_schema, tool_fields};
+use neuron_provider_http::{Tools, closed_schema, name_of_native, object_schema, tool_fields};
 use neuron_types::{CompletionRequest, ProviderError, ToolDefinition};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -39,28 +39,34 @@ pub(crate) struct Definition<'a> {
     cache_control: Option<Marker>,
 }
 
-/// The API's own tools, then those of the request: a marker on the last of these covers them all.
+/// The API's own tools, then those of the request: a marker on the last of these covers them all. What is no schema of an
+/// object is left out.
 pub(crate) fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
-) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let own = request.tools.iter().map(definition);
-    native
-        .iter()
-        .map(|tool| Ok(Tool::Native(tool)))
-        .chain(own)
-        .collect()
+) -> Result<Tools<Tool<'a>>, ProviderError> {
+    let mut tools = Tools::default();
+    tools.sent.extend(native.iter().map(Tool::Native));
+    for tool in &request.tools {
+        match object_schema(&tool.input_schema) {
+            Some(schema) => tools.sent.push(definition(tool, schema)?),
+            None => tools.leave_out(&tool.name),
+        }
+    }
+    Ok(tools)
 }
 
-fn definition(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
-    let schema = &tool.input_schema;
+fn definition<'a>(
+    tool: &'a ToolDefinition,
+    schema: Cow<'a, Value>,
+) -> Result<Tool<'a>, ProviderError> {
     Ok(Tool::Own(Definition {
         name: &tool.name,
         description: &tool.description,
         // What the model is held to may have no open objects.
         input_schema: match tool.strict {
-            Some(true) => closed_schema(schema),
-            _ => Cow::Borrowed(schema),
+            Some(true) => Cow::Owned(closed_schema(&schema).into_owned()),
+            _ => schema,
         },
         strict: tool.strict,
         extra: tool_fields(tool, PLACED)?,
@@ -69,6 +75,13 @@ fn definition(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
 }
 
 impl Tool<'_> {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Own(tool) => tool.name,
+            Self::Native(tool) => name_of_native(tool),
+        }
+    }
+
     /// The marker that the tool came with.
     pub(crate) fn marker(&self) -> Option<Marker> {
         match self {

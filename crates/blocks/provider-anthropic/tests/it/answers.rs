@@ -29,7 +29,6 @@ async fn an_answer_with_thinking_text_and_a_call() {
 async fn every_stop_reason_has_its_meaning() {
     for (said, meant) in [
         (json!("end_turn"), StopReason::EndTurn),
-        (json!("tool_use"), StopReason::ToolUse),
         (json!("max_tokens"), StopReason::MaxTokens),
         (json!("stop_sequence"), StopReason::StopSequence),
         (json!("pause_turn"), StopReason::PauseTurn),
@@ -39,21 +38,37 @@ async fn every_stop_reason_has_its_meaning() {
             StopReason::ContextWindowExceeded,
         ),
         (json!("compaction"), StopReason::Compaction),
-        (
-            json!("from_the_future"),
-            StopReason::Other("from_the_future".into()),
-        ),
-        (json!(""), StopReason::EndTurn),
-        (Value::Null, StopReason::EndTurn),
     ] {
         let answer = json!({"content": [{"type": "text", "text": "x"}], "stop_reason": said});
         assert_eq!(complete(answer).await.unwrap().stop_reason, meant);
     }
-    let call = json!({"content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]});
-    assert_eq!(
-        complete(call).await.unwrap().stop_reason,
-        StopReason::ToolUse
-    );
+    for said in ["tool_use", "end_turn"] {
+        let call = json!({"content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}], "stop_reason": said});
+        let response = complete(call).await.unwrap();
+        assert_eq!(response.stop_reason, StopReason::ToolUse);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_for_no_good_reason_is_a_failure_that_names_it() {
+    for (said, kind, named) in [
+        (
+            json!("from_the_future"),
+            FailureKind::MalformedAnswer,
+            "from_the_future",
+        ),
+        (json!("tool_use"), FailureKind::MalformedAnswer, "no call"),
+        (json!(""), FailureKind::MalformedAnswer, "why it ended"),
+        (Value::Null, FailureKind::MalformedAnswer, "why it ended"),
+        (json!("error"), FailureKind::Unavailable, "error"),
+    ] {
+        let answer = json!({"content": [{"type": "text", "text": "half"}], "stop_reason": said,
+            "usage": {"input_tokens": 7}});
+        let error = complete(answer).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{said}");
+        assert!(error.to_string().contains(named), "{error}");
+        assert_eq!(error.usage().map(|usage| usage.input_tokens), Some(7));
+    }
 }
 
 #[tokio::test]
@@ -88,6 +103,7 @@ async fn a_call_keeps_its_further_fields() {
     assert_eq!(
         response.message.content,
         [ContentBlock::ToolUse {
+            own_id: None,
             id: "t".into(),
             name: "n".into(),
             input: json!({"a": 1}),
@@ -154,8 +170,8 @@ async fn input_is_the_whole_prompt_in_every_sampling() {
 }
 
 #[tokio::test]
-async fn a_success_that_is_not_json_is_a_retryable_network_failure() {
-    for body in ["", "<html>", "{\"content\":[", "[]"] {
+async fn a_success_that_is_not_json_is_a_malformed_answer() {
+    for body in ["", "{\"content\":[", "[]"] {
         let api = FakeApi::answering(ResponseTemplate::new(200).set_body_string(body)).await;
         let error = api
             .client()
@@ -164,16 +180,15 @@ async fn a_success_that_is_not_json_is_a_retryable_network_failure() {
             .complete(&hello())
             .await
             .unwrap_err();
-        assert_eq!(error.kind(), FailureKind::Network, "{body}");
-        assert!(error.is_retryable());
+        assert_eq!(error.kind(), FailureKind::MalformedAnswer, "{body}");
         assert!(std::error::Error::source(&error).is_some());
     }
 }
 
 #[tokio::test]
-async fn a_success_without_a_message_is_a_retryable_failure_of_the_server() {
+async fn a_success_without_a_message_is_a_failure() {
     let error = complete(json!({})).await.unwrap_err();
-    assert_eq!(error.kind(), FailureKind::Unavailable);
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
 
     let error = complete(json!({"type": "error", "request_id": "req_1",
         "error": {"type": "overloaded_error", "message": "Overloaded"}}))

@@ -29,7 +29,13 @@ impl FakeApi {
         Self { server }
     }
 
-    pub(crate) async fn with_body(body: Value) -> Self {
+    /// Answers with this message, which ends its turn unless it says otherwise.
+    pub(crate) async fn with_body(mut body: Value) -> Self {
+        if let Some(fields) = body.as_object_mut().filter(|it| it.contains_key("content")) {
+            fields
+                .entry("stop_reason")
+                .or_insert_with(|| json!("end_turn"));
+        }
         Self::answering(ResponseTemplate::new(200).set_body_json(body)).await
     }
 

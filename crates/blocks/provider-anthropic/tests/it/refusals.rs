@@ -137,12 +137,6 @@ async fn what_no_model_takes_is_refused() {
         ]),
         hello().with_head(|head| head.tools = vec![tool("a"), tool("b"), tool("a")]),
         hello().with_head(|head| head.tools = vec![tool("mcp.files")]),
-        hello().with_head(|head| {
-            head.tools = vec![ToolDefinition {
-                input_schema: json!({}),
-                ..weather()
-            }];
-        }),
         of(
             "claude-sonnet-4-5",
             thinking(ThinkingConfig::Enabled { budget_tokens: 10 }),

@@ -66,6 +66,7 @@ async fn unsigned_thinking_and_blank_text_do_not_go_back() {
     assert_eq!(
         answer.content[0],
         ContentBlock::Thinking {
+            field: None,
             thinking: "unsigned".into(),
             signature: None,
         }

@@ -177,6 +177,7 @@ async fn images_and_documents() {
 #[tokio::test]
 async fn thinking_is_replayed_in_place_and_unsigned_thinking_is_left_out() {
     let signed = |thinking: &str, signature: &str| ContentBlock::Thinking {
+        field: None,
         thinking: thinking.into(),
         signature: Some(signature.into()),
     };
@@ -192,6 +193,7 @@ async fn thinking_is_replayed_in_place_and_unsigned_thinking_is_left_out() {
                 },
                 signed("which city", "EqQC"),
                 ContentBlock::Thinking {
+                    field: None,
                     thinking: "another provider's".into(),
                     signature: None,
                 },

@@ -64,7 +64,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_answer_goes_back_as_it_came(blocks in collection::vec(any_block(), 1..6)) {
+    fn any_answer_goes_back_as_it_came(mut blocks in collection::vec(any_block(), 1..6)) {
+        for (position, block) in blocks.iter_mut().enumerate() {
+            // No server takes two calls of one id.
+            if block["id"] == "toolu_1" {
+                block["id"] = json!(format!("toolu_{position}"));
+            }
+        }
         let (_, sent) = Runtime::new().unwrap().block_on(replayed(json!(blocks)));
         let sent: Vec<_> = sent.as_array().unwrap().iter().map(without_nulls).collect();
         let came: Vec<_> = blocks.iter().map(without_nulls).collect();

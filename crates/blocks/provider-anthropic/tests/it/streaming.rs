@@ -117,6 +117,7 @@ async fn a_call_is_told_from_its_start_to_its_end() {
         assert_eq!(
             block,
             ContentBlock::ToolUse {
+                own_id: None,
                 id,
                 name,
                 input,
@@ -160,12 +161,43 @@ async fn what_is_not_known_or_comes_twice_does_no_harm() {
                  \"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
     let unknown = "event: from_the_future\ndata: {\"type\":\"from_the_future\",\"index\":\"a\"}\n\n\
                    data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"from_the_future\",\"data\":5}}\n\n\
-                   data: {\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}\n\n\
+                   data: {\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"x\"}}\n\n\
                    data: {\"type\":\"content_block_stop\",\"index\":7}\n\n";
     let at = events.find("event: content_block_stop").unwrap();
     events.insert_str(at, &format!("{start}{unknown}"));
     let (_, answer) = streamed(&events).await;
     assert_eq!(answer, expected);
+}
+
+/// Compatible servers begin every block under one index, or do not say that it begins.
+#[tokio::test]
+async fn blocks_are_told_apart_whatever_their_indexes() {
+    let events = [
+        json!({"type": "message_start", "message": {"content": []}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Both."}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "x", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"n\":1}"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "b", "name": "x", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"n\":2}"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        json!({"type": "message_stop"}),
+    ];
+    let events: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    let (seen, answer) = streamed(&events).await;
+    assert_eq!(
+        answer.message.content,
+        [
+            ContentBlock::Text("Both.".into()),
+            ContentBlock::tool_use("a", "x", json!({"n": 1})),
+            ContentBlock::tool_use("b", "x", json!({"n": 2})),
+        ]
+    );
+    let ends = seen.iter();
+    let ends = ends.filter(|event| matches!(event, StreamEvent::ToolUseEnd { .. }));
+    assert_eq!(ends.count(), 2);
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ fn of(model: &str, request: CompletionRequest) -> CompletionRequest {
 
 fn signed(signature: &str) -> ContentBlock {
     ContentBlock::Thinking {
+        field: None,
         thinking: String::new(),
         signature: Some(signature.into()),
     }

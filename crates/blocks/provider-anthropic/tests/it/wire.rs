@@ -224,7 +224,7 @@ pub(crate) fn odd_answers() -> Vec<(&'static str, Value)> {
     vec![
         (
             "bare",
-            json!({"content": [{"type": "text", "text": "Hi."}]}),
+            json!({"content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}),
         ),
         (
             "no_usage",
@@ -239,10 +239,6 @@ pub(crate) fn odd_answers() -> Vec<(&'static str, Value)> {
                 message(json!([text("Hi.")]), "end_turn"),
                 json!({"usage": {}}),
             ),
-        ),
-        (
-            "unknown_reason",
-            message(json!([text("Hi.")]), "from_the_future"),
         ),
         (
             "unknown_block",

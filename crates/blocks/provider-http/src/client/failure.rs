@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use neuron_types::{FailureKind, ProviderError};
+use neuron_types::{FailureKind, ProviderError, TokenUsage};
 use serde::de::DeserializeOwned;
 
 use crate::{HttpClient, Reply, retry_advice};
@@ -22,6 +22,10 @@ pub struct ApiFailure {
     pub code: Option<String>,
     /// The provider's id of the request.
     pub request_id: Option<String>,
+    /// What the provider says that the call used all the same.
+    pub usage: Option<Box<TokenUsage>>,
+    /// What to do, where more is known than the kind tells.
+    pub hint: Option<String>,
 }
 
 impl ApiFailure {
@@ -33,8 +37,41 @@ impl ApiFailure {
             message: None,
             code: None,
             request_id: None,
+            usage: None,
+            hint: None,
         }
     }
+
+    /// Sets the code.
+    #[must_use]
+    pub fn with_code(mut self, code: Option<String>) -> Self {
+        self.code = code;
+        self
+    }
+}
+
+/// Names the tool that a refusal means by its place, in the words of the APIs: `tools.0.input_schema`, `tools[0].function`.
+/// `tools` are those that were sent, in order.
+#[must_use]
+pub fn name_tool<'a>(
+    mut failure: ApiFailure,
+    mut tools: impl Iterator<Item = &'a str>,
+) -> ApiFailure {
+    let message = failure.message.as_deref().unwrap_or_default();
+    let place = ["tools.", "tools["].into_iter().find_map(|before| {
+        let (_, after) = message.split_once(before)?;
+        let end = after.find(|c: char| !c.is_ascii_digit());
+        after.get(..end.unwrap_or(after.len()))?.parse().ok()
+    });
+    if failure.kind == FailureKind::InvalidRequest
+        && let Some(place) = place
+        && let Some(tool) = tools.nth(place)
+    {
+        failure.hint = Some(format!(
+            "it is about the tool {tool:?}: change it, or leave it out"
+        ));
+    }
+    failure
 }
 
 /// The kind that a status stands for, where type and code do not say more.
@@ -96,6 +133,8 @@ impl HttpClient {
             message,
             code,
             request_id,
+            usage,
+            hint,
         } = failure;
         // Blanked before anything is cut: half a key is still too much of it.
         let quote = match &message {
@@ -108,7 +147,7 @@ impl HttpClient {
         let advice = retry_advice(reply.headers(), &quote, SystemTime::now());
         let text = match redirect(reply) {
             Some(text) => format!("{} {text}", self.origin()),
-            None => sentence(self.provider(), kind, &quote),
+            None => sentence(self.provider(), kind, &quote, hint.as_deref()),
         };
 
         let mut error = ProviderError::new(kind, text).with_status(reply.status());
@@ -117,6 +156,9 @@ impl HttpClient {
         }
         if let Some(id) = request_id {
             error = error.with_request_id(self.redact(&id));
+        }
+        if let Some(usage) = usage {
+            error = error.with_usage(*usage);
         }
         if let Some(after) = advice.after {
             error = error.with_retry_after(after);
@@ -145,7 +187,7 @@ fn redirect(reply: &Reply) -> Option<String> {
     ))
 }
 
-fn sentence(provider: &str, kind: FailureKind, quote: &str) -> String {
+fn sentence(provider: &str, kind: FailureKind, quote: &str, hint: Option<&str>) -> String {
     let (what, then) = match kind {
         FailureKind::Authentication => ("refused the key", "check the API key"),
         FailureKind::Permission => ("does not allow this", "check what the API key may use"),
@@ -167,8 +209,13 @@ fn sentence(provider: &str, kind: FailureKind, quote: &str) -> String {
         FailureKind::Overloaded => ("is overloaded", "try again later"),
         FailureKind::Timeout => ("did not finish in time", "try again"),
         FailureKind::ModelLoading => ("is still loading the model", "try again soon"),
+        FailureKind::MalformedAnswer => (
+            "gave no answer that can be used",
+            "check which form the server answers in",
+        ),
         _ => ("failed", "try again later"),
     };
+    let then = hint.unwrap_or(then);
     if quote.is_empty() {
         format!("{provider} {what}: {then}")
     } else {

@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
+use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply, read_json};
 
 /// How long a whole attempt may take unless the builder says otherwise: ten minutes.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -73,7 +73,7 @@ impl HttpClient {
         let mut request = self.request(body, headers)?;
         *request.timeout_mut() = Some(self.timeout);
         let response = self.send(request).await?;
-        self.read(response).await
+        self.read(response, &[]).await
     }
 
     /// Gets what is at the address and reads the answer, whatever its status.
@@ -86,7 +86,7 @@ impl HttpClient {
         *request.headers_mut() = self.headers.clone();
         *request.timeout_mut() = Some(self.timeout);
         let response = self.send(request).await?;
-        self.read(response).await
+        self.read(response, &[]).await
     }
 
     pub(crate) fn request<B: Serialize + ?Sized>(
@@ -119,28 +119,34 @@ impl HttpClient {
     ///
     /// # Errors
     ///
-    /// A retryable network failure with the parser's cause, where the body is not the JSON that `T` needs:
-    /// something on the way cut or replaced it.
+    /// A [malformed answer](FailureKind::MalformedAnswer) with the parser's cause, where the body is not the JSON that `T`
+    /// needs.
     pub fn decode<T: DeserializeOwned>(&self, reply: &Reply) -> Result<T, ProviderError> {
-        serde_json::from_slice(reply.body()).map_err(|error| {
-            ProviderError::new(
-                FailureKind::Network,
-                format!(
-                    "{} sent an answer that is not the JSON that {} sends: check that no proxy changes it",
-                    self.origin(),
-                    self.provider(),
-                ),
-            )
-            .with_status(reply.status())
-            .with_source(error)
-        })
+        read_json(reply.body()).map_err(|error| self.malformed(reply.status(), error))
     }
 
-    pub(crate) async fn read(&self, mut response: Response) -> Result<Reply, ProviderError> {
+    /// The error of an answer, or a piece of one, that is not the JSON that the provider sends.
+    pub(crate) fn malformed(&self, status: u16, source: serde_json::Error) -> ProviderError {
+        let message = format!(
+            "{} sent what is not the JSON that {} sends: check that no proxy changes it",
+            self.origin(),
+            self.provider(),
+        );
+        ProviderError::new(FailureKind::MalformedAnswer, message)
+            .with_status(status)
+            .with_source(source)
+    }
+
+    /// Reads the rest of an answer of which `first` came.
+    pub(crate) async fn read(
+        &self,
+        mut response: Response,
+        first: &[u8],
+    ) -> Result<Reply, ProviderError> {
         let status = response.status().as_u16();
         let headers = std::mem::take(response.headers_mut());
         let success = (200..300).contains(&status);
-        let mut body = Vec::new();
+        let mut body = first.to_vec();
         let limit = if success {
             MAX_SUCCESS_BODY
         } else {

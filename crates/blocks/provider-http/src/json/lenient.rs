@@ -30,3 +30,24 @@ where
     let value = Value::deserialize(deserializer)?;
     Ok(T::deserialize(value).unwrap_or_default())
 }
+
+/// Reads a list of which each element counts by itself: those that do not fit are left out, and what is no list is an
+/// empty one.
+///
+/// For `#[serde(default, deserialize_with = "lenient_list")]`.
+///
+/// # Errors
+///
+/// Only where the input is not JSON.
+pub fn lenient_list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let elements = match Value::deserialize(deserializer)? {
+        Value::Array(elements) => elements,
+        _ => Vec::new(),
+    };
+    let read = |element| T::deserialize(element).ok();
+    Ok(elements.into_iter().filter_map(read).collect())
+}

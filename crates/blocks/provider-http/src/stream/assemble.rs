@@ -21,11 +21,32 @@ pub trait Assemble: Send + 'static {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault>;
+    ) -> Result<Progress, NoAnswer>;
 
-    /// Returns the whole answer, once; `None` where it is not complete. Called at [`Progress::Complete`], and
-    /// at the end of the body.
-    fn finish(&mut self) -> Option<CompletionResponse>;
+    /// Takes one event of a server in the wild: as [`take`](Self::take), but for those that carry nothing. Servers keep
+    /// a connection alive with empty events, and with texts that are no JSON.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    fn feed(
+        &mut self,
+        event: WireEvent<'_>,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<Progress, NoAnswer> {
+        let is_json = matches!(event.data.trim_ascii_start().first(), Some(b'{' | b'['));
+        match is_json && event.name != "ping" {
+            true => self.take(event, seen),
+            false => Ok(Progress::More),
+        }
+    }
+
+    /// Returns the whole answer, once. Called at [`Progress::Complete`], and at the end of the body.
+    ///
+    /// # Errors
+    ///
+    /// [`NoAnswer::Absent`] where the end is missing, or else what is wrong with the answer.
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer>;
 }
 
 /// How far an answer is.
@@ -40,32 +61,42 @@ pub enum Progress {
     Complete,
 }
 
-/// Why an event ends a stream.
+/// Why there is no answer.
 #[derive(Debug)]
-pub enum StreamFault {
-    /// It is not the JSON that the wire says.
+pub enum NoAnswer {
+    /// What came is not the JSON that the wire says.
     Malformed(serde_json::Error),
-    /// It says that the answer failed.
+    /// What came holds no answer, or not all of it.
+    Absent,
+    /// The answer failed, or ended for no good reason.
     Failed(ApiFailure),
 }
 
-impl From<serde_json::Error> for StreamFault {
+impl From<serde_json::Error> for NoAnswer {
     fn from(error: serde_json::Error) -> Self {
         Self::Malformed(error)
     }
 }
 
+impl From<ApiFailure> for NoAnswer {
+    fn from(failure: ApiFailure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 impl<D: EventDecoder + Send + 'static> EventStream<D> {
-    /// Turns the events into those of an answer. The last one is
+    /// Turns the events into those of an answer to a request of which this was left out. The last one is
     /// [`MessageComplete`](StreamEvent::MessageComplete) or [`Error`](StreamEvent::Error), whatever happens.
     ///
     /// An answer whose body ends, falls silent or breaks off before the wire's end marker is an error, unless
     /// [`Assemble::finish`] has the answer all the same.
-    pub fn into_answer<A: Assemble>(self, assembler: A) -> StreamHandle {
+    pub fn into_answer<A: Assemble>(self, assembler: A, left_out: Vec<String>) -> StreamHandle {
         let answer = Answer {
             source: Some((self, assembler)),
             seen: VecDeque::new(),
             progress: Progress::More,
+            has_begun: false,
+            left_out,
         };
         StreamHandle {
             receiver: Box::pin(stream::unfold(answer, |mut answer| async move {
@@ -85,6 +116,9 @@ struct Answer<D, A> {
     source: Option<(EventStream<D>, A)>,
     seen: VecDeque<StreamEvent>,
     progress: Progress,
+    /// Something of an answer came.
+    has_begun: bool,
+    left_out: Vec<String>,
 }
 
 impl<D: EventDecoder, A: Assemble> Answer<D, A> {
@@ -96,23 +130,27 @@ impl<D: EventDecoder, A: Assemble> Answer<D, A> {
             Progress::More | Progress::Complete => events.advance().await,
         };
         let incomplete = match advanced {
-            Ok(true) => match assembler.take(events.event(), &mut self.seen) {
-                Ok(Progress::Complete) => events.truncated(),
+            Ok(true) => match assembler.feed(events.event(), &mut self.seen) {
+                Ok(Progress::Complete) => events.ended_early(),
                 Ok(progress) => {
                     self.progress = progress;
+                    self.has_begun |= !self.seen.is_empty();
                     return Some(());
                 }
-                Err(StreamFault::Malformed(error)) => events.malformed(error),
-                Err(StreamFault::Failed(failure)) => {
-                    let error = events.failure(failure);
+                Err(fault) => {
+                    let error = events.error_of(fault);
                     self.end(Err(error));
                     return Some(());
                 }
             },
+            Ok(false) if self.has_begun && events.is_whole() => events.ended_early(),
             Ok(false) => events.truncated(),
             Err(error) => error,
         };
-        let end = assembler.finish().ok_or(incomplete);
+        let end = assembler.finish().map_err(|fault| match fault {
+            NoAnswer::Absent => incomplete,
+            fault => events.error_of(fault),
+        });
         self.end(end);
         Some(())
     }
@@ -120,7 +158,10 @@ impl<D: EventDecoder, A: Assemble> Answer<D, A> {
     fn end(&mut self, end: Result<CompletionResponse, ProviderError>) {
         self.source = None;
         self.seen.push_back(match end {
-            Ok(response) => StreamEvent::MessageComplete(Box::new(response)),
+            Ok(response) => StreamEvent::MessageComplete(Box::new(CompletionResponse {
+                left_out: std::mem::take(&mut self.left_out),
+                ..response
+            })),
             Err(error) => StreamEvent::Error(error),
         });
     }

@@ -3,69 +3,21 @@ use std::{fmt, time::Duration};
 use bytes::Bytes;
 use neuron_types::{FailureKind, ProviderError};
 use reqwest::{
-    Response,
-    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    Response, Version,
+    header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING},
 };
 use serde::Serialize;
 
 use crate::{
-    ApiFailure, EventDecoder, EventTooLarge, HttpClient, MAX_SUCCESS_BODY, NdjsonDecoder, Reply,
-    SseDecoder, WireEvent,
+    ApiFailure, EventDecoder, EventTooLarge, HttpClient, MAX_SUCCESS_BODY, NoAnswer, Reply,
+    WireEvent,
 };
 
 /// The [`ProviderError::code`] of an answer that ended before its wire's end marker.
 pub const STREAM_TRUNCATED: &str = "stream_truncated";
 
-/// What came of a request for a stream.
-#[derive(Debug)]
-pub enum Streamed<D> {
-    /// The events, as they come.
-    Events(Box<EventStream<D>>),
-    /// A whole answer: an error, or a success of a server that does not stream.
-    Reply(Reply),
-}
-
 impl HttpClient {
-    /// Posts `body` as JSON and takes the answer as server-sent events.
-    ///
-    /// All of an answer is at most [`MAX_SUCCESS_BODY`]. Nothing bounds how long it may take; each silence is bounded by
-    /// [`HttpClientBuilder::idle_timeout`](crate::HttpClientBuilder::idle_timeout), also the one before the
-    /// answer starts. An answer with an error status or of the type `application/json` is read as a whole.
-    ///
-    /// # Errors
-    ///
-    /// A retryable timeout or network failure, where no answer came.
-    pub async fn post_sse<B: Serialize + ?Sized>(
-        &self,
-        body: &B,
-        headers: &[(HeaderName, HeaderValue)],
-    ) -> Result<Streamed<SseDecoder>, ProviderError> {
-        let response = self.open(body, headers, "text/event-stream").await?;
-        if !response.status().is_success() || is_json(response.headers()) {
-            return self.read(response).await.map(Streamed::Reply);
-        }
-        Ok(self.events(response, SseDecoder::default()))
-    }
-
-    /// Posts `body` as JSON and takes the answer as JSON values, one a line. Otherwise as
-    /// [`HttpClient::post_sse`]; a single JSON value is a stream of one line, whatever its type.
-    ///
-    /// # Errors
-    ///
-    /// As [`HttpClient::post_sse`].
-    pub async fn post_ndjson<B: Serialize + ?Sized>(
-        &self,
-        body: &B,
-        headers: &[(HeaderName, HeaderValue)],
-    ) -> Result<Streamed<NdjsonDecoder>, ProviderError> {
-        let response = self.open(body, headers, "application/x-ndjson").await?;
-        if !response.status().is_success() {
-            return self.read(response).await.map(Streamed::Reply);
-        }
-        Ok(self.events(response, NdjsonDecoder::default()))
-    }
-
-    async fn open<B: Serialize + ?Sized>(
+    pub(crate) async fn open<B: Serialize + ?Sized>(
         &self,
         body: &B,
         headers: &[(HeaderName, HeaderValue)],
@@ -81,18 +33,25 @@ impl HttpClient {
         }
     }
 
-    fn events<D>(&self, response: Response, decoder: D) -> Streamed<D> {
-        Streamed::Events(Box::new(EventStream {
+    /// The events of an answer of which `first` came.
+    pub(crate) fn events<D>(
+        &self,
+        response: Response,
+        decoder: D,
+        first: Bytes,
+    ) -> Box<EventStream<D>> {
+        Box::new(EventStream {
             http: self.clone(),
+            is_framed: is_framed(&response),
+            received: first.len(),
+            chunk: first,
             response,
             decoder,
-            chunk: Bytes::new(),
-            received: 0,
             over: false,
-        }))
+        })
     }
 
-    fn silence(&self) -> ProviderError {
+    pub(crate) fn silence(&self) -> ProviderError {
         ProviderError::new(
             FailureKind::Timeout,
             format!(
@@ -104,11 +63,12 @@ impl HttpClient {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|value| value.trim_start().starts_with("application/json"))
+/// Whether the end of a body is told apart from that of its connection.
+fn is_framed(response: &Response) -> bool {
+    let headers = response.headers();
+    response.version() >= Version::HTTP_2
+        || headers.contains_key(CONTENT_LENGTH)
+        || headers.contains_key(TRANSFER_ENCODING)
 }
 
 /// The events of an answer that is still coming. Dropping it closes the connection.
@@ -118,6 +78,7 @@ pub struct EventStream<D> {
     decoder: D,
     chunk: Bytes,
     received: usize,
+    is_framed: bool,
     over: bool,
 }
 
@@ -186,6 +147,32 @@ impl<D: EventDecoder> EventStream<D> {
             .with_code(STREAM_TRUNCATED)
     }
 
+    /// Whether the body has come to its end, as far as the protocol tells: where a connection is closed behind it, nobody
+    /// knows.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.over && self.is_framed
+    }
+
+    /// Makes the error of an answer that the server ended without the end that its wire has.
+    pub(crate) fn ended_early(&self) -> ProviderError {
+        let message = format!(
+            "{} ended its answer without the end that {} sends: the server has another form, or lost the rest",
+            self.http.origin(),
+            self.http.provider(),
+        );
+        ProviderError::new(FailureKind::MalformedAnswer, message)
+            .with_status(self.status())
+            .with_code(STREAM_TRUNCATED)
+    }
+
+    pub(crate) fn error_of(&self, fault: NoAnswer) -> ProviderError {
+        match fault {
+            NoAnswer::Malformed(error) => self.malformed(error),
+            NoAnswer::Absent => self.truncated(),
+            NoAnswer::Failed(failure) => self.failure(failure),
+        }
+    }
+
     /// Makes the error of an event that is not what the provider sends. The last event of a body that broke
     /// off is [truncated](Self::truncated).
     #[must_use]
@@ -193,14 +180,7 @@ impl<D: EventDecoder> EventStream<D> {
         if self.over {
             return self.truncated().with_source(source);
         }
-        let message = format!(
-            "{} sent an event that is not the JSON that {} sends: check that no proxy changes it",
-            self.http.origin(),
-            self.http.provider(),
-        );
-        ProviderError::new(FailureKind::Network, message)
-            .with_status(self.status())
-            .with_source(source)
+        self.http.malformed(self.status(), source)
     }
 
     /// Makes the error of an event that says that the answer failed, as [`HttpClient::failure`] does of a

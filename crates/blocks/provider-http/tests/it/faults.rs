@@ -130,7 +130,7 @@ async fn an_error_body_that_is_cut_does_not_hide_the_status() {
 }
 
 #[tokio::test]
-async fn a_success_that_is_not_json_is_a_retryable_network_failure_with_its_cause() {
+async fn a_success_that_is_not_json_is_a_malformed_answer_with_its_cause() {
     let url = serve(
         "HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n<html>hi</html>",
         Then::Close,
@@ -141,7 +141,6 @@ async fn a_success_that_is_not_json_is_a_retryable_network_failure_with_its_caus
     let reply = client.post(&json!({}), &[]).await.unwrap();
     let error = client.decode::<Value>(&reply).unwrap_err();
 
-    assert_eq!(error.kind(), FailureKind::Network);
-    assert!(error.is_retryable());
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
     assert!(std::error::Error::source(&error).is_some());
 }

@@ -3,11 +3,13 @@ use std::{collections::VecDeque, time::Duration};
 use futures::StreamExt as _;
 use neuron_patience::patience;
 use neuron_provider_http::{
-    ApiFailure, ApiKey, Assemble, EventStream, HttpClient, MAX_SUCCESS_BODY, Progress,
-    STREAM_TRUNCATED, SseDecoder, StreamFault, Streamed, WireEvent,
+    ApiFailure, ApiKey, Assemble, EventDecoder, HttpClient, MAX_SUCCESS_BODY, NdjsonDecoder,
+    NoAnswer, Progress, Reply, STREAM_TRUNCATED, SseDecoder, Wire, WireEvent, kind_of_status,
+    read_json,
 };
 use neuron_types::{
-    CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, TokenUsage,
+    CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, StreamHandle,
+    TokenUsage,
 };
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
@@ -17,7 +19,7 @@ use crate::raw_server::{Then, Watch, hold, read_request, serve};
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// A wire of texts: `"…"` is more of it, `{"enough":true}` is all of it, `[DONE]` ends it.
+/// A wire of texts: `{"more":"…"}` is more of it, `{"enough":true}` is all of it, `[DONE]` ends it.
 #[derive(Default)]
 struct Texts {
     text: String,
@@ -29,48 +31,80 @@ impl Assemble for Texts {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
+    ) -> Result<Progress, NoAnswer> {
         if event.data == b"[DONE]" {
             return Ok(Progress::Complete);
         }
-        match serde_json::from_slice(event.data)? {
-            Value::String(more) => {
-                self.text += &more;
-                seen.push_back(StreamEvent::TextDelta(more));
-                Ok(Progress::More)
-            }
-            Value::Object(fields) if fields.contains_key("error") => {
-                let mut failure = ApiFailure::new(FailureKind::Overloaded);
-                failure.message = Some(fields["error"].to_string());
-                Err(StreamFault::Failed(failure))
-            }
-            _ => {
-                self.enough = true;
-                Ok(Progress::Enough)
-            }
+        let said: Value = read_json(event.data)?;
+        if let Some(more) = said["more"].as_str() {
+            self.text += more;
+            seen.push_back(StreamEvent::TextDelta(more.to_owned()));
+            return Ok(Progress::More);
         }
+        if !said["error"].is_null() {
+            let mut failure = ApiFailure::new(FailureKind::Overloaded);
+            failure.message = Some(said["error"].to_string());
+            return Err(NoAnswer::Failed(failure));
+        }
+        self.enough = true;
+        Ok(Progress::Enough)
     }
 
-    fn finish(&mut self) -> Option<CompletionResponse> {
-        self.enough.then(|| CompletionResponse {
-            id: String::new(),
-            model: String::new(),
-            message: Message::assistant(std::mem::take(&mut self.text)),
-            usage: TokenUsage::default(),
-            stop_reason: StopReason::EndTurn,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
-        })
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
+        match self.enough {
+            true => Ok(response(&std::mem::take(&mut self.text))),
+            false => Err(NoAnswer::Absent),
+        }
     }
 }
 
-async fn open(client: &HttpClient) -> Box<EventStream<SseDecoder>> {
-    match client.post_sse(&json!({}), &[]).await.unwrap() {
-        Streamed::Events(events) => events,
-        Streamed::Reply(reply) => panic!("no stream: {reply:?}"),
+fn response(text: &str) -> CompletionResponse {
+    CompletionResponse {
+        left_out: Vec::new(),
+        id: String::new(),
+        model: String::new(),
+        message: Message::assistant(text),
+        usage: TokenUsage::default(),
+        stop_reason: StopReason::EndTurn,
+        cost_usd: None,
+        extra: None,
+        mismatch: None,
+        spent_before: None,
     }
+}
+
+/// The wire, with events or with lines.
+#[derive(Default)]
+struct TextWire<D> {
+    decoder: std::marker::PhantomData<fn() -> D>,
+}
+
+impl<D: EventDecoder + Default + Send + 'static> Wire for TextWire<D> {
+    type Decoder = D;
+    type Assembler = Texts;
+
+    const STREAMS: &'static str = "text/plain";
+    const IS_LINES: bool = size_of::<D>() == size_of::<NdjsonDecoder>();
+    const REQUEST_ID: &'static str = "request-id";
+
+    fn assembler(&self, _: Option<String>) -> Texts {
+        Texts::default()
+    }
+
+    fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+        let said: Value = read_json(body)?;
+        let text = said["text"].as_str().ok_or(NoAnswer::Absent)?;
+        Ok(response(text))
+    }
+
+    fn failure(&self, reply: &Reply) -> ApiFailure {
+        ApiFailure::new(kind_of_status(reply.status()))
+    }
+}
+
+async fn open(client: &HttpClient) -> StreamHandle {
+    let wire = TextWire::<SseDecoder>::default();
+    client.stream(&wire, &json!({}), &[]).await.unwrap()
 }
 
 fn client(url: &str, idle: Duration) -> HttpClient {
@@ -83,7 +117,10 @@ fn client(url: &str, idle: Duration) -> HttpClient {
 
 /// The texts that came, and what ended them.
 async fn answer(url: &str, idle: Duration) -> (Vec<String>, Result<String, ProviderError>) {
-    let stream = open(&client(url, idle)).await.into_answer(Texts::default());
+    seen(open(&client(url, idle)).await).await
+}
+
+async fn seen(stream: StreamHandle) -> (Vec<String>, Result<String, ProviderError>) {
     let mut events: Vec<StreamEvent> = stream.receiver.collect().await;
     let end = match events.pop() {
         Some(StreamEvent::MessageComplete(response)) => Ok(response.message.text()),
@@ -102,8 +139,7 @@ const SHORT: Duration = Duration::from_millis(50); // For what never comes, or h
 
 #[tokio::test]
 async fn an_answer_comes_in_pieces_and_then_whole() {
-    let body =
-        "data: \"Hel\"\n\n: ping\n\ndata: \"lo\"\n\ndata: {\"enough\":true}\n\ndata: [DONE]\n\n";
+    let body = "data: {\"more\":\"Hel\"}\n\n: ping\n\ndata: {\"more\":\"lo\"}\n\ndata: {\"enough\":true}\n\ndata: [DONE]\n\n";
     let url = serve(format!("{HEAD}{body}"), hold()).await;
 
     let (texts, end) = answer(&url, LONG).await;
@@ -115,7 +151,10 @@ async fn an_answer_comes_in_pieces_and_then_whole() {
 #[tokio::test]
 async fn an_answer_without_end_is_a_final_failure_at_the_bound_of_whole_answers() {
     let piece = "x".repeat(1024 * 1024);
-    for piece in [format!("data: \"{piece}\"\n\n"), format!(": {piece}\n")] {
+    for piece in [
+        format!("data: {{\"more\":\"{piece}\"}}\n\n"),
+        format!(": {piece}\n"),
+    ] {
         let url = serve_without_end(HEAD, piece).await;
 
         let (texts, end) = time::timeout(patience(), answer(&url, LONG))
@@ -138,9 +177,8 @@ async fn an_answer_without_end_is_a_final_failure_at_the_bound_of_whole_answers(
 async fn a_body_that_ends_early_is_a_retryable_truncation() {
     for (body, pieces) in [
         ("", 0),
-        ("data: \"Hel\"\n\n", 1),
-        ("data: \"Hel\"\n\ndata: \"l", 1),
-        ("data: \"Hel\"\n\ndata: [DONE]\n\n", 1),
+        ("data: {\"more\":\"Hel\"}\n\n", 1),
+        ("data: {\"more\":\"Hel\"}\n\ndata: {\"more\":\"l", 1),
     ] {
         let url = serve(format!("{HEAD}{body}"), Then::Close).await;
 
@@ -157,7 +195,7 @@ async fn a_body_that_ends_early_is_a_retryable_truncation() {
 #[tokio::test]
 async fn a_body_that_ends_before_its_announced_length_is_a_retryable_network_failure() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n";
-    let url = serve(format!("{head}data: \"Hel\"\n\n"), Then::Close).await;
+    let url = serve(format!("{head}data: {{\"more\":\"Hel\"}}\n\n"), Then::Close).await;
 
     let (texts, end) = answer(&url, LONG).await;
 
@@ -169,18 +207,20 @@ async fn a_body_that_ends_before_its_announced_length_is_a_retryable_network_fai
 
 #[tokio::test]
 async fn an_answer_that_is_all_there_needs_no_end_marker() {
-    let url = serve(format!("{HEAD}data: \"Hi\"\n\ndata: {{}}"), Then::Close).await;
+    let url = serve(
+        format!("{HEAD}data: {{\"more\":\"Hi\"}}\n\ndata: {{}}"),
+        Then::Close,
+    )
+    .await;
 
     assert_eq!(answer(&url, LONG).await.1.unwrap(), "Hi");
 }
 
 #[tokio::test]
 async fn silence_is_a_retryable_timeout() {
-    let url = serve(format!("{HEAD}data: \"Hel\"\n\n"), hold()).await;
+    let url = serve(format!("{HEAD}data: {{\"more\":\"Hel\"}}\n\n"), hold()).await;
 
-    let mut stream = open(&client(&url, LONG))
-        .await
-        .into_answer(Texts::default());
+    let mut stream = open(&client(&url, LONG)).await;
     let text = stream.receiver.next().await;
     // Nothing else is to come: the clock goes on to the end of the silence.
     time::pause();
@@ -204,7 +244,7 @@ async fn silence_before_the_answer_is_a_retryable_timeout() {
     let url = serve("", hold()).await;
 
     let error = client(&url, SHORT)
-        .post_sse(&json!({}), &[])
+        .stream(&TextWire::<SseDecoder>::default(), &json!({}), &[])
         .await
         .unwrap_err();
 
@@ -214,7 +254,7 @@ async fn silence_before_the_answer_is_a_retryable_timeout() {
 
 #[tokio::test]
 async fn a_stream_may_take_longer_than_an_attempt() {
-    let body = "data: \"Hi\"\n\n";
+    let body = "data: {\"more\":\"Hi\"}\n\n";
     let url = serve(format!("{HEAD}{body}"), hold()).await;
     let client = HttpClient::builder("test", url)
         .timeout(SHORT)
@@ -222,32 +262,41 @@ async fn a_stream_may_take_longer_than_an_attempt() {
         .build()
         .unwrap();
 
-    let mut events = open(&client).await;
+    let mut stream = open(&client).await;
 
-    assert!(events.advance().await.unwrap());
-    assert_eq!(events.event().data, b"\"Hi\"");
+    let text = stream.receiver.next().await;
+    assert!(
+        matches!(&text, Some(StreamEvent::TextDelta(text)) if text == "Hi"),
+        "{text:?}"
+    );
     // Nothing else is to come: the clock goes on to the end of the silence.
     time::pause();
-    let error = events.advance().await.unwrap_err();
+    let Some(StreamEvent::Error(error)) = stream.receiver.next().await else {
+        panic!("no error");
+    };
     assert!(error.to_string().contains("for 3600s"), "{error}");
 }
 
 #[tokio::test]
 async fn an_event_that_is_not_json_ends_the_answer() {
-    let url = serve(format!("{HEAD}data: <html>\n\ndata: \"no\"\n\n"), hold()).await;
+    let url = serve(
+        format!("{HEAD}data: {{'more'\n\ndata: {{\"more\":\"no\"}}\n\n"),
+        hold(),
+    )
+    .await;
 
     let (texts, end) = answer(&url, LONG).await;
 
     let error = end.unwrap_err();
     assert!(texts.is_empty());
-    assert_eq!(error.kind(), FailureKind::Network);
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
     assert_eq!(error.code(), None);
     assert!(std::error::Error::source(&error).is_some());
 }
 
 #[tokio::test]
 async fn an_error_among_the_events_is_quoted_without_the_key() {
-    let body = "data: \"Hel\"\n\ndata: {\"error\":\"no room for sk-0123456789\"}\n\n";
+    let body = "data: {\"more\":\"Hel\"}\n\ndata: {\"error\":\"no room for sk-0123456789\"}\n\n";
     let head = HEAD.replace("\r\n\r\n", "\r\nretry-after: 7\r\n\r\n");
     let url = serve(format!("{head}{body}"), hold()).await;
 
@@ -276,48 +325,126 @@ async fn an_event_above_the_bound_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn an_error_status_and_a_whole_answer_are_replies() {
-    for (head, success) in [
-        ("HTTP/1.1 503 No\r\ncontent-type: text/event-stream", false),
-        (
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8",
-            true,
-        ),
-    ] {
-        let url = serve(
-            format!("{head}\r\ncontent-length: 2\r\n\r\n{{}}"),
-            Then::Close,
-        )
-        .await;
+async fn an_end_marker_behind_half_an_answer_is_a_malformed_answer() {
+    let body = "data: {\"more\":\"Hel\"}\n\ndata: [DONE]\n\n";
+    let url = serve(format!("{HEAD}{body}"), Then::Close).await;
 
-        let streamed = client(&url, LONG).post_sse(&json!({}), &[]).await.unwrap();
+    let (texts, end) = answer(&url, LONG).await;
 
-        let Streamed::Reply(reply) = streamed else {
-            panic!("a stream: {streamed:?}");
-        };
-        assert_eq!(reply.is_success(), success);
-        assert_eq!(reply.body(), b"{}");
+    assert_eq!(texts, ["Hel"]);
+    let error = end.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
+    assert_eq!(error.code(), Some(STREAM_TRUNCATED));
+}
+
+#[tokio::test]
+async fn half_an_answer_whose_body_is_whole_is_a_malformed_one() {
+    let body = "data: {\"more\":\"Hel\"}\n\n";
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let url = serve(format!("{head}{body}"), Then::Close).await;
+
+    let error = answer(&url, LONG).await.1.unwrap_err();
+
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
+    assert_eq!(error.code(), Some(STREAM_TRUNCATED));
+}
+
+#[tokio::test]
+async fn events_that_carry_nothing_are_passed_over() {
+    let body = "data:\n\nevent: ping\ndata: still here\n\n: comment\n\ndata: {\"more\":\"Hi\"}\n\nevent: ping\n\n\
+        data: OK\n\ndata: {\"enough\":true}\n\ndata:\n\n";
+    let url = serve(format!("{HEAD}{body}"), Then::Close).await;
+
+    assert_eq!(answer(&url, LONG).await.1.unwrap(), "Hi");
+}
+
+#[tokio::test]
+async fn an_error_status_is_its_error() {
+    let head = "HTTP/1.1 503 No\r\ncontent-type: text/event-stream\r\ncontent-length: 2";
+    let url = serve(format!("{head}\r\n\r\n{{}}"), Then::Close).await;
+    let wire = TextWire::<SseDecoder>::default();
+
+    let error = client(&url, LONG).stream(&wire, &json!({}), &[]).await;
+
+    assert_eq!(error.unwrap_err().kind(), FailureKind::Overloaded);
+}
+
+/// What comes tells what it is, whatever its type and whatever was asked for.
+#[tokio::test]
+async fn an_answer_is_read_as_what_it_is() {
+    let whole = r#" {"text":"Hi"}"#;
+    let events =
+        "data: {\"more\":\"Hi\"}\r\n\r\ndata: {\"enough\":true}\r\n\r\ndata: [DONE]\r\n\r\n";
+    for body in [whole, events] {
+        for kind in ["application/json; charset=utf-8", "text/event-stream", "x"] {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let wire = TextWire::<SseDecoder>::default();
+            let url = serve(format!("{head}{body}"), Then::Close).await;
+            let stream = client(&url, LONG).stream(&wire, &json!({}), &[]).await;
+            assert_eq!(
+                seen(stream.unwrap()).await.1.unwrap(),
+                "Hi",
+                "{kind} {body}"
+            );
+            let url = serve(format!("{head}{body}"), Then::Close).await;
+            let whole = client(&url, LONG).complete(&wire, &json!({}), &[]).await;
+            assert_eq!(whole.unwrap().message.text(), "Hi", "{kind} {body}");
+        }
     }
 }
 
 #[tokio::test]
-async fn lines_of_json_are_a_stream_whatever_their_type() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n";
-    let url = serve(format!("{head}{{}}\n[]"), Then::Close).await;
+async fn lines_of_json_are_an_answer_however_they_were_asked_for() {
+    let body = "{\"more\":\"Hi\"}\n{\"enough\":true}";
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let wire = TextWire::<NdjsonDecoder>::default();
+    let url = serve(format!("{head}{body}"), Then::Close).await;
+    let stream = client(&url, LONG).stream(&wire, &json!({}), &[]).await;
+    assert_eq!(seen(stream.unwrap()).await.1.unwrap(), "Hi");
+    let url = serve(format!("{head}{body}"), Then::Close).await;
+    let whole = client(&url, LONG).complete(&wire, &json!({}), &[]).await;
+    assert_eq!(whole.unwrap().message.text(), "Hi");
+}
 
-    let streamed = client(&url, LONG)
-        .post_ndjson(&json!({}), &[])
-        .await
-        .unwrap();
+#[tokio::test]
+async fn a_page_for_people_ends_the_call_and_names_the_base_url() {
+    let body = "\n<!doctype html><title>Sign in</title>";
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let wire = TextWire::<SseDecoder>::default();
+    let url = serve(format!("{head}{body}"), Then::Close).await;
+    let streamed = client(&url, LONG).stream(&wire, &json!({}), &[]).await;
+    let url = serve(format!("{head}{body}"), Then::Close).await;
+    let whole = client(&url, LONG).complete(&wire, &json!({}), &[]).await;
+    for error in [streamed.unwrap_err(), whole.unwrap_err()] {
+        assert_eq!(error.kind(), FailureKind::ModelNotFound);
+        assert!(!error.is_retryable());
+        assert!(error.to_string().contains("check the base URL"), "{error}");
+    }
+}
 
-    let Streamed::Events(mut events) = streamed else {
-        panic!("no stream: {streamed:?}");
-    };
-    assert!(events.advance().await.unwrap());
-    assert_eq!(events.event().data, b"{}");
-    assert!(events.advance().await.unwrap());
-    assert_eq!(events.event().data, b"[]");
-    assert!(!events.advance().await.unwrap());
+#[tokio::test]
+async fn a_compressed_answer_is_decoded() {
+    // {"text":"Hi"} as gzip has it.
+    let gzip = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 42, 73, 173, 40, 81, 178, 82, 242, 200, 84, 170,
+        5, 0, 230, 107, 117, 106, 13, 0, 0, 0,
+    ];
+    let mut answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        gzip.len()
+    )
+    .into_bytes();
+    answer.extend(gzip);
+    let wire = TextWire::<SseDecoder>::default();
+    let url = serve(answer, Then::Close).await;
+    let whole = client(&url, LONG).complete(&wire, &json!({}), &[]).await;
+    assert_eq!(whole.unwrap().message.text(), "Hi");
 }
 
 #[tokio::test]
@@ -325,12 +452,12 @@ async fn a_dropped_stream_hangs_up() {
     let (asked, _asked) = oneshot::channel();
     let (gone, hung_up) = oneshot::channel();
     let url = serve(
-        format!("{HEAD}data: \"Hel\"\n\n"),
+        format!("{HEAD}data: {{\"more\":\"Hel\"}}\n\n"),
         Then::Hold(Watch { asked, gone }),
     )
     .await;
     let client = client(&url, LONG);
-    let mut stream = open(&client).await.into_answer(Texts::default());
+    let mut stream = open(&client).await;
     assert!(matches!(
         stream.receiver.next().await,
         Some(StreamEvent::TextDelta(_))

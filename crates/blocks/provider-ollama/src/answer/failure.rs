@@ -1,11 +1,13 @@
-use neuron_provider_http::{ApiFailure, Reply, kind_of_status};
+use neuron_provider_http::{
+    ApiFailure, Reply, kind_of_status, name_tool, read_json, says_too_long,
+};
 use neuron_types::FailureKind;
 use serde_json::Value;
 
 /// Reads an error answer, or an error in the body of a success. The body need not be JSON: a proxy may have
 /// written it.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
-    let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
+    let body: Value = read_json(reply.body()).unwrap_or_default();
     let mut failure = failure(Some(reply.status()), body.get("error").and_then(message));
     // The cloud says where its keys come from.
     if let Some(address) = body.get("signin_url").and_then(Value::as_str) {
@@ -15,6 +17,11 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
         failure.message = Some(format!("{message}: sign in at {address}"));
     }
     failure
+}
+
+/// As [`read`], of a request that was sent these tools, in order.
+pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
+    name_tool(read(reply), tools)
 }
 
 /// Reads the `error` of a line among those of an answer.
@@ -41,14 +48,7 @@ fn message(error: &Value) -> Option<String> {
 fn kind(status: Option<u16>, message: &str) -> FailureKind {
     let message = message.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    let too_long = [
-        "context length",
-        "context window",
-        "context size",
-        "exceeds the context",
-        "prompt is too long",
-    ];
-    if matches!(status, None | Some(200 | 400 | 413 | 422 | 500)) && says(&too_long) {
+    if matches!(status, None | Some(200 | 400 | 413 | 422 | 500)) && says_too_long(&message) {
         return FailureKind::ContextLength;
     }
     if matches!(status, None | Some(200 | 500..=599))
@@ -61,6 +61,9 @@ fn kind(status: Option<u16>, message: &str) -> FailureKind {
             FailureKind::Overloaded
         } else if says(&["rate limit", "too many requests"]) {
             FailureKind::RateLimited
+        } else if message.is_empty() {
+            // It does not even say that it failed.
+            FailureKind::MalformedAnswer
         } else {
             FailureKind::Unavailable
         };

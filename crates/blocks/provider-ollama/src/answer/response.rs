@@ -1,4 +1,4 @@
-use neuron_provider_http::lenient;
+use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -39,7 +39,8 @@ pub(crate) struct Answer {
     /// The message's fields that have no block of their own.
     others: Map<String, Value>,
     usage: TokenUsage,
-    stop: Option<StopReason>,
+    /// Why it ended, once it has.
+    end: Option<String>,
 }
 
 /// What one piece adds.
@@ -80,13 +81,13 @@ impl Answer {
                 output_tokens: piece.eval_count,
                 ..TokenUsage::default()
             };
-            self.stop = Some(stop_reason(piece.done_reason, !self.calls.is_empty()));
+            self.end = Some(piece.done_reason);
         }
         Added {
             thinking: self.thinking.get(thinking..).unwrap_or_default(),
             text: self.text.get(text..).unwrap_or_default(),
             calls: self.calls.get(calls..).unwrap_or_default(),
-            usage: self.stop.is_some().then_some(&self.usage),
+            usage: self.end.is_some().then_some(&self.usage),
         }
     }
 
@@ -118,11 +119,23 @@ impl Answer {
     }
 
     /// The answer, once it is complete.
-    pub(crate) fn finish(self) -> Option<CompletionResponse> {
-        let stop_reason = self.stop?;
+    pub(crate) fn finish(self) -> Result<CompletionResponse, NoAnswer> {
+        let end = self.end.as_deref().ok_or(NoAnswer::Absent)?;
+        let calls = !self.calls.is_empty();
+        // Servers before 0.3 give no reason.
+        let ended = match (end, calls) {
+            ("", true) => Ok(StopReason::ToolUse),
+            ("", false) => Ok(StopReason::EndTurn),
+            (end, calls) => end_of(end, calls),
+        };
+        let stop_reason = ended.map_err(|failure| ApiFailure {
+            usage: Some(Box::new(self.usage.clone())),
+            ..failure
+        })?;
         let mut content = Vec::with_capacity(self.calls.len() + 2);
         if !self.thinking.is_empty() {
             content.push(ContentBlock::Thinking {
+                field: None,
                 thinking: self.thinking,
                 signature: None,
             });
@@ -134,7 +147,8 @@ impl Answer {
         if !self.others.is_empty() {
             content.push(ContentBlock::Other(Value::Object(self.others)));
         }
-        Some(CompletionResponse {
+        Ok(CompletionResponse {
+            left_out: Vec::new(),
             id: String::new(),
             model: self.model,
             message: Message {
@@ -148,15 +162,5 @@ impl Answer {
             mismatch: None,
             spent_before: None,
         })
-    }
-}
-
-/// Calls end with the reason `stop`, so the calls themselves decide.
-fn stop_reason(reason: String, calls: bool) -> StopReason {
-    match reason.as_str() {
-        "length" => StopReason::MaxTokens,
-        "" | "stop" if calls => StopReason::ToolUse,
-        "" | "stop" => StopReason::EndTurn,
-        _ => StopReason::named(reason),
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use neuron_provider_http::{Assemble, Progress, StreamFault, WireEvent};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, read_json};
 use neuron_types::{CompletionResponse, ContentBlock, StreamEvent};
 
 use crate::{
@@ -24,10 +24,10 @@ impl Assemble for Lines {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
-        let piece: Piece = serde_json::from_slice(event.data)?;
+    ) -> Result<Progress, NoAnswer> {
+        let piece: Piece = read_json(event.data)?;
         if let Some(error) = &piece.error {
-            return Err(StreamFault::Failed(failure::of_line(error)));
+            return Err(NoAnswer::Failed(failure::of_line(error)));
         }
         let Some(answer) = self.0.as_mut() else {
             return Ok(Progress::Complete);
@@ -54,8 +54,8 @@ impl Assemble for Lines {
         Ok(Progress::Complete)
     }
 
-    fn finish(&mut self) -> Option<CompletionResponse> {
-        self.0.take()?.finish()
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
+        self.0.take().ok_or(NoAnswer::Absent)?.finish()
     }
 }
 

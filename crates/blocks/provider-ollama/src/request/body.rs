@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, extra_fields, kept, tool_fields};
+use neuron_provider_http::{BodyWriter, Tools, extra_fields, kept, object_schema, tool_fields};
 use neuron_types::{CompletionRequest, ProviderError, ResponseFormat, ToolChoice, ToolDefinition};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ pub(crate) struct Body<'a> {
     request: &'a CompletionRequest,
     settings: &'a Settings,
     messages: Vec<SentMessage<'a>>,
-    tools: Vec<Tool<'a>>,
+    tools: Tools<Tool<'a>>,
     think: Option<Think>,
     /// The fields of `extra` but for its options.
     extra: Option<Cow<'a, Map<String, Value>>>,
@@ -91,7 +91,12 @@ impl<'a> Body<'a> {
             Some(value) => value.as_u64(),
             None => self.settings.num_ctx,
         };
-        Wanted::new(self.request, !self.tools.is_empty(), self.think, num_ctx)
+        Wanted::new(
+            self.request,
+            !self.tools.sent.is_empty(),
+            self.think,
+            num_ctx,
+        )
     }
 
     /// Says it as this model understands it.
@@ -111,26 +116,57 @@ fn options(options: Option<&Value>) -> Result<Option<&Map<String, Value>>, Provi
     }
 }
 
-fn tools(request: &CompletionRequest) -> Result<Vec<Tool<'_>>, ProviderError> {
+fn tools(request: &CompletionRequest) -> Result<Tools<Tool<'_>>, ProviderError> {
+    let mut tools = Tools::default();
     match &request.tool_choice {
-        None | Some(ToolChoice::Auto) => request.tools.iter().map(tool).collect(),
-        Some(ToolChoice::None) => Ok(Vec::new()),
-        Some(ToolChoice::Required | ToolChoice::Specific { .. }) => Err(refuse(
-            "ollama cannot make a model call a tool: leave `tool_choice` unset and ask for the call in \
-             the prompt",
-        )),
+        None | Some(ToolChoice::Auto) => {}
+        Some(ToolChoice::None) => return Ok(tools),
+        Some(ToolChoice::Required | ToolChoice::Specific { .. }) => {
+            return Err(refuse(
+                "ollama cannot make a model call a tool: leave `tool_choice` unset and ask for the call in \
+                 the prompt",
+            ));
+        }
     }
+    for tool in &request.tools {
+        match parameters(tool) {
+            Some(parameters) => tools.sent.push(Tool::Function {
+                function: Function {
+                    name: &tool.name,
+                    description: &tool.description,
+                    parameters,
+                    extra: tool_fields(tool, &["name", "description", "parameters"])?,
+                },
+            }),
+            None => tools.leave_out(&tool.name),
+        }
+    }
+    Ok(tools)
 }
 
-fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
-    Ok(Tool::Function {
-        function: Function {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: schema::inlined(&tool.input_schema),
-            extra: tool_fields(tool, &["name", "description", "parameters"])?,
-        },
+fn parameters(tool: &ToolDefinition) -> Option<Cow<'_, Value>> {
+    Some(match object_schema(&tool.input_schema)? {
+        Cow::Borrowed(schema) => schema::inlined(schema),
+        Cow::Owned(schema) => Cow::Owned(schema::inlined(&schema).into_owned()),
     })
+}
+
+impl Body<'_> {
+    /// The names of the tools, in the order in which they are sent.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.sent.iter();
+        tools.map(|Tool::Function { function }| function.name)
+    }
+
+    /// What is left out, each a sentence.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.tools.left_out
+    }
+
+    /// How many messages the conversation has.
+    pub(crate) fn messages(&self) -> usize {
+        self.request.messages.len()
+    }
 }
 
 impl Serialize for Body<'_> {
@@ -138,8 +174,8 @@ impl Serialize for Body<'_> {
         let mut body = BodyWriter::begin(serializer, self.extra.as_deref())?;
         body.field("model", &self.request.model)?;
         body.field("stream", &self.stream)?;
-        if !self.tools.is_empty() {
-            body.field("tools", &self.tools)?;
+        if !self.tools.sent.is_empty() {
+            body.field("tools", &self.tools.sent)?;
         }
         body.optional("think", self.think.as_ref())?;
         body.optional("format", format(self.request).as_ref())?;

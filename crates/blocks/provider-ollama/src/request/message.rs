@@ -1,4 +1,6 @@
-use neuron_provider_http::{Joined, ResultText};
+use std::borrow::Cow;
+
+use neuron_provider_http::{CallIdRule, CallIds, Joined, ResultText};
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, DocumentSource, ImageSource, Message,
     ProviderError, Role, ToolResultBlock,
@@ -29,7 +31,7 @@ pub(crate) enum SentMessage<'a> {
     Tool {
         content: ResultText<'a>,
         tool_name: &'a str,
-        tool_call_id: &'a str,
+        tool_call_id: Cow<'a, str>,
     },
     #[serde(untagged)]
     Assistant(Assistant<'a>),
@@ -48,10 +50,17 @@ pub(crate) struct Assistant<'a> {
 pub(crate) fn messages(request: &CompletionRequest) -> Result<Vec<SentMessage<'_>>, ProviderError> {
     let mut sent = Vec::with_capacity(request.messages.len() + 1);
     sent.extend(Joined::instructions(request.system.as_ref()).map(system));
+    let mut ids = CallIds::new(CallIdRule::Plain);
     for group in request.messages.chunk_by(|a, b| a.role == b.role) {
         match group.first().map(|message| message.role) {
-            Some(Role::User) => user(group, &mut sent)?,
-            Some(Role::Assistant) => sent.extend(group.iter().filter_map(assistant)),
+            Some(Role::User) => user(group, &mut ids, &mut sent)?,
+            Some(Role::Assistant) => {
+                sent.extend(
+                    group
+                        .iter()
+                        .filter_map(|message| assistant(message, &mut ids)),
+                );
+            }
             Some(Role::System) => sent.extend(group.iter().filter_map(|message| {
                 let texts = message.content.iter().filter_map(text).collect();
                 Joined::unless_empty(texts).map(system)
@@ -83,7 +92,11 @@ fn text(block: &ContentBlock) -> Option<&str> {
 }
 
 /// Results follow the calls that they answer; what else is said comes after them.
-fn user<'a>(group: &'a [Message], sent: &mut Vec<SentMessage<'a>>) -> Result<(), ProviderError> {
+fn user<'a>(
+    group: &'a [Message],
+    ids: &mut CallIds<'a>,
+    sent: &mut Vec<SentMessage<'a>>,
+) -> Result<(), ProviderError> {
     let mut shown = Vec::new();
     for block in group.iter().flat_map(|message| &message.content) {
         if let ContentBlock::ToolResult(result) = block {
@@ -96,7 +109,7 @@ fn user<'a>(group: &'a [Message], sent: &mut Vec<SentMessage<'a>>) -> Result<(),
                     for_picture: Some(PICTURE_BELOW),
                 },
                 tool_name: &result.name,
-                tool_call_id: &result.tool_use_id,
+                tool_call_id: ids.answered(&result.tool_use_id),
             });
         }
     }
@@ -149,21 +162,23 @@ fn picture(source: &ImageSource) -> Result<&str, ProviderError> {
     }
 }
 
-fn assistant(message: &Message) -> Option<SentMessage<'_>> {
+fn assistant<'a>(message: &'a Message, ids: &mut CallIds<'a>) -> Option<SentMessage<'a>> {
     let mut sent = Assistant::default();
     for block in &message.content {
         match block {
             ContentBlock::Thinking {
                 thinking,
                 signature: None,
+                ..
             } => sent.thoughts.push(thinking),
             ContentBlock::ToolUse {
                 id,
+                own_id,
                 name,
                 input,
                 extra,
             } => sent.calls.push(SentCall {
-                id,
+                id: ids.call(id, own_id.as_deref()),
                 name,
                 input,
                 extra: extra.as_ref(),

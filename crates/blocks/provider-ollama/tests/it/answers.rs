@@ -103,15 +103,20 @@ async fn each_reason_to_stop_is_told() {
         ("stop", StopReason::EndTurn),
         ("", StopReason::EndTurn),
         ("length", StopReason::MaxTokens),
-        ("load", StopReason::Other("load".into())),
-        (
-            "from_the_future",
-            StopReason::Other("from_the_future".into()),
-        ),
     ] {
         let mut body = answer(&json!({"content": "a"}));
         body["done_reason"] = json!(said);
         assert_eq!(complete(&body).await.unwrap().stop_reason, reason, "{said}");
+    }
+    for (said, kind) in [
+        ("load", FailureKind::Unavailable),
+        ("from_the_future", FailureKind::MalformedAnswer),
+    ] {
+        let mut body = answer(&json!({"content": "a"}));
+        body["done_reason"] = json!(said);
+        let error = complete(&body).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{said}");
+        assert!(error.to_string().contains(said), "{error}");
     }
     let mut cut = answer(&call(&json!({"name": "n"})));
     cut["done_reason"] = json!("length");
@@ -149,11 +154,10 @@ async fn an_error_or_nothing_in_the_body_of_a_success_is_a_failure() {
             json!({"error": "llm server loading model"}),
             FailureKind::ModelLoading,
         ),
-        (json!({}), FailureKind::Unavailable),
-        (json!({"message": "text"}), FailureKind::Unavailable),
+        (json!({}), FailureKind::MalformedAnswer),
+        (json!({"message": "text"}), FailureKind::MalformedAnswer),
     ] {
         let error = complete(&body).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{body}");
-        assert!(error.is_retryable());
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn parallel_calls() -> Vec<Message> {
             Role::Assistant,
             vec![
                 ContentBlock::Thinking {
+                    field: None,
                     thinking: "two calls".into(),
                     signature: None,
                 },

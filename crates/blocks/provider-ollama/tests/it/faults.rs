@@ -71,15 +71,20 @@ async fn a_stream_that_falls_silent_is_a_retryable_timeout() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_that_is_cut_is_a_retryable_network_failure() {
-    for bytes in [
-        "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"model\":",
-        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"model\":",
+async fn a_whole_answer_that_is_cut_is_a_failure_of_the_network_or_of_who_cut_it() {
+    for (bytes, kind) in [
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"model\":",
+            FailureKind::Network,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"model\":",
+            FailureKind::MalformedAnswer,
+        ),
     ] {
         let url = serve(bytes, Then::Close).await;
         let error = client(&url, LONG).complete(&hello()).await.unwrap_err();
-        assert_eq!(error.kind(), FailureKind::Network);
-        assert!(error.is_retryable());
+        assert_eq!(error.kind(), kind);
     }
 }
 

@@ -47,6 +47,7 @@ async fn every_field_of_a_message_goes_back_as_it_came() {
 async fn reasoning_that_ollama_did_not_write_is_left_out() {
     let said = vec![
         ContentBlock::Thinking {
+            field: None,
             thinking: "signed elsewhere".into(),
             signature: Some("EqQB".into()),
         },

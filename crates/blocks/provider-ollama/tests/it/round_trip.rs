@@ -48,7 +48,11 @@ fn any_message() -> impl Strategy<Value = Value> {
         collection::vec(any_call(), 0..3),
         fields(any_json()),
     );
-    parts.prop_map(|(content, thinking, calls, more)| {
+    parts.prop_map(|(content, thinking, mut calls, more)| {
+        for (position, call) in calls.iter_mut().enumerate() {
+            // No server takes two calls of one id.
+            call["id"] = json!(format!("call_{position}"));
+        }
         let mut message = json!({"role": "assistant", "content": content});
         if !thinking.is_empty() {
             message["thinking"] = json!(thinking);

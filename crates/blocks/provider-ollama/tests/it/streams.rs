@@ -64,7 +64,7 @@ async fn a_call_without_an_id_keeps_the_one_it_was_shown_with() {
 fn any_split_and_any_line_end_give_the_same_answer() {
     let body = lines(&pieces());
     let expected = fuzzing::stream(body.as_bytes(), body.len());
-    assert!(expected.1.is_some());
+    assert!(expected.1.is_ok());
     let expected = format!("{expected:?}");
     for chunk in 1..body.len() {
         let got = fuzzing::stream(body.as_bytes(), chunk);
@@ -121,13 +121,12 @@ async fn an_error_among_the_lines_ends_the_answer() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_no_json_is_a_retryable_failure() {
-    let error = streamed("{\"message\":{\"content\":\"a\"}}\n<html>\n")
+async fn a_line_that_is_no_json_is_a_malformed_answer() {
+    let error = streamed("{\"message\":{\"content\":\"a\"}}\n{'done': true}\n")
         .await
         .1
         .unwrap_err();
-    assert_eq!(error.kind(), FailureKind::Network);
-    assert!(error.is_retryable());
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
 }
 
 #[tokio::test]

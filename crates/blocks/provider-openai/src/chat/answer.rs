@@ -1,42 +1,69 @@
-use neuron_provider_http::lenient;
+use std::collections::VecDeque;
+
+use neuron_provider_http::{
+    ApiFailure, Calls, FinishedCall, NoAnswer, end_of, lenient, lenient_list, no_end_named,
+};
 use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::chat::call;
+use crate::{chat::fragments, failure};
+
+/// The field of reasoning that a server wants back beside calls.
+const SENT_BACK: &str = "reasoning_content";
 
 /// The body of a success. Only one choice with a message must be there.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
     #[serde(default, deserialize_with = "lenient")]
-    pub(crate) id: String,
+    id: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub(crate) model: String,
-    #[serde(default)]
-    pub(crate) choices: Option<Vec<Choice>>,
+    model: String,
+    #[serde(default, deserialize_with = "lenient_list")]
+    choices: Vec<Choice>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(crate) usage: Usage,
+    usage: Usage,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Choice {
+struct Choice {
     #[serde(default, deserialize_with = "lenient")]
-    pub(crate) finish_reason: Option<String>,
-    pub(crate) message: ChoiceMessage,
+    finish_reason: Option<String>,
+    #[serde(default)]
+    error: Value,
+    message: ChoiceMessage,
 }
 
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct ChoiceMessage {
+#[derive(Debug, Deserialize)]
+struct ChoiceMessage {
     #[serde(default)]
+    content: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    refusal: String,
+    #[serde(default, deserialize_with = "lenient")]
+    reasoning_content: String,
+    #[serde(default, deserialize_with = "lenient")]
+    reasoning: String,
+    #[serde(default, deserialize_with = "lenient_list")]
+    tool_calls: Vec<Map<String, Value>>,
+}
+
+/// An answer that is whole, however it came.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    pub(crate) id: String,
+    pub(crate) model: String,
     pub(crate) content: Value,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) refusal: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) reasoning_content: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) reasoning: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(crate) tool_calls: Vec<Value>,
+    pub(crate) refusal: String,
+    pub(crate) reasoning_content: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<FinishedCall>,
+    pub(crate) finish_reason: Option<String>,
+    /// What the choice says that failed.
+    pub(crate) error: Value,
+    pub(crate) usage: Usage,
+    /// An answer that does not say why it ended is whole all the same.
+    pub(crate) needs_no_reason: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -66,54 +93,102 @@ struct CompletionDetails {
 }
 
 impl Answer {
-    /// `None` if there is no choice.
-    pub(crate) fn into_response(self) -> Option<CompletionResponse> {
-        let choice = self.choices?.into_iter().next()?;
-        let (content, refused) = choice.message.into_blocks();
-        let calls = content
-            .iter()
-            .any(|block| matches!(block, ContentBlock::ToolUse { .. }));
-        Some(CompletionResponse {
+    /// The answer's first choice.
+    pub(crate) fn receive(self, needs_no_reason: bool) -> Result<Received, NoAnswer> {
+        let choice = self.choices.into_iter().next().ok_or(NoAnswer::Absent)?;
+        let message = choice.message;
+        let mut calls = Calls::default();
+        for (position, entry) in message.tool_calls.into_iter().enumerate() {
+            let mut fragment = fragments::read(entry);
+            // Each entry is a call of its own.
+            fragment.index = Some(position as u64);
+            calls.take(position, fragment, &mut VecDeque::new());
+        }
+        Ok(Received {
             id: self.id,
             model: self.model,
-            message: Message {
-                role: Role::Assistant,
-                content,
-            },
-            usage: self.usage.into(),
-            stop_reason: stop_reason(choice.finish_reason, calls, refused),
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            content: message.content,
+            refusal: message.refusal,
+            reasoning_content: message.reasoning_content,
+            reasoning: message.reasoning,
+            calls: calls.finish(),
+            finish_reason: choice.finish_reason,
+            error: choice.error,
+            usage: self.usage,
+            needs_no_reason,
         })
     }
 }
 
-/// Servers disagree on the reason for calls, so the calls themselves decide.
-fn stop_reason(reason: Option<String>, calls: bool, refused: bool) -> StopReason {
-    let reason = reason.unwrap_or_default();
-    match reason.as_str() {
-        "length" => StopReason::MaxTokens,
-        "content_filter" => StopReason::ContentFilter,
-        _ if refused => StopReason::Refusal,
-        _ if calls => StopReason::ToolUse,
-        "" | "stop" => StopReason::EndTurn,
-        _ => StopReason::named(reason),
+impl Received {
+    pub(crate) fn into_response(mut self) -> Result<CompletionResponse, NoAnswer> {
+        let usage: TokenUsage = std::mem::take(&mut self.usage).into();
+        let (id, model) = (
+            std::mem::take(&mut self.id),
+            std::mem::take(&mut self.model),
+        );
+        let ended = self.stop_reason();
+        let (content, refused) = self.into_blocks();
+        let stop_reason = match ended {
+            Ok(StopReason::MaxTokens) => StopReason::MaxTokens,
+            Ok(StopReason::ContentFilter) => StopReason::ContentFilter,
+            Ok(_) if refused => StopReason::Refusal,
+            Ok(reason) => reason,
+            Err(failure) => {
+                return Err(NoAnswer::Failed(ApiFailure {
+                    usage: Some(Box::new(usage)),
+                    ..failure
+                }));
+            }
+        };
+        Ok(CompletionResponse {
+            id,
+            model,
+            message: Message {
+                role: Role::Assistant,
+                content,
+            },
+            usage,
+            stop_reason,
+            cost_usd: None,
+            extra: None,
+            left_out: Vec::new(),
+            mismatch: None,
+            spent_before: None,
+        })
     }
-}
 
-impl ChoiceMessage {
+    fn stop_reason(&self) -> Result<StopReason, ApiFailure> {
+        if self.error.is_object() || self.error.is_string() {
+            return Err(failure::read_event(&self.error, None));
+        }
+        let reason = self
+            .finish_reason
+            .as_deref()
+            .filter(|name| !name.is_empty());
+        match reason {
+            Some(reason) => end_of(reason, !self.calls.is_empty()),
+            None if !self.needs_no_reason => Err(no_end_named(
+                "if the server never does, set `done_suffices`",
+            )),
+            None if self.calls.is_empty() => Ok(StopReason::EndTurn),
+            None => Ok(StopReason::ToolUse),
+        }
+    }
+
     /// The blocks, and whether the model refused: then they are its refusal alone.
     fn into_blocks(self) -> (Vec<ContentBlock>, bool) {
-        let said = |text: &String| !text.is_empty();
-        let mut refusal = self.refusal.filter(said);
+        let mut refusal = Some(self.refusal).filter(|text| !text.is_empty());
         let mut blocks = Vec::new();
-        let reasoning = self.reasoning_content.filter(said);
-        if let Some(thinking) = reasoning.or(self.reasoning.filter(said)) {
+        let (thinking, field) = match self.reasoning_content.is_empty() {
+            false => (self.reasoning_content, Some(SENT_BACK.to_owned())),
+            true => (self.reasoning, None),
+        };
+        if !thinking.is_empty() {
             blocks.push(ContentBlock::Thinking {
                 thinking,
                 signature: None,
+                field,
             });
         }
         match self.content {
@@ -129,7 +204,7 @@ impl ChoiceMessage {
             }
             _ => {}
         }
-        blocks.extend(self.tool_calls.into_iter().filter_map(call::read));
+        blocks.extend(self.calls.into_iter().map(fragments::block));
         match refusal {
             Some(text) => (vec![ContentBlock::Text(text)], true),
             None => (blocks, false),

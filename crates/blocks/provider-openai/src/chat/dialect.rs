@@ -1,3 +1,5 @@
+use neuron_provider_http::CallIdRule;
+
 use crate::builder::OpenAiBuilder;
 
 /// The field that limits the length of an answer in Chat Completions.
@@ -65,7 +67,8 @@ impl OpenAiBuilder<ChatSettings> {
     }
 
     /// Sets the field of an assistant message in which the server wants its reasoning back, for example
-    /// `reasoning_content`. Default is none: reasoning is not sent back.
+    /// `reasoning_content`: all of it goes back then. Default is that reasoning which came as `reasoning_content` goes back
+    /// so beside calls, and other reasoning does not. An empty name sends none.
     pub fn reasoning_field(mut self, name: impl Into<String>) -> Self {
         self.settings.reasoning_field = Some(name.into());
         self
@@ -99,6 +102,7 @@ impl OpenAiBuilder<ChatSettings> {
             stream_usage: settings.stream_usage,
             done_suffices: settings.done_suffices,
             check_models: self.checks_models(),
+            call_ids: self.call_ids(),
         }
     }
 }
@@ -112,4 +116,5 @@ pub(crate) struct Dialect {
     pub(crate) stream_usage: bool,
     pub(crate) done_suffices: bool,
     pub(crate) check_models: bool,
+    pub(crate) call_ids: CallIdRule,
 }

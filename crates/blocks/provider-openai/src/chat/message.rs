@@ -1,4 +1,6 @@
-use neuron_provider_http::{Joined, ResultText};
+use std::borrow::Cow;
+
+use neuron_provider_http::{CallIds, Joined, ResultText};
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, DocumentSource, Message, ProviderError, Role,
     ToolResultBlock,
@@ -35,7 +37,7 @@ pub(crate) enum ChatMessage<'a> {
         tool_calls: Vec<ChatCall<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
+        tool_call_id: Cow<'a, str>,
         content: ResultText<'a>,
     },
 }
@@ -96,14 +98,15 @@ pub(crate) fn messages<'a>(
     dialect: &'a Dialect,
 ) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
+    let mut ids = CallIds::new(dialect.call_ids);
     if let Some(text) = Joined::instructions(request.system.as_ref()) {
         messages.push(instructions(text, dialect));
     }
     for group in request.messages.chunk_by(|a, b| a.role == b.role) {
         match group.first().map(|message| message.role) {
-            Some(Role::User) => user(group, &mut messages)?,
+            Some(Role::User) => user(group, &mut ids, &mut messages)?,
             Some(Role::Assistant) => {
-                messages.extend(group.iter().filter_map(|m| assistant(m, dialect)));
+                messages.extend(group.iter().filter_map(|m| assistant(m, &mut ids, dialect)));
             }
             Some(Role::System) => messages.extend(group.iter().filter_map(|message| {
                 let text = Joined(texts(message).collect());
@@ -134,6 +137,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
 /// Results follow the calls that they answer; what else is said comes after them.
 fn user<'a>(
     group: &'a [Message],
+    ids: &mut CallIds<'a>,
     messages: &mut Vec<ChatMessage<'a>>,
 ) -> Result<(), ProviderError> {
     let mut pictures = Vec::new();
@@ -142,7 +146,7 @@ fn user<'a>(
         if let ContentBlock::ToolResult(result) = block {
             pictures.extend(pictures_of(result));
             messages.push(ChatMessage::Tool {
-                tool_call_id: &result.tool_use_id,
+                tool_call_id: ids.answered(&result.tool_use_id),
                 content: ResultText {
                     result,
                     for_picture: Some(PICTURE_BELOW),
@@ -219,24 +223,35 @@ fn content(parts: Vec<Part<'_>>) -> Option<Content<'_>> {
     }
 }
 
-fn assistant<'a>(message: &'a Message, dialect: &'a Dialect) -> Option<ChatMessage<'a>> {
+fn assistant<'a>(
+    message: &'a Message,
+    ids: &mut CallIds<'a>,
+    dialect: &'a Dialect,
+) -> Option<ChatMessage<'a>> {
     let mut parts = Vec::new();
     let mut thoughts = Vec::new();
     let mut tool_calls = Vec::new();
+    let mut own_field = None;
     for block in &message.content {
         match block {
             ContentBlock::Text(text) | ContentBlock::Compaction { content: text } => {
                 parts.push(Part::Text { text });
             }
             ContentBlock::Other(value) => parts.push(Part::Raw(value)),
-            ContentBlock::Thinking { thinking, .. } => thoughts.push(thinking.as_str()),
+            ContentBlock::Thinking {
+                thinking, field, ..
+            } => {
+                own_field = field.as_deref().or(own_field);
+                thoughts.push(thinking.as_str());
+            }
             ContentBlock::ToolUse {
                 id,
+                own_id,
                 name,
                 input,
                 extra,
             } => tool_calls.push(ChatCall {
-                id,
+                id: ids.call(id, own_id.as_deref()),
                 name,
                 input,
                 extra: extra.as_ref(),
@@ -248,7 +263,11 @@ fn assistant<'a>(message: &'a Message, dialect: &'a Dialect) -> Option<ChatMessa
     if content.is_none() && tool_calls.is_empty() {
         return None;
     }
-    let field = dialect.reasoning_field.as_deref();
+    // Servers that reason between calls refuse those whose reasoning does not come back.
+    let field = match dialect.reasoning_field.as_deref() {
+        Some(field) => Some(field).filter(|field| !field.is_empty()),
+        None => own_field.filter(|_| !tool_calls.is_empty()),
+    };
     Some(ChatMessage::Assistant {
         content,
         reasoning: field

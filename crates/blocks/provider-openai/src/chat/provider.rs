@@ -1,14 +1,9 @@
-use neuron_provider_http::{HttpClient, Reply, Streamed};
+use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
-    ChatSettings,
-    builder::OpenAiBuilder,
-    chat::answer::Answer,
-    chat::dialect::Dialect,
-    chat::request::Body,
-    chat::stream::Assembler,
-    failure::{self, REQUEST_ID},
+    ChatSettings, builder::OpenAiBuilder, chat::answer::Answer, chat::dialect::Dialect,
+    chat::request::Body, chat::stream::Assembler, failure,
 };
 
 /// The Chat Completions API, of OpenAI and of compatible servers.
@@ -51,11 +46,40 @@ impl OpenAiBuilder<ChatSettings> {
     }
 }
 
-impl OpenAiChat {
-    fn read(&self, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
-        self.http
-            .answer(reply, failure::read, Answer::into_response)
+/// One request of Chat Completions.
+pub(crate) struct Chat<'a> {
+    dialect: &'a Dialect,
+    body: &'a Body<'a>,
+}
+
+impl Wire for Chat<'_> {
+    type Decoder = SseDecoder;
+    type Assembler = Assembler;
+
+    const STREAMS: &'static str = "text/event-stream";
+    const REQUEST_ID: &'static str = failure::REQUEST_ID;
+
+    fn assembler(&self, request_id: Option<String>) -> Assembler {
+        Assembler::new(request_id, self.dialect.done_suffices)
     }
+
+    fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+        whole(body, self.dialect.done_suffices)
+    }
+
+    fn left_out(&self) -> &[String] {
+        self.body.left_out()
+    }
+
+    fn failure(&self, reply: &Reply) -> ApiFailure {
+        failure::of_tools(reply, self.body.tool_names())
+    }
+}
+
+/// Reads an answer that came whole.
+pub(crate) fn whole(body: &[u8], done_suffices: bool) -> Result<CompletionResponse, NoAnswer> {
+    let answer: Answer = read_json(body)?;
+    answer.receive(done_suffices)?.into_response()
 }
 
 impl Provider for OpenAiChat {
@@ -63,25 +87,17 @@ impl Provider for OpenAiChat {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let body = Body::new(request, &self.dialect, false)?;
-        let reply = self.http.post(&body, &[]).await?;
-        self.read(&reply)
+        let dialect = &self.dialect;
+        let body = &Body::new(request, dialect, false)?;
+        self.http.complete(&Chat { dialect, body }, body, &[]).await
     }
 
     async fn complete_stream(
         &self,
         request: &CompletionRequest,
     ) -> Result<StreamHandle, ProviderError> {
-        let body = Body::new(request, &self.dialect, true)?;
-        match self.http.post_sse(&body, &[]).await? {
-            Streamed::Events(events) => {
-                let request_id = events.headers().get(REQUEST_ID).map(AsRef::as_ref);
-                let assembler =
-                    Assembler::new(failure::request_id(request_id), self.dialect.done_suffices);
-                Ok(events.into_answer(assembler))
-            }
-            // The server does not stream, or failed.
-            Streamed::Reply(reply) => self.read(&reply).map(StreamHandle::from),
-        }
+        let dialect = &self.dialect;
+        let body = &Body::new(request, dialect, true)?;
+        self.http.stream(&Chat { dialect, body }, body, &[]).await
     }
 }

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, extra_fields, kept, native_tools, tool_fields};
-use neuron_types::{
-    CompletionRequest, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice, ToolDefinition,
+use neuron_provider_http::{
+    BodyWriter, Tools, extra_fields, kept, name_of_native, native_tools, tool_fields,
 };
+use neuron_types::{CompletionRequest, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub(crate) struct Body<'a> {
     request: &'a CompletionRequest,
     messages: Vec<ChatMessage<'a>>,
     token_limit: &'static str,
-    tools: Vec<Tool<'a>>,
+    tools: Tools<Tool<'a>>,
     tool_choice: Option<Choice<'a>>,
     response_format: Option<Format<'a>>,
     reasoning_effort: Option<ReasoningEffort>,
@@ -118,7 +118,7 @@ impl<'a> Body<'a> {
             request,
             messages: message::messages(request, dialect)?,
             token_limit: dialect.token_limit.name(),
-            tool_choice: tool_choice(request, !tools.is_empty()),
+            tool_choice: tool_choice(request, !tools.sent.is_empty()),
             tools,
             response_format: response_format(request),
             reasoning_effort,
@@ -128,6 +128,18 @@ impl<'a> Body<'a> {
             }),
             extra: extra.map(|extra| kept(extra, |name| name != "tools")),
         })
+    }
+}
+
+impl Body<'_> {
+    /// The names of the tools, in the order in which they are sent.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.sent.iter().map(Tool::name)
+    }
+
+    /// What is left out, each a sentence.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.tools.left_out
     }
 }
 
@@ -144,11 +156,11 @@ impl Serialize for Body<'_> {
         }
         body.optional("reasoning_effort", self.reasoning_effort.as_ref())?;
         body.optional("response_format", self.response_format.as_ref())?;
-        if !self.tools.is_empty() {
-            body.field("tools", &self.tools)?;
+        if !self.tools.sent.is_empty() {
+            body.field("tools", &self.tools.sent)?;
         }
         body.optional("tool_choice", self.tool_choice.as_ref())?;
-        if !self.tools.is_empty() {
+        if !self.tools.sent.is_empty() {
             body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
         }
         if self.stream {
@@ -160,25 +172,37 @@ impl Serialize for Body<'_> {
     }
 }
 
-/// Those of the request, then the server's own.
+/// Those of the request, then the server's own, and what is said of those that are left out.
 fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
-) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let native = native.iter().map(|tool| Ok(Tool::Native(tool)));
-    request.tools.iter().map(tool).chain(native).collect()
+) -> Result<Tools<Tool<'a>>, ProviderError> {
+    let mut tools = Tools::default();
+    for tool in &request.tools {
+        match Parameters::of(tool)? {
+            Some(parameters) => tools.sent.push(Tool::Function {
+                function: Function {
+                    name: &tool.name,
+                    description: &tool.description,
+                    strict: tool.strict,
+                    parameters,
+                    extra: tool_fields(tool, TOOL_FIELDS)?,
+                },
+            }),
+            None => tools.leave_out(&tool.name),
+        }
+    }
+    tools.sent.extend(native.iter().map(Tool::Native));
+    Ok(tools)
 }
 
-fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
-    Ok(Tool::Function {
-        function: Function {
-            name: &tool.name,
-            description: &tool.description,
-            strict: tool.strict,
-            parameters: Parameters::of(tool)?,
-            extra: tool_fields(tool, TOOL_FIELDS)?,
-        },
-    })
+impl Tool<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Function { function } => function.name,
+            Self::Native(tool) => name_of_native(tool),
+        }
+    }
 }
 
 /// Without tools there is nothing to choose, and servers refuse to be told so.

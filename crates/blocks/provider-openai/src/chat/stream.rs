@@ -1,14 +1,16 @@
-use std::collections::VecDeque;
+use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{Assemble, Progress, StreamFault, WireEvent, lenient};
+use neuron_provider_http::{
+    Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, read_json,
+};
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    chat::answer::{Answer, Choice, ChoiceMessage, Usage},
+    chat::answer::{Received, Usage},
     chat::content::Content,
-    chat::fragments::Calls,
+    chat::fragments,
     failure,
 };
 
@@ -16,17 +18,10 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     request_id: Option<String>,
-    /// `[DONE]` is an end, also where no finish reason came.
-    done_suffices: bool,
-    id: String,
-    model: String,
     content: Content,
-    refusal: String,
-    reasoning_content: String,
-    reasoning: String,
     calls: Calls,
-    finish_reason: Option<String>,
-    usage: Usage,
+    received: Received,
+    /// The end marker came.
     done: bool,
 }
 
@@ -37,24 +32,29 @@ struct Chunk {
     id: String,
     #[serde(default, deserialize_with = "lenient")]
     model: String,
-    choices: Option<Vec<ChunkChoice>>,
+    #[serde(default, deserialize_with = "lenient_list")]
+    choices: Vec<ChunkChoice>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
     #[serde(default, deserialize_with = "lenient")]
     object: String,
-    error: Option<Value>,
+    #[serde(default)]
+    error: Value,
 }
 
 #[derive(Debug, Deserialize)]
 struct ChunkChoice {
     #[serde(default, deserialize_with = "lenient")]
     index: u64,
-    delta: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient")]
+    delta: Delta,
     #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
+    #[serde(default)]
+    error: Value,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Delta {
     #[serde(default)]
     content: Value,
@@ -64,7 +64,7 @@ struct Delta {
     reasoning_content: String,
     #[serde(default, deserialize_with = "lenient")]
     reasoning: String,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_list")]
     tool_calls: Vec<Map<String, Value>>,
 }
 
@@ -73,81 +73,74 @@ impl Assemble for Assembler {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
+    ) -> Result<Progress, NoAnswer> {
         if event.data.trim_ascii() == b"[DONE]" {
             self.done = true;
             self.calls.end(seen);
             return Ok(Progress::Complete);
         }
-        let chunk: Chunk = serde_json::from_slice(event.data)?;
-        if chunk.error.is_some() || event.name == "error" || chunk.object == "error" {
-            let body: Value = serde_json::from_slice(event.data)?;
-            return Err(StreamFault::Failed(failure::read_event(
-                &body,
-                self.request_id.clone(),
-            )));
+        let chunk: Chunk = read_json(event.data)?;
+        if !chunk.error.is_null() || event.name == "error" || chunk.object == "error" {
+            let body: Value = read_json(event.data)?;
+            let failure = failure::read_event(&body, self.request_id.clone());
+            return Err(NoAnswer::Failed(failure));
         }
         self.take_chunk(chunk, seen);
-        Ok(if self.finish_reason.is_some() {
+        Ok(if self.received.finish_reason.is_some() {
             Progress::Enough
         } else {
             Progress::More
         })
     }
 
-    fn finish(&mut self) -> Option<CompletionResponse> {
-        if self.finish_reason.is_none() && !(self.done && self.done_suffices) {
-            return None;
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
+        if self.received.finish_reason.is_none() && self.received.error.is_null() && !self.done {
+            return Err(NoAnswer::Absent);
         }
-        let answer = Answer {
-            id: std::mem::take(&mut self.id),
-            model: std::mem::take(&mut self.model),
-            choices: Some(vec![Choice {
-                finish_reason: self.finish_reason.take(),
-                message: ChoiceMessage {
-                    content: std::mem::take(&mut self.content).into_value(),
-                    refusal: Some(std::mem::take(&mut self.refusal)),
-                    reasoning_content: Some(std::mem::take(&mut self.reasoning_content)),
-                    reasoning: Some(std::mem::take(&mut self.reasoning)),
-                    tool_calls: std::mem::take(&mut self.calls).into_values(),
-                },
-            }]),
-            usage: std::mem::take(&mut self.usage),
+        let received = Received {
+            content: mem::take(&mut self.content).into_value(),
+            calls: self.calls.finish(),
+            ..mem::take(&mut self.received)
         };
-        answer.into_response()
+        received.into_response()
     }
 }
 
 impl Assembler {
     pub(crate) fn new(request_id: Option<String>, done_suffices: bool) -> Self {
+        let received = Received {
+            needs_no_reason: done_suffices,
+            ..Received::default()
+        };
         Self {
             request_id,
-            done_suffices,
+            received,
             ..Self::default()
         }
     }
 
     fn take_chunk(&mut self, chunk: Chunk, seen: &mut VecDeque<StreamEvent>) {
-        if self.id.is_empty() {
-            self.id = chunk.id;
+        let received = &mut self.received;
+        if received.id.is_empty() {
+            received.id = chunk.id;
         }
-        if self.model.is_empty() {
-            self.model = chunk.model;
+        if received.model.is_empty() {
+            received.model = chunk.model;
+        }
+        if chunk.usage != Usage::default() && chunk.usage != received.usage {
+            received.usage = chunk.usage;
+            seen.push_back(StreamEvent::Usage(received.usage.clone().into()));
         }
         // One choice is asked for; should a server send more, the first counts, as in a whole answer.
-        let choices = chunk.choices.into_iter().flatten();
-        for choice in choices.filter(|choice| choice.index == 0) {
-            if let Some(delta) = choice.delta {
-                self.take_delta(delta, seen);
-            }
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            self.take_delta(choice.delta, seen);
             if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-                self.finish_reason = Some(reason);
+                self.received.finish_reason = Some(reason);
                 self.calls.end(seen);
             }
-        }
-        if chunk.usage != Usage::default() && chunk.usage != self.usage {
-            self.usage = chunk.usage;
-            seen.push_back(StreamEvent::Usage(self.usage.clone().into()));
+            if !choice.error.is_null() {
+                self.received.error = choice.error;
+            }
         }
     }
 
@@ -156,15 +149,17 @@ impl Assembler {
         if let Some(thought) = thought.into_iter().find(|text| !text.is_empty()) {
             seen.push_back(StreamEvent::ThinkingDelta(thought.clone()));
         }
-        self.reasoning_content.push_str(&delta.reasoning_content);
-        self.reasoning.push_str(&delta.reasoning);
+        self.received
+            .reasoning_content
+            .push_str(&delta.reasoning_content);
+        self.received.reasoning.push_str(&delta.reasoning);
         self.content.take(delta.content, seen);
         if !delta.refusal.is_empty() {
-            self.refusal.push_str(&delta.refusal);
+            self.received.refusal.push_str(&delta.refusal);
             seen.push_back(StreamEvent::TextDelta(delta.refusal));
         }
-        for (position, fragment) in delta.tool_calls.into_iter().enumerate() {
-            self.calls.take(position, fragment, seen);
+        for (position, entry) in delta.tool_calls.into_iter().enumerate() {
+            self.calls.take(position, fragments::read(entry), seen);
         }
     }
 }

@@ -1,4 +1,4 @@
-use neuron_provider_http::lenient;
+use neuron_provider_http::{ApiFailure, NoAnswer, end_named, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,6 +18,9 @@ pub(crate) struct Answer {
     model: String,
     #[serde(default, deserialize_with = "lenient")]
     status: String,
+    #[serde(default)]
+    error: Value,
+    #[serde(default, deserialize_with = "lenient")]
     output: Option<Vec<Value>>,
     #[serde(default, deserialize_with = "lenient")]
     incomplete_details: IncompleteDetails,
@@ -34,7 +37,7 @@ struct IncompleteDetails {
     reason: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Usage {
     #[serde(default, deserialize_with = "lenient")]
     input_tokens: u64,
@@ -46,7 +49,7 @@ pub(crate) struct Usage {
     output_tokens_details: OutputDetails,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 struct InputDetails {
     #[serde(default, deserialize_with = "lenient")]
     cached_tokens: Option<u64>,
@@ -54,44 +57,57 @@ struct InputDetails {
     cache_write_tokens: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 struct OutputDetails {
     #[serde(default, deserialize_with = "lenient")]
     reasoning_tokens: Option<u64>,
 }
 
 impl Answer {
-    /// `None` if the response failed, was cancelled or is not finished.
-    pub(crate) fn into_response(self) -> Option<CompletionResponse> {
+    /// The tokens that it used.
+    pub(crate) fn usage(&self) -> TokenUsage {
+        self.usage.clone().into()
+    }
+
+    /// The answer. It is absent if the response failed, was cancelled or is not finished.
+    pub(crate) fn into_response(self) -> Result<CompletionResponse, NoAnswer> {
         if matches!(
             self.status.as_str(),
             "failed" | "cancelled" | "queued" | "in_progress"
         ) {
-            return None;
+            return Err(match self.error.is_null() {
+                true => end_named(&self.status).map_or_else(NoAnswer::Failed, |_| NoAnswer::Absent),
+                false => NoAnswer::Absent,
+            });
         }
         let mut content = Vec::new();
         let mut seen = Seen::default();
-        for item in self.output? {
+        for item in self.output.ok_or(NoAnswer::Absent)? {
             take_item(item, &mut content, &mut seen);
         }
-        let cut = self.status == "incomplete";
-        Some(CompletionResponse {
+        let usage: TokenUsage = self.usage.into();
+        let ended = match self.status.as_str() {
+            "" | "completed" => Ok(seen.end()),
+            "incomplete" => end_named(&self.incomplete_details.reason),
+            status => end_named(status),
+        };
+        let stop_reason = ended.map_err(|failure| ApiFailure {
+            usage: Some(Box::new(usage.clone())),
+            ..failure
+        })?;
+        Ok(CompletionResponse {
             id: self.id,
             model: self.model,
             message: Message {
                 role: Role::Assistant,
                 content,
             },
-            usage: self.usage.into(),
-            stop_reason: match self.status.as_str() {
-                "" | "completed" | "incomplete" => {
-                    stop_reason(cut, self.incomplete_details.reason, &seen)
-                }
-                _ => StopReason::named(self.status),
-            },
+            usage,
+            stop_reason,
             cost_usd: None,
             extra: (!self.input_transformations.is_empty())
                 .then(|| json!({"input_transformations": self.input_transformations})),
+            left_out: Vec::new(),
             mismatch: None,
             spent_before: None,
         })
@@ -107,16 +123,18 @@ pub(crate) struct Seen {
     pub(crate) compaction: bool,
 }
 
-fn stop_reason(cut: bool, reason: String, seen: &Seen) -> StopReason {
-    match reason.as_str() {
-        "max_output_tokens" if cut => StopReason::MaxTokens,
-        "content_filter" if cut => StopReason::ContentFilter,
-        "" if cut => StopReason::Other("incomplete".to_owned()),
-        _ if cut => StopReason::named(reason),
-        _ if seen.refusal => StopReason::Refusal,
-        _ if seen.call => StopReason::ToolUse,
-        _ if seen.compaction && !seen.message => StopReason::Compaction,
-        _ => StopReason::EndTurn,
+impl Seen {
+    fn end(&self) -> StopReason {
+        match self {
+            Self { refusal: true, .. } => StopReason::Refusal,
+            Self { call: true, .. } => StopReason::ToolUse,
+            Self {
+                compaction: true,
+                message: false,
+                ..
+            } => StopReason::Compaction,
+            _ => StopReason::EndTurn,
+        }
     }
 }
 

@@ -1,27 +1,29 @@
 use std::collections::VecDeque;
 
+use neuron_provider_http::{Calls as Fragments, Fragment};
 use neuron_types::StreamEvent;
-use serde_json::{Map, Value};
-use uuid::Uuid;
+use serde_json::{Map, Value, json};
 
 use crate::responses::item::CUSTOM_CALL;
 
-/// The calls of a response that is coming in, as a reader of the stream is told of them.
+/// The calls of a response that is coming in, by the items that they are.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Vec<Call>);
+pub(crate) struct Calls {
+    calls: Fragments,
+    items: Vec<Item>,
+}
 
 #[derive(Debug)]
-struct Call {
+struct Item {
     output_index: Option<u64>,
-    item_id: Option<String>,
-    call_id: String,
-    /// Something of its arguments was told.
-    told: bool,
+    fields: Map<String, Value>,
+    place: usize,
+    is_done: bool,
 }
 
 pub(crate) fn is_call(item: &Map<String, Value>) -> bool {
     let kind = item.get("type").and_then(Value::as_str);
-    matches!(kind, Some("function_call" | CUSTOM_CALL)) && item.contains_key("name")
+    matches!(kind, Some("function_call" | CUSTOM_CALL)) && text(item, "name").is_some()
 }
 
 impl Calls {
@@ -31,23 +33,23 @@ impl Calls {
         item: &Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
     ) {
-        let item_id = text(item, "id").map(str::to_owned);
-        if self.find(output_index, item_id.as_deref()).is_some() {
+        let known = self.find(output_index, text(item, "id"));
+        if known.is_some_and(|known| known.is_begun_by(item)) {
             return;
         }
-        let call_id = text(item, "call_id").map_or_else(
-            || format!("call_{}", Uuid::new_v4().simple()),
-            str::to_owned,
-        );
-        seen.push_back(StreamEvent::ToolUseStart {
-            id: call_id.clone(),
-            name: text(item, "name").unwrap_or_default().to_owned(),
-        });
-        self.0.push(Call {
+        let fragment = Fragment {
+            // The place among the calls. That of the output need not be another for each.
+            index: Some(self.items.len() as u64),
+            id: text(item, "call_id").map(str::to_owned),
+            name: text(item, "name").map(str::to_owned),
+            ..Fragment::default()
+        };
+        let place = self.calls.take(0, fragment, seen);
+        self.items.push(Item {
             output_index,
-            item_id,
-            call_id,
-            told: false,
+            fields: item.clone(),
+            place,
+            is_done: false,
         });
     }
 
@@ -55,11 +57,12 @@ impl Calls {
         &mut self,
         output_index: Option<u64>,
         item_id: &str,
-        delta: String,
+        delta: &str,
         seen: &mut VecDeque<StreamEvent>,
     ) {
-        if let Some(call) = self.find(output_index, Some(item_id)) {
-            call.tell(delta, seen);
+        let item_id = Some(item_id).filter(|id| !id.is_empty());
+        if let Some(place) = self.find(output_index, item_id).map(|item| item.place) {
+            self.calls.grow(place, delta, seen);
         }
     }
 
@@ -71,47 +74,77 @@ impl Calls {
         seen: &mut VecDeque<StreamEvent>,
     ) {
         self.start(output_index, item, seen);
-        let Some(call) = self.find(output_index, text(item, "id")) else {
+        let Some(known) = self.find(output_index, text(item, "id")) else {
             return;
         };
-        if !call.told {
+        known.is_done = true;
+        let place = known.place;
+        if self.calls.arguments_at(place).is_empty() {
             let whole = text(item, "arguments").or_else(|| text(item, "input"));
-            call.tell(whole.unwrap_or_default().to_owned(), seen);
+            self.calls.grow(place, whole.unwrap_or_default(), seen);
         }
-        let id = call.call_id.clone();
-        seen.push_back(StreamEvent::ToolUseEnd { id });
+        self.calls.end_one(place, seen);
     }
 
-    fn find(&mut self, output_index: Option<u64>, item_id: Option<&str>) -> Option<&mut Call> {
-        self.0.iter_mut().find(|call| match output_index {
-            Some(_) => call.output_index == output_index,
-            None => call.item_id.is_some() && call.item_id.as_deref() == item_id,
-        })
+    /// The newest item of this id, or of this place where one of them has no id.
+    fn find(&mut self, output_index: Option<u64>, item_id: Option<&str>) -> Option<&mut Item> {
+        self.items
+            .iter_mut()
+            .rev()
+            .find(|item| match (text(&item.fields, "id"), item_id) {
+                (Some(known), Some(id)) if known == id => true,
+                (Some(_), Some(_)) => false,
+                _ => output_index.is_some() && item.output_index == output_index,
+            })
     }
 
     /// Gives calls that have no id the one that was told of them.
     pub(crate) fn name(&self, output: &mut [Value]) {
-        for call in &self.0 {
-            let position = call
-                .output_index
-                .and_then(|index| usize::try_from(index).ok());
-            let item = position.and_then(|position| output.get_mut(position)?.as_object_mut());
-            if let Some(item) = item.filter(|item| is_call(item) && text(item, "call_id").is_none())
-            {
-                let id = Value::String(call.call_id.clone());
-                item.insert("call_id".to_owned(), id);
+        let told = self.items.iter();
+        let told = told.map(|item| (item, self.calls.id_at(item.place)));
+        let mut told: Vec<_> = told.filter_map(|(item, id)| Some((item, id?))).collect();
+        for item in output.iter_mut().filter_map(Value::as_object_mut) {
+            if !is_call(item) {
+                continue;
+            }
+            let same = |(known, _): &(&Item, &str)| known.is_begun_by(item);
+            let Some(place) = told.iter().position(same) else {
+                continue;
+            };
+            let (_, id) = told.remove(place);
+            if text(item, "call_id").is_none() {
+                item.insert("call_id".to_owned(), json!(id));
             }
         }
     }
+
+    /// The calls whose items were never done, each with its place.
+    pub(crate) fn undone(&self) -> impl Iterator<Item = (Option<u64>, Value)> {
+        let open = self.items.iter().filter(|item| !item.is_done);
+        open.map(|item| {
+            let mut fields = item.fields.clone();
+            let field = match text(&fields, "type") {
+                Some(CUSTOM_CALL) => "input",
+                _ => "arguments",
+            };
+            let arguments = self.calls.arguments_at(item.place);
+            fields.insert(field.to_owned(), json!(arguments));
+            if let Some(id) = self.calls.id_at(item.place) {
+                fields.insert("call_id".to_owned(), json!(id));
+            }
+            (item.output_index, Value::Object(fields))
+        })
+    }
 }
 
-impl Call {
-    fn tell(&mut self, delta: String, seen: &mut VecDeque<StreamEvent>) {
-        if !delta.is_empty() {
-            self.told = true;
-            let id = self.call_id.clone();
-            seen.push_back(StreamEvent::ToolUseInputDelta { id, delta });
-        }
+impl Item {
+    /// Whether this is the item of a call, as far as ids and names tell.
+    fn is_begun_by(&self, item: &Map<String, Value>) -> bool {
+        let same = |name| match (text(&self.fields, name), text(item, name)) {
+            (Some(known), Some(said)) => known == said,
+            _ => true,
+        };
+        same("id") && same("call_id") && same("name")
     }
 }
 

@@ -1,6 +1,6 @@
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use neuron_provider_http::ResultText;
+use neuron_provider_http::{CallIdRule, CallIds, ResultText};
 use neuron_types::{
     ContentBlock, ContentItem, DocumentSource, ImageSource, Message, Role, ToolResultBlock,
 };
@@ -24,11 +24,11 @@ pub(crate) enum Item<'a> {
         content: Content<'a>,
     },
     FunctionCallOutput {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         output: Output<'a>,
     },
     CustomToolCallOutput {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         output: Output<'a>,
     },
     #[serde(untagged)]
@@ -86,7 +86,7 @@ pub(crate) enum File<'a> {
 /// A call as it is sent.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    call_id: &'a str,
+    call_id: Cow<'a, str>,
     name: &'a str,
     input: &'a Value,
     extra: Option<&'a Value>,
@@ -112,7 +112,7 @@ impl Serialize for Call<'_> {
         };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;
-        map.serialize_entry("call_id", self.call_id)?;
+        map.serialize_entry("call_id", &self.call_id)?;
         map.serialize_entry("name", self.name)?;
         map.serialize_entry(field, &arguments)?;
         let extra = self.extra.and_then(Value::as_object);
@@ -128,17 +128,20 @@ impl Serialize for Call<'_> {
 /// The conversation as one flat list.
 pub(crate) fn items(conversation: &[Message]) -> Vec<Item<'_>> {
     let mut items = Vec::with_capacity(conversation.len());
+    let mut ids = CallIds::new(CallIdRule::Plain);
     let mut custom_calls = BTreeSet::new();
     for group in conversation.chunk_by(|a, b| a.role == b.role) {
         if group.first().is_some_and(|first| first.role == Role::User) {
             let blocks = group.iter().flat_map(|message| &message.content);
-            items.extend(blocks.filter_map(|block| output(block, &custom_calls)));
+            items.extend(blocks.filter_map(|block| output(block, &mut ids, &custom_calls)));
         }
         for message in group {
             match message.role {
                 Role::User => said("user", &message.content, &mut items),
                 Role::System => said("developer", &message.content, &mut items),
-                Role::Assistant => answered(&message.content, &mut items, &mut custom_calls),
+                Role::Assistant => {
+                    answered(&message.content, &mut items, &mut ids, &mut custom_calls);
+                }
             }
         }
     }
@@ -146,13 +149,17 @@ pub(crate) fn items(conversation: &[Message]) -> Vec<Item<'_>> {
 }
 
 /// Results follow the calls that they answer; what else is said comes after them.
-fn output<'a>(block: &'a ContentBlock, custom_calls: &BTreeSet<&str>) -> Option<Item<'a>> {
+fn output<'a>(
+    block: &'a ContentBlock,
+    ids: &mut CallIds<'a>,
+    custom_calls: &BTreeSet<Cow<'a, str>>,
+) -> Option<Item<'a>> {
     let ContentBlock::ToolResult(result) = block else {
         return None;
     };
-    let call_id = result.tool_use_id.as_str();
+    let call_id = ids.answered(&result.tool_use_id);
     let output = output_of(result);
-    Some(if custom_calls.contains(call_id) {
+    Some(if custom_calls.contains(&call_id) {
         Item::CustomToolCallOutput { call_id, output }
     } else {
         Item::FunctionCallOutput { call_id, output }
@@ -234,7 +241,8 @@ fn document(source: &DocumentSource) -> Part<'_> {
 fn answered<'a>(
     content: &'a [ContentBlock],
     items: &mut Vec<Item<'a>>,
-    custom_calls: &mut BTreeSet<&'a str>,
+    ids: &mut CallIds<'a>,
+    custom_calls: &mut BTreeSet<Cow<'a, str>>,
 ) {
     let mut following = content;
     while let Some((block, rest)) = following.split_first() {
@@ -254,18 +262,19 @@ fn answered<'a>(
             }
             ContentBlock::ToolUse {
                 id,
+                own_id,
                 name,
                 input,
                 extra,
             } => {
                 let call = Call {
-                    call_id: id,
+                    call_id: ids.call(id, own_id.as_deref()),
                     name,
                     input,
                     extra: extra.as_ref(),
                 };
                 if call.is_custom() {
-                    custom_calls.insert(id);
+                    custom_calls.insert(call.call_id.clone());
                 }
                 items.push(Item::Call(call));
             }

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod calls;
 pub(crate) mod compact;
 pub(crate) mod count;
+pub(crate) mod drafts;
 pub(crate) mod item;
 pub(crate) mod message;
 pub(crate) mod provider;

@@ -1,10 +1,10 @@
-use neuron_provider_http::{HttpClient, Reply, Streamed};
+use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
     ResponsesSettings,
     builder::OpenAiBuilder,
-    failure::{self, REQUEST_ID},
+    failure,
     responses::answer::Answer,
     responses::request::{Body, Purpose},
     responses::stream::Assembler,
@@ -68,11 +68,39 @@ impl OpenAiBuilder<ResponsesSettings> {
     }
 }
 
-impl OpenAiResponses {
-    fn read(&self, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
-        self.http
-            .answer(reply, failure::read, Answer::into_response)
+/// One request of Responses.
+pub(crate) struct Responses<'a> {
+    body: &'a Body<'a>,
+}
+
+impl Wire for Responses<'_> {
+    type Decoder = SseDecoder;
+    type Assembler = Assembler;
+
+    const STREAMS: &'static str = "text/event-stream";
+    const REQUEST_ID: &'static str = failure::REQUEST_ID;
+
+    fn assembler(&self, request_id: Option<String>) -> Assembler {
+        Assembler::new(request_id)
     }
+
+    fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+        whole(body)
+    }
+
+    fn left_out(&self) -> &[String] {
+        self.body.left_out()
+    }
+
+    fn failure(&self, reply: &Reply) -> ApiFailure {
+        failure::of_tools(reply, self.body.tool_names())
+    }
+}
+
+/// Reads an answer that came whole.
+pub(crate) fn whole(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+    let answer: Answer = read_json(body)?;
+    answer.into_response()
 }
 
 impl Provider for OpenAiResponses {
@@ -80,24 +108,15 @@ impl Provider for OpenAiResponses {
         &self,
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
-        let body = Body::new(request, &self.settings, Purpose::Answer)?;
-        let reply = self.http.post(&body, &[]).await?;
-        self.read(&reply)
+        let body = &Body::new(request, &self.settings, Purpose::Answer)?;
+        self.http.complete(&Responses { body }, body, &[]).await
     }
 
     async fn complete_stream(
         &self,
         request: &CompletionRequest,
     ) -> Result<StreamHandle, ProviderError> {
-        let body = Body::new(request, &self.settings, Purpose::Stream)?;
-        match self.http.post_sse(&body, &[]).await? {
-            Streamed::Events(events) => {
-                let request_id = events.headers().get(REQUEST_ID).map(AsRef::as_ref);
-                let assembler = Assembler::new(failure::request_id(request_id));
-                Ok(events.into_answer(assembler))
-            }
-            // The server does not stream, or failed.
-            Streamed::Reply(reply) => self.read(&reply).map(StreamHandle::from),
-        }
+        let body = &Body::new(request, &self.settings, Purpose::Stream)?;
+        self.http.stream(&Responses { body }, body, &[]).await
     }
 }

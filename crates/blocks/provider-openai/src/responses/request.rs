@@ -1,9 +1,10 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, Joined, extra_fields, kept, native_tools, tool_fields};
+use neuron_provider_http::{
+    BodyWriter, Joined, Tools, extra_fields, kept, name_of_native, native_tools, tool_fields,
+};
 use neuron_types::{
     CompletionRequest, ContextEdit, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice,
-    ToolDefinition,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -59,7 +60,7 @@ pub(crate) struct Body<'a> {
     request: &'a CompletionRequest,
     instructions: Option<Joined<'a>>,
     input: Vec<Item<'a>>,
-    tools: Vec<Tool<'a>>,
+    tools: Tools<Tool<'a>>,
     tool_choice: Option<Choice<'a>>,
     text: Option<TextSettings<'a>>,
     reasoning: Option<Reasoning>,
@@ -156,7 +157,7 @@ impl<'a> Body<'a> {
             request,
             instructions: Joined::instructions(request.system.as_ref()),
             input: item::items(&request.messages),
-            tool_choice: tool_choice(request, !tools.is_empty()),
+            tool_choice: tool_choice(request, !tools.sent.is_empty()),
             tools,
             text: format(request).map(|format| TextSettings { format }),
             reasoning: effort.map(|effort| Reasoning { effort }),
@@ -171,6 +172,18 @@ impl<'a> Body<'a> {
                 })
             }),
         })
+    }
+}
+
+impl Body<'_> {
+    /// The names of the tools, in the order in which they are sent.
+    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.sent.iter().map(Tool::name)
+    }
+
+    /// What is left out, each a sentence.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.tools.left_out
     }
 }
 
@@ -198,11 +211,11 @@ impl Serialize for Body<'_> {
         }
         body.optional("instructions", self.instructions.as_ref())?;
         if self.purpose != Purpose::Compaction {
-            if !self.tools.is_empty() {
-                body.field("tools", &self.tools)?;
+            if !self.tools.sent.is_empty() {
+                body.field("tools", &self.tools.sent)?;
             }
             body.optional("tool_choice", self.tool_choice.as_ref())?;
-            if !self.tools.is_empty() {
+            if !self.tools.sent.is_empty() {
                 body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
             }
         }
@@ -214,23 +227,35 @@ impl Serialize for Body<'_> {
     }
 }
 
-/// Those of the request, then the API's own.
+/// Those of the request, then the API's own, and what is said of those that are left out.
 fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
-) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let native = native.iter().map(|tool| Ok(Tool::Native(tool)));
-    request.tools.iter().map(tool).chain(native).collect()
+) -> Result<Tools<Tool<'a>>, ProviderError> {
+    let mut tools = Tools::default();
+    for tool in &request.tools {
+        match Parameters::of(tool)? {
+            Some(parameters) => tools.sent.push(Tool::Function {
+                name: &tool.name,
+                description: &tool.description,
+                parameters,
+                strict: tool.strict == Some(true),
+                extra: tool_fields(tool, TOOL_FIELDS)?,
+            }),
+            None => tools.leave_out(&tool.name),
+        }
+    }
+    tools.sent.extend(native.iter().map(Tool::Native));
+    Ok(tools)
 }
 
-fn tool(tool: &ToolDefinition) -> Result<Tool<'_>, ProviderError> {
-    Ok(Tool::Function {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: Parameters::of(tool)?,
-        strict: tool.strict == Some(true),
-        extra: tool_fields(tool, TOOL_FIELDS)?,
-    })
+impl Tool<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Function { name, .. } => name,
+            Self::Native(tool) => name_of_native(tool),
+        }
+    }
 }
 
 /// Without tools there is nothing to choose.

@@ -1,6 +1,6 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{Assemble, Progress, StreamFault, WireEvent, lenient};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, lenient, read_json};
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,17 +9,20 @@ use crate::{
     failure,
     responses::answer::Answer,
     responses::calls::{Calls, is_call},
+    responses::drafts::Drafts,
 };
 
 /// Puts the response together that a stream hands out in pieces.
 ///
-/// The last event holds the response; the items that were done before count only where it holds none.
+/// The last event holds the response. Where it holds no items, those that were done before count, and of those that never
+/// were done what came of them.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     request_id: Option<String>,
-    done: BTreeMap<u64, Value>,
+    done: Vec<(Option<u64>, Value)>,
+    drafts: Drafts,
     calls: Calls,
-    response: Option<CompletionResponse>,
+    end: Option<Result<CompletionResponse, NoAnswer>>,
 }
 
 /// What a `data` line holds. Everything may be missing.
@@ -27,7 +30,10 @@ pub(crate) struct Assembler {
 struct Event {
     #[serde(default, rename = "type", deserialize_with = "lenient")]
     kind: String,
+    #[serde(default, deserialize_with = "lenient")]
     output_index: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
+    content_index: u64,
     #[serde(default, deserialize_with = "lenient")]
     summary_index: u64,
     #[serde(default, deserialize_with = "lenient")]
@@ -47,12 +53,12 @@ impl Assemble for Assembler {
         &mut self,
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
+    ) -> Result<Progress, NoAnswer> {
         // This wire has no such end, and servers that add one mean nothing by it.
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::More);
         }
-        let told: Event = serde_json::from_slice(event.data)?;
+        let told: Event = read_json(event.data)?;
         let kind = if told.kind.is_empty() {
             event.name.to_owned()
         } else {
@@ -60,6 +66,9 @@ impl Assemble for Assembler {
         };
         match kind.as_str() {
             "response.output_text.delta" | "response.refusal.delta" => {
+                let part = (told.content_index, kind == "response.refusal.delta");
+                self.drafts
+                    .append(told.output_index, &told.item_id, part, &told.delta);
                 seen.push_back(StreamEvent::TextDelta(told.delta));
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
@@ -74,21 +83,24 @@ impl Assemble for Assembler {
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
                 self.calls
-                    .append(told.output_index, &told.item_id, told.delta, seen);
+                    .append(told.output_index, &told.item_id, &told.delta, seen);
             }
             "response.output_item.done" => {
                 if is_call(&told.item) {
                     self.calls.end(told.output_index, &told.item, seen);
+                } else {
+                    let id = told.item.get("id").and_then(Value::as_str);
+                    self.drafts.end(told.output_index, id.unwrap_or_default());
                 }
-                let index = told.output_index.unwrap_or(self.done.len() as u64);
-                self.done.insert(index, Value::Object(told.item));
+                self.done
+                    .push((told.output_index, Value::Object(told.item)));
             }
             "response.completed" | "response.incomplete" => {
                 return self.complete(told.response, seen);
             }
             "response.failed" | "response.cancelled" => return Err(self.failed(&told.response)),
             _ if kind == "error" || told.error.is_object() || told.error.is_string() => {
-                let body: Value = serde_json::from_slice(event.data)?;
+                let body: Value = read_json(event.data)?;
                 return Err(self.failed(&body));
             }
             _ => {}
@@ -96,8 +108,8 @@ impl Assemble for Assembler {
         Ok(Progress::More)
     }
 
-    fn finish(&mut self) -> Option<CompletionResponse> {
-        self.response.take()
+    fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
+        self.end.take().unwrap_or(Err(NoAnswer::Absent))
     }
 }
 
@@ -113,11 +125,11 @@ impl Assembler {
         &mut self,
         mut response: Value,
         seen: &mut VecDeque<StreamEvent>,
-    ) -> Result<Progress, StreamFault> {
+    ) -> Result<Progress, NoAnswer> {
         if let Value::Object(fields) = &mut response {
             let output = fields.entry("output").or_insert(Value::Null);
             if output.as_array().is_none_or(Vec::is_empty) {
-                *output = std::mem::take(&mut self.done).into_values().collect();
+                *output = self.items();
             }
             if let Value::Array(items) = output {
                 self.calls.name(items);
@@ -125,13 +137,25 @@ impl Assembler {
         }
         let failure = self.failed(&response);
         let answer: Answer = serde_json::from_value(response)?;
-        let response = answer.into_response().ok_or(failure)?;
-        seen.push_back(StreamEvent::Usage(response.usage.clone()));
-        self.response = Some(response);
+        seen.push_back(StreamEvent::Usage(answer.usage()));
+        let end = answer.into_response();
+        self.end = Some(end.map_err(|fault| match fault {
+            NoAnswer::Absent => failure,
+            fault => fault,
+        }));
         Ok(Progress::Complete)
     }
 
-    fn failed(&self, body: &Value) -> StreamFault {
-        StreamFault::Failed(failure::read_event(body, self.request_id.clone()))
+    /// The items as far as they came, in the order of their places.
+    fn items(&mut self) -> Value {
+        let mut items = mem::take(&mut self.done);
+        items.extend(self.drafts.items());
+        items.extend(self.calls.undone());
+        items.sort_by_key(|(place, _)| place.unwrap_or(u64::MAX));
+        items.into_iter().map(|(_, item)| item).collect()
+    }
+
+    fn failed(&self, body: &Value) -> NoAnswer {
+        NoAnswer::Failed(failure::read_event(body, self.request_id.clone()))
     }
 }

@@ -41,19 +41,53 @@ async fn every_finish_reason_has_its_meaning() {
         (json!("content_filter"), &text, StopReason::ContentFilter),
         (json!("tool_calls"), &call, StopReason::ToolUse),
         (json!("stop"), &call, StopReason::ToolUse),
-        (json!(""), &call, StopReason::ToolUse),
-        (json!(""), &text, StopReason::EndTurn),
-        (Value::Null, &text, StopReason::EndTurn),
-        (
-            json!("from_the_future"),
-            &text,
-            StopReason::Other("from_the_future".into()),
-        ),
     ] {
         let answer = json!({"choices": [{"finish_reason": said, "message": message}]});
         let response = chat_complete(&answer).await.unwrap();
         assert_eq!(response.stop_reason, meant, "{said} {message}");
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_for_no_good_reason_is_a_failure_that_names_it() {
+    let text = json!({"content": "half"});
+    let malformed = FailureKind::MalformedAnswer;
+    for (said, kind, named) in [
+        (json!("from_the_future"), malformed, "from_the_future"),
+        (json!("tool_calls"), malformed, "no call"),
+        (json!(""), malformed, "done_suffices"),
+        (Value::Null, malformed, "done_suffices"),
+        (
+            json!("insufficient_system_resource"),
+            FailureKind::Overloaded,
+            "insufficient_system_resource",
+        ),
+        (
+            json!("network_error"),
+            FailureKind::Unavailable,
+            "network_error",
+        ),
+    ] {
+        let usage = json!({"prompt_tokens": 7, "completion_tokens": 1});
+        let choice = json!({"finish_reason": said, "message": text});
+        let answer = json!({"choices": [choice], "usage": usage});
+        let error = chat_complete(&answer).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{said}");
+        assert!(error.to_string().contains(named), "{error}");
+        assert_eq!(error.usage().map(|usage| usage.input_tokens), Some(7));
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_choice_is_the_answers() {
+    let error = json!({"code": 502, "message": "the upstream went away"});
+    let answer = json!({"choices": [{"finish_reason": "error", "error": error, "message": {"content": "ha"}}]});
+    let error = chat_complete(&answer).await.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Unavailable);
+    assert!(
+        error.to_string().contains("the upstream went away"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -68,6 +102,7 @@ async fn a_refusal_is_the_whole_answer() {
 async fn reasoning_is_read_under_both_its_names() {
     for name in ["reasoning_content", "reasoning"] {
         let thinking = ContentBlock::Thinking {
+            field: (name == "reasoning_content").then(|| name.to_owned()),
             thinking: "hm".into(),
             signature: None,
         };
@@ -120,9 +155,9 @@ async fn a_call_without_an_id_gets_one_of_its_own() {
 #[tokio::test]
 async fn missing_and_odd_fields_do_no_harm() {
     for answer in [
-        json!({"choices": [{"message": {"content": "x", "tool_calls": null}}]}),
-        json!({"id": null, "model": 5, "usage": "", "choices": [{"index": "0", "finish_reason": 3, "message": {"content": "x"}}]}),
-        json!({"usage": {}, "choices": [{"message": {"content": "x", "tool_calls": [null, {"id": "c"}]}}]}),
+        json!({"choices": [{"finish_reason": "stop", "message": {"content": "x", "tool_calls": null}}]}),
+        json!({"id": null, "model": 5, "usage": "", "choices": [{"index": "0", "finish_reason": "stop", "message": {"content": "x"}}]}),
+        json!({"usage": {}, "choices": [{"finish_reason": "stop", "message": {"content": "x", "tool_calls": [null, {"id": "c"}]}}]}),
     ] {
         let response = chat_complete(&answer).await.unwrap();
         assert_eq!(response.message.text(), "x");
@@ -131,8 +166,8 @@ async fn missing_and_odd_fields_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_success_that_is_not_json_is_a_retryable_network_failure() {
-    for body in ["", "<html>", "{\"choices\":[{\"mess", "data: {}"] {
+async fn a_success_that_is_not_json_is_a_malformed_answer() {
+    for body in ["", "{\"choices\":[{\"mess", "{'choices': []}"] {
         let api = FakeApi::answering(ResponseTemplate::new(200).set_body_string(body)).await;
         let error = api
             .chat()
@@ -141,18 +176,16 @@ async fn a_success_that_is_not_json_is_a_retryable_network_failure() {
             .complete(&hello())
             .await
             .unwrap_err();
-        assert_eq!(error.kind(), FailureKind::Network, "{body}");
-        assert!(error.is_retryable());
+        assert_eq!(error.kind(), FailureKind::MalformedAnswer, "{body}");
         assert!(std::error::Error::source(&error).is_some());
     }
 }
 
 #[tokio::test]
-async fn a_success_without_a_choice_is_a_retryable_failure_of_the_server() {
+async fn a_success_without_a_choice_is_a_malformed_answer() {
     for answer in [json!({}), json!({"choices": []}), json!({"choices": null})] {
         let error = chat_complete(&answer).await.unwrap_err();
-        assert_eq!(error.kind(), FailureKind::Unavailable);
-        assert!(error.is_retryable());
+        assert_eq!(error.kind(), FailureKind::MalformedAnswer);
     }
 }
 

@@ -161,6 +161,7 @@ async fn results_without_text_still_answer_their_calls() {
 #[tokio::test]
 async fn messages_with_nothing_to_send_are_left_out() {
     let thought = ContentBlock::Thinking {
+        field: None,
         thinking: "hm".into(),
         signature: Some("s".into()),
     };

@@ -60,6 +60,7 @@ pub(crate) fn parallel_calls() -> Vec<Message> {
             Role::Assistant,
             vec![
                 ContentBlock::Thinking {
+                    field: None,
                     thinking: "two calls".into(),
                     signature: None,
                 },

@@ -76,7 +76,7 @@ pub(crate) async fn responses_complete(body: &Value) -> Result<CompletionRespons
 
 /// An answer of Chat Completions with this message.
 pub(crate) fn chat_answer(message: &Value) -> Value {
-    json!({"id": "chatcmpl-1", "model": "m", "choices": [{"index": 0, "message": message}]})
+    json!({"id": "chatcmpl-1", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
 }
 
 /// The body that is sent to Chat Completions by a client built by `build`.

@@ -191,25 +191,19 @@ pub(crate) fn answers(wire: Wire) -> Vec<(&'static str, Value)> {
 /// Answers with what no client knows yet.
 pub(crate) fn answers_from_the_future(wire: Wire) -> Vec<(&'static str, Value)> {
     match wire {
-        Wire::Chat => vec![
-            (
-                "finish reason",
-                chat(&json!({"content": "x"}), "from_the_future"),
-            ),
-            (
-                "part and call fields",
-                chat(
-                    &json!({"content": [
+        Wire::Chat => vec![(
+            "part and call fields",
+            chat(
+                &json!({"content": [
                         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
                         {"type": "text", "text": "yes"}],
                     "tool_calls": [
                         {"id": "call_1", "type": "function", "function": {"name": "n", "arguments": "{}"},
                             "extra_content": {"google": {"thought_signature": "s=="}}},
                         {"id": "call_2", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]}),
-                    "tool_calls",
-                ),
+                "tool_calls",
             ),
-        ],
+        )],
         Wire::Responses => vec![(
             "items, parts and fields",
             response(&json!([

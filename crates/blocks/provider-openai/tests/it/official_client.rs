@@ -71,6 +71,7 @@ fn ours(response: &CompletionResponse) -> Value {
                 name,
                 input,
                 extra,
+                ..
             } => {
                 let raw = extra.as_ref().and_then(|extra| extra["arguments"].as_str());
                 let arguments = raw

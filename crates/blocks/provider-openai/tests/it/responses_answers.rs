@@ -55,12 +55,6 @@ async fn the_stop_reason_follows_from_status_and_output() {
         ),
         ("completed", Value::Null, vec![], StopReason::EndTurn),
         (
-            "from_the_future",
-            Value::Null,
-            vec![&text],
-            StopReason::Other("from_the_future".into()),
-        ),
-        (
             "incomplete",
             cut("max_output_tokens"),
             vec![&call],
@@ -72,23 +66,25 @@ async fn the_stop_reason_follows_from_status_and_output() {
             vec![],
             StopReason::ContentFilter,
         ),
-        (
-            "incomplete",
-            cut("steered"),
-            vec![],
-            StopReason::Other("steered".into()),
-        ),
-        (
-            "incomplete",
-            Value::Null,
-            vec![],
-            StopReason::Other("incomplete".into()),
-        ),
     ] {
         let answer = json!({"status": status, "incomplete_details": details, "output": output});
         let response = responses_complete(&answer).await.unwrap();
         assert_eq!(response.stop_reason, meant, "{answer}");
         assert_eq!(response.usage, TokenUsage::default());
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_ends_for_no_good_reason_is_a_failure_that_names_it() {
+    for (status, details, named) in [
+        ("from_the_future", Value::Null, "from_the_future"),
+        ("incomplete", json!({"reason": "steered"}), "steered"),
+        ("incomplete", Value::Null, "ended"),
+    ] {
+        let answer = json!({"status": status, "incomplete_details": details, "output": []});
+        let error = responses_complete(&answer).await.unwrap_err();
+        assert_eq!(error.kind(), FailureKind::MalformedAnswer, "{answer}");
+        assert!(error.to_string().contains(named), "{error}");
     }
 }
 
@@ -123,8 +119,9 @@ async fn a_response_that_failed_is_an_error() {
 
 #[tokio::test]
 async fn a_response_that_is_not_there_is_a_retryable_failure_of_the_server() {
+    let error = responses_complete(&json!({})).await.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
     for answer in [
-        json!({}),
         json!({"status": "cancelled", "output": []}),
         json!({"status": "in_progress", "output": []}),
     ] {

@@ -64,6 +64,7 @@ async fn pictures_and_documents() {
 #[tokio::test]
 async fn a_custom_call_is_answered_as_one() {
     let call = ContentBlock::ToolUse {
+        own_id: None,
         id: "call_1".into(),
         name: "sql".into(),
         input: json!("select 1"),

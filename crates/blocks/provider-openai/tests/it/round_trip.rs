@@ -75,11 +75,21 @@ fn any_call() -> impl Strategy<Value = Value> {
 }
 
 pub(crate) fn any_output() -> impl Strategy<Value = Value> {
-    collection::vec(any_item(), 0..6).prop_map(Value::from)
+    collection::vec(any_item(), 0..6).prop_map(|items| with_own_ids(items, "call_id"))
 }
 
 pub(crate) fn any_calls() -> impl Strategy<Value = Value> {
-    collection::vec(any_call(), 1..4).prop_map(Value::from)
+    collection::vec(any_call(), 1..4).prop_map(|calls| with_own_ids(calls, "id"))
+}
+
+/// Each call has an id of its own: no server takes two of one.
+fn with_own_ids(mut calls: Vec<Value>, name: &str) -> Value {
+    for (position, call) in calls.iter_mut().enumerate() {
+        if call[name] == "call_1" {
+            call[name] = json!(format!("call_{position}"));
+        }
+    }
+    Value::from(calls)
 }
 
 proptest! {

@@ -34,6 +34,7 @@ pub(crate) fn calls(ids: &[&str]) -> Message {
 
 pub(crate) fn signed_thinking() -> ContentBlock {
     ContentBlock::Thinking {
+        field: None,
         thinking: "let me see".to_owned(),
         signature: Some("c2lnbmVk".to_owned()),
     }
@@ -90,6 +91,7 @@ fn reasoning() -> impl Strategy<Value = Vec<ContentBlock>> {
         Just(vec![]),
         Just(vec![signed_thinking()]),
         Just(vec![ContentBlock::Thinking {
+            field: None,
             thinking: "unsigned".to_owned(),
             signature: None
         }]),

@@ -41,6 +41,7 @@ impl Scripted {
 
 pub(crate) fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse {
     CompletionResponse {
+        left_out: Vec::new(),
         id: "answer".to_owned(),
         model: "scripted".to_owned(),
         message: Message::assistant(text),

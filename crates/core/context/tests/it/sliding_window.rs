@@ -100,6 +100,7 @@ fn leaves_reasoning_alone_that_is_bound_to_nothing_or_to_its_call() {
     call.content.insert(
         0,
         ContentBlock::Thinking {
+            field: None,
             thinking: "unsigned".to_owned(),
             signature: None,
         },

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     CallState, CompletionResponse, ContentBlock, ExitReason, FailureKind, Message, PendingCall,
-    RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall,
+    RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
 };
 
 use crate::AgentMachine;
@@ -102,7 +102,7 @@ impl AgentMachine {
         now: DateTime<Utc>,
     ) {
         let CompletionResponse {
-            message,
+            mut message,
             usage,
             stop_reason,
             mismatch,
@@ -114,6 +114,7 @@ impl AgentMachine {
         if text.is_some() {
             self.state.last_text = text;
         }
+        self.take_ids(&mut message.content);
         self.state.calls = pending_calls(&message.content);
         if !message.content.is_empty() {
             self.push(message);
@@ -202,6 +203,37 @@ impl AgentMachine {
             "not called: the answer was cut at the output limit and the arguments may be \
              incomplete; call again with shorter arguments",
         );
+    }
+}
+
+impl AgentMachine {
+    /// Gives each call an id that no other call of the conversation has and that every provider takes: the provider's own,
+    /// where it is one. Otherwise the provider's is kept beside it.
+    fn take_ids(&self, content: &mut [ContentBlock]) {
+        let turn = self.state.turn.to_string();
+        let mut given: Vec<String> = Vec::new();
+        for (position, block) in content.iter_mut().enumerate() {
+            let ContentBlock::ToolUse { id, own_id, .. } = block else {
+                continue;
+            };
+            let is_taken = |id: &String| given.contains(id) || self.has_call(id);
+            if !is_call_id(id) || is_taken(id) {
+                let position = position.to_string();
+                let mut made = made_call_id(&[id, &turn, &position]);
+                while is_taken(&made) {
+                    made = made_call_id(&[&made, &turn, &position]);
+                }
+                let theirs = std::mem::replace(id, made);
+                *own_id = Some(theirs).filter(|theirs| !theirs.is_empty());
+            }
+            given.push(id.clone());
+        }
+    }
+
+    /// Whether a call of the conversation has this id.
+    fn has_call(&self, id: &str) -> bool {
+        let mut blocks = self.messages().iter().flat_map(|message| &message.content);
+        blocks.any(|block| matches!(block, ContentBlock::ToolUse { id: known, .. } if known == id))
     }
 }
 

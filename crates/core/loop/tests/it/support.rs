@@ -70,6 +70,7 @@ pub(crate) fn input(agent: AgentSpec) -> RunInput {
 
 pub(crate) fn response(stop_reason: StopReason, content: Vec<ContentBlock>) -> CompletionResponse {
     CompletionResponse {
+        left_out: Vec::new(),
         id: "r".into(),
         model: "m".into(),
         message: Message {

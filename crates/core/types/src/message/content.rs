@@ -29,6 +29,10 @@ pub enum ContentBlock {
         thinking: String,
         /// What the provider signed it with, if it signs.
         signature: Option<String>,
+        /// The field of the message that the server had it in, where its API has no blocks: some want it back in the same
+        /// one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        field: Option<String>,
     },
     /// Reasoning that only the provider can read.
     RedactedThinking {
@@ -37,8 +41,12 @@ pub enum ContentBlock {
     },
     /// The model asks for a tool call.
     ToolUse {
-        /// The provider's id of this call, or one that the provider crate made up.
+        /// The run's id of this call, which no other call of the conversation has. In a provider's answer it is the
+        /// provider's, or one that the provider crate made up.
         id: String,
+        /// The provider's id, where the run could not take it for its own. It is for that provider alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        own_id: Option<String>,
         /// The tool's name as the model wrote it.
         name: String,
         /// The arguments. Not an object where the model wrote something else.
@@ -191,11 +199,22 @@ impl Message {
 }
 
 impl ContentBlock {
+    /// Reasoning that nobody signed.
+    #[must_use]
+    pub fn thinking(thinking: impl Into<String>) -> Self {
+        Self::Thinking {
+            thinking: thinking.into(),
+            signature: None,
+            field: None,
+        }
+    }
+
     /// A tool call as the model asks for it.
     #[must_use]
     pub fn tool_use(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         Self::ToolUse {
             id: id.into(),
+            own_id: None,
             name: name.into(),
             input,
             extra: None,

@@ -23,6 +23,7 @@ impl Provider for Echo {
             ));
         };
         Ok(CompletionResponse {
+            left_out: Vec::new(),
             id: String::new(),
             model: request.model.clone(),
             message: Message::assistant(last.text()),

@@ -110,6 +110,7 @@ fn answered(text: &str) -> Message {
 
 fn response(message: Message) -> CompletionResponse {
     CompletionResponse {
+        left_out: Vec::new(),
         id: String::new(),
         model: "m".into(),
         message,
@@ -171,6 +172,7 @@ fn steps_give_the_reasoning_and_the_results_that_the_model_read() {
     let mut steps = KnownSteps::default();
     let mut thoughtful = asking("I look.");
     let thinking = ContentBlock::Thinking {
+        field: None,
         thinking: "Which file?".into(),
         signature: Some("s".into()),
     };

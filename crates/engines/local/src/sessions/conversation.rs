@@ -53,12 +53,7 @@ impl Fold {
                 self.open.push((call_id.clone(), tool.clone()));
                 self.say(
                     Role::Assistant,
-                    ContentBlock::ToolUse {
-                        id: call_id.clone(),
-                        name: tool.clone(),
-                        input: args.clone(),
-                        extra: None,
-                    },
+                    ContentBlock::tool_use(call_id, tool, args.clone()),
                 );
             }
             TranscriptItem::ToolResult {

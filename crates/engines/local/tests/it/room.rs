@@ -156,6 +156,7 @@ impl Provider for RoomModel {
         let count = request.messages.len();
         match self.0.called(format!("model {count}")).await {
             Act::Answer | Act::Held => Ok(CompletionResponse {
+                left_out: Vec::new(),
                 id: format!("answer-{count}"),
                 model: request.model.clone(),
                 message: Message::assistant(format!("answer to {count}")),

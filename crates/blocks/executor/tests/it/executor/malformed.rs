@@ -32,6 +32,7 @@ impl Provider for Wild {
             Err(kind) => return Err(ProviderError::new(kind, "wild").with_usage(usage)),
         };
         Ok(CompletionResponse {
+            left_out: Vec::new(),
             id: String::new(),
             model: "m1".to_owned(),
             message: Message::assistant("whole"),

@@ -63,10 +63,12 @@ pub(crate) fn content_blocks() -> Vec<ContentBlock> {
     let mut blocks = vec![
         ContentBlock::Text("Hello.\n\"Quoted\" ünï".into()),
         ContentBlock::Thinking {
+            field: None,
             thinking: "First the file.".into(),
             signature: Some("EqQBCg==".into()),
         },
         ContentBlock::Thinking {
+            field: None,
             thinking: String::new(),
             signature: None,
         },
@@ -79,6 +81,7 @@ pub(crate) fn content_blocks() -> Vec<ContentBlock> {
             json!({"lines": [1, 2.5], "path": "a.txt"}),
         ),
         ContentBlock::ToolUse {
+            own_id: None,
             id: "call_2".into(),
             name: "bash".into(),
             input: json!("not an object"),

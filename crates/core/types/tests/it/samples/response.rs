@@ -53,6 +53,7 @@ pub(crate) fn usage() -> TokenUsage {
 pub(crate) fn responses() -> Vec<CompletionResponse> {
     vec![
         CompletionResponse {
+            left_out: Vec::new(),
             id: "resp_1".into(),
             model: "gpt-6.1-terra-2026-01-01".into(),
             message: Message::assistant("Hello."),
@@ -64,6 +65,7 @@ pub(crate) fn responses() -> Vec<CompletionResponse> {
             spent_before: None,
         },
         CompletionResponse {
+            left_out: Vec::new(),
             id: String::new(),
             model: "demo".into(),
             message: Message::assistant(""),

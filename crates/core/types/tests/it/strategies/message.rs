@@ -44,21 +44,24 @@ prop_compose! {
 }
 
 pub(crate) fn content_block() -> BoxedStrategy<ContentBlock> {
-    let tool_use =
-        (text(), text(), json(), optional_json()).prop_map(|(id, name, input, extra)| {
-            ContentBlock::ToolUse {
-                id,
-                name,
-                input,
-                extra,
-            }
-        });
+    let tool_use = (text(), option::of(text()), text(), json(), optional_json()).prop_map(
+        |(id, own_id, name, input, extra)| ContentBlock::ToolUse {
+            own_id,
+            id,
+            name,
+            input,
+            extra,
+        },
+    );
     prop_oneof![
         text().prop_map(ContentBlock::Text),
-        (text(), option::of(text())).prop_map(|(thinking, signature)| ContentBlock::Thinking {
-            thinking,
-            signature,
-        }),
+        (text(), option::of(text()), option::of(text())).prop_map(
+            |(thinking, signature, field)| ContentBlock::Thinking {
+                field,
+                thinking,
+                signature,
+            }
+        ),
         text().prop_map(|data| ContentBlock::RedactedThinking { data }),
         tool_use,
         tool_result().prop_map(ContentBlock::ToolResult),

@@ -57,10 +57,11 @@ prop_compose! {
         stop_reason in stop_reason(),
         cost_usd in option::of(decimal()),
         extra in optional_json(),
+        left_out in few(text()),
         mismatch in option::of(text()),
         spent_before in option::of(spent()),
     ) -> CompletionResponse {
-        CompletionResponse {
+        CompletionResponse { left_out,
             id,
             model,
             message,
