@@ -21,3 +21,4 @@ mod recorder;
 mod server;
 mod servers;
 mod stopping;
+mod wild;
