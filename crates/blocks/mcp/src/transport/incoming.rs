@@ -32,10 +32,31 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
         return Incoming::Noise;
     }
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
-        Ok(ServerJsonRpcMessage::Response(response)) => match awaited.find(&response.id) {
-            Some((_, asked)) if !asked.is_answered_by(&response.result) => {}
-            _ => return Incoming::Message(Box::new(ServerJsonRpcMessage::Response(response))),
+        Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
+            Some((id, asked)) if asked.is_answered_by(&response.result) => {
+                let is_as_sent = response.id == id;
+                response.id = id;
+                let message = Box::new(ServerJsonRpcMessage::Response(response));
+                return match is_as_sent {
+                    true => Incoming::Message(message),
+                    false => Incoming::Mended(message),
+                };
+            }
+            Some(_) => {}
+            None => return Incoming::Message(Box::new(ServerJsonRpcMessage::Response(response))),
         },
+        Ok(ServerJsonRpcMessage::Error(mut error)) => {
+            let ours = error.id.as_ref().and_then(|id| awaited.find(id));
+            let is_as_sent = ours
+                .as_ref()
+                .is_none_or(|(id, _)| error.id.as_ref() == Some(id));
+            error.id = ours.map(|(id, _)| id).or(error.id);
+            let message = Box::new(ServerJsonRpcMessage::Error(error));
+            return match is_as_sent {
+                true => Incoming::Message(message),
+                false => Incoming::Mended(message),
+            };
+        }
         Ok(message) => return Incoming::Message(Box::new(message)),
         Err(_) => {}
     }
