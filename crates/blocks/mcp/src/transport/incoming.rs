@@ -85,7 +85,7 @@ fn mended(
     let (id, asked) = awaited.find_json(fields.get("id")?)?;
     match fields.remove("error") {
         None | Some(Value::Null) => {}
-        Some(error) => return Some(ServerJsonRpcMessage::error(refusal(error), Some(id))),
+        Some(error) => return Some(ServerJsonRpcMessage::error(refusal(&error), Some(id))),
     }
     let Some(result) = fields.remove("result") else {
         let why = "it has neither a result nor an error";
@@ -115,13 +115,13 @@ fn told(asked: Asked, id: RequestId, why: &str, text: &str) -> ServerJsonRpcMess
 }
 
 /// An error of any shape.
-fn refusal(error: Value) -> ErrorData {
+fn refusal(error: &Value) -> ErrorData {
     let field = |name: &str| error.get(name);
     let code = field("code").and_then(|code| match code {
         Value::String(text) => text.trim().parse().ok(),
         code => i32::try_from(code.as_i64()?).ok(),
     });
-    let message = match (&error, field("message").and_then(Value::as_str)) {
+    let message = match (error, field("message").and_then(Value::as_str)) {
         (_, Some(message)) => message.to_owned(),
         (Value::String(message), _) => message.clone(),
         _ => error.to_string(),

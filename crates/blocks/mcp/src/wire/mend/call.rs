@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{block, flag, text_block};
+use super::fields::{Fields, block, flag, text_block};
 
 /// The pieces of content that fit, and what does not fit as text. `None` for no result at all.
 pub(super) fn mend(result: Value) -> Option<Value> {
@@ -27,12 +27,13 @@ pub(super) fn mend(result: Value) -> Option<Value> {
     if content.is_empty() && structured.is_none() && !fields.is_empty() {
         content.push(text_block(&Value::Object(fields).to_string()));
     }
-    let mut mended = json!({"content": content});
+    let mut mended = Fields::new();
+    mended.insert("content".to_owned(), Value::Array(content));
     if let Some(structured) = structured {
-        mended["structuredContent"] = structured;
+        mended.insert("structuredContent".to_owned(), structured);
     }
     if let Some(is_error) = flagged {
-        mended["isError"] = Value::Bool(is_error);
+        mended.insert("isError".to_owned(), Value::Bool(is_error));
     }
-    Some(mended)
+    Some(Value::Object(mended))
 }

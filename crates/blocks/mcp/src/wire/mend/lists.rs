@@ -170,18 +170,20 @@ fn list(
             }
         }
     }
-    let mut mended = json!({});
+    let mut mended = Fields::new();
     match fields.remove("nextCursor") {
         None | Some(Value::Null) => {}
-        Some(cursor @ Value::String(_)) => mended["nextCursor"] = cursor,
+        Some(cursor @ Value::String(_)) => {
+            mended.insert("nextCursor".to_owned(), cursor);
+        }
         Some(_) => omit("(further pages)", "the cursor to them is no text"),
     }
     if further > 0 {
         omitted.push(json!({"name": format!("({further} more)"), "reason": "they cannot be read"}));
     }
-    mended[key] = Value::Array(kept);
+    mended.insert(key.to_owned(), Value::Array(kept));
     if !omitted.is_empty() {
-        mended["_meta"] = json!({OMITTED: omitted});
+        mended.insert("_meta".to_owned(), json!({OMITTED: omitted}));
     }
-    Some(mended)
+    Some(Value::Object(mended))
 }

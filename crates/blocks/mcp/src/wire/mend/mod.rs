@@ -41,18 +41,24 @@ impl Asked {
 
     /// Whether a result is one that answers the request.
     pub(crate) fn is_answered_by(self, result: &ServerResult) -> bool {
-        match (self, result) {
+        matches!(
+            (self, result),
             (Self::Tools, ServerResult::ListToolsResult(_))
-            | (Self::Resources, ServerResult::ListResourcesResult(_))
-            | (Self::Templates, ServerResult::ListResourceTemplatesResult(_))
-            | (Self::Prompts, ServerResult::ListPromptsResult(_))
-            | (Self::Call, ServerResult::CallToolResult(_))
-            | (Self::Resource, ServerResult::ReadResourceResult(_))
-            | (Self::Prompt, ServerResult::GetPromptResult(_))
-            | (Self::Call | Self::Resource | Self::Prompt, ServerResult::InputRequiredResult(_))
-            | (Self::Other, _) => true,
-            _ => false,
-        }
+                | (Self::Resources, ServerResult::ListResourcesResult(_))
+                | (
+                    Self::Templates,
+                    ServerResult::ListResourceTemplatesResult(_)
+                )
+                | (Self::Prompts, ServerResult::ListPromptsResult(_))
+                | (Self::Call, ServerResult::CallToolResult(_))
+                | (Self::Resource, ServerResult::ReadResourceResult(_))
+                | (Self::Prompt, ServerResult::GetPromptResult(_))
+                | (
+                    Self::Call | Self::Resource | Self::Prompt,
+                    ServerResult::InputRequiredResult(_)
+                )
+                | (Self::Other, _)
+        )
     }
 }
 

@@ -29,11 +29,8 @@ fn contents_of(piece: Value) -> Value {
             Some((name, held))
         });
         if let Some((name, held)) = held {
-            let mut bare = json!({"uri": uri, name: held});
-            if let Some(mime_type) = text(fields, "mimeType") {
-                bare["mimeType"] = mime_type.into();
-            }
-            return bare;
+            let mime_type = text(fields, "mimeType");
+            return json!({"uri": uri, name: held, "mimeType": mime_type});
         }
     }
     let text = match piece {
@@ -53,11 +50,8 @@ pub(super) fn prompt(result: Value) -> Option<Value> {
         one => vec![one],
     };
     let messages: Vec<_> = messages.into_iter().flat_map(messages_of).collect();
-    let mut mended = json!({"messages": messages});
-    if let Some(description) = text(&fields, "description") {
-        mended["description"] = description.into();
-    }
-    Some(mended)
+    let description = text(&fields, "description");
+    Some(json!({"messages": messages, "description": description}))
 }
 
 /// A message for each piece of its content.
