@@ -23,7 +23,7 @@ const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 /// How deep a schema may be nested.
 const MAX_SCHEMA_DEPTH: usize = 32;
 
-/// A tool that a server lists and that cannot be used.
+/// A tool, resource or prompt that a server lists and that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
