@@ -46,7 +46,9 @@ async fn answer(mut socket: TcpStream, reply: &str, calls: Arc<AtomicUsize>) {
             return;
         }
         Some("tools/call") => json!({"content": [{"type": "text", "text": "fine"}]}),
-        Some("tools/list") => json!({"tools": [{"name": "write"}]}),
+        Some("tools/list") => {
+            json!({"tools": [{"name": "write", "inputSchema": {"type": "object"}}]})
+        }
         Some("initialize") => json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {"tools": {}},
