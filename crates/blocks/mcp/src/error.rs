@@ -105,7 +105,10 @@ impl From<McpError> for ToolError {
                 retry_after: None,
                 source: None,
             },
-            McpError::Lost { .. } => Self::AnswerLost(error.to_string()),
+            // What was asked may have been done: a write has an unknown outcome then, and has not failed.
+            McpError::Lost { .. } | McpError::Protocol { .. } => {
+                Self::AnswerLost(error.to_string())
+            }
             McpError::Timeout { after, .. } => Self::Timeout(after),
             McpError::Cancelled => Self::Cancelled,
             McpError::Refused {

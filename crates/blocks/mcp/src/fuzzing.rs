@@ -14,14 +14,16 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     handler::sampling,
     transport::{
+        awaited::Awaited,
         http::is_answer,
-        stdio::{Line, parse},
+        incoming::{Incoming, read},
     },
     wire::{
         carried::Carried,
         content, definition,
         fault::{is_control, shown},
         input,
+        mend::Asked,
     },
 };
 
@@ -30,29 +32,50 @@ const MAX_NAME: usize = 64;
 
 /// Checks a line that a server printed, or the data of an event that it sent.
 ///
-/// What answers something reaches whoever waits, or ends the connection; it is not dropped. Tools have names that
+/// What answers something reaches whoever waits, and is the kind of answer that was asked for. Tools have names that
 /// providers take, each another. What people and models read hides nothing, and what is kept with a run is read again.
 ///
 /// # Panics
 ///
 /// It does not.
 pub fn check_frame(input: &[u8]) {
-    let is_answer = std::str::from_utf8(input).is_ok_and(is_answer);
     let said = String::from_utf8_lossy(input);
     assert!(!shown(&said, 200).chars().any(is_control));
-    match parse(input) {
-        Line::Message(message) => {
-            let answers = matches!(
-                *message,
-                ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
+    let is_answer = is_answer(&said);
+    for asked in [
+        Asked::Tools,
+        Asked::Resources,
+        Asked::Templates,
+        Asked::Prompts,
+        Asked::Call,
+        Asked::Resource,
+        Asked::Prompt,
+        Asked::Other,
+    ] {
+        let awaited = Awaited::default();
+        (0..100).for_each(|id| awaited.awaits(id, asked));
+        let message = match read(input, &awaited) {
+            Incoming::Message(message) | Incoming::Mended(message) => message,
+            Incoming::Noise => continue,
+        };
+        let answers = matches!(
+            *message,
+            ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
+        );
+        assert!(answers || !is_answer, "{message:?}");
+        let again = serde_json::to_vec(&message).unwrap_or_default();
+        let again = read(&again, &awaited);
+        assert!(!matches!(again, Incoming::Noise), "{message:?}");
+        if let ServerJsonRpcMessage::Response(response) = &*message
+            && awaited.find(&response.id).is_some()
+        {
+            let is_unknown = matches!(response.result, ServerResult::CustomResult(_));
+            assert!(
+                is_unknown || asked.is_answered_by(&response.result),
+                "{message:?}"
             );
-            assert!(answers || !is_answer, "{message:?}");
-            let again = serde_json::to_vec(&message).unwrap_or_default();
-            assert!(matches!(parse(&again), Line::Message(_)), "{message:?}");
-            check_message(*message);
         }
-        Line::Noise => assert!(!is_answer, "{said}"),
-        Line::Nonsense(_) => {}
+        check_message(*message);
     }
 }
 

@@ -43,6 +43,7 @@ impl McpClient {
         Ok(PaginatedList {
             items: page.items.into_iter().map(definition::from_wire).collect(),
             next_cursor: page.next_cursor,
+            left_out: page.left_out,
         })
     }
 
@@ -54,7 +55,8 @@ impl McpClient {
         match self.ask(request, &self.briefly()).await? {
             ServerResult::ListToolsResult(page) => Ok(PaginatedList {
                 items: page.tools,
-                next_cursor: page.next_cursor,
+                next_cursor: self.further(page.next_cursor, cursor).await?,
+                left_out: self.left_out(page.meta.as_ref()),
             }),
             _ => Err(self.nonsense("its answer is no list of tools")),
         }
@@ -80,6 +82,8 @@ impl McpClient {
     /// pages or more than 16 MiB.
     pub async fn discover(&self, prefix: Option<&str>) -> Result<Discovered, McpError> {
         let mut tools = Vec::new();
+        let mut left_out = Vec::new();
+        let mut last_page = Vec::new();
         let mut size = 0_usize;
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
@@ -89,12 +93,19 @@ impl McpClient {
                 let reason = format!("its list of tools has more than {MAX_LIST_BYTES} bytes");
                 return Err(self.nonsense(&reason));
             }
-            tools.extend(page.items);
+            // A server that means the end by an empty cursor may answer it with the same page.
+            if cursor.as_deref() != Some("") || page.items != last_page {
+                last_page.clone_from(&page.items);
+                tools.extend(page.items);
+                left_out.extend(page.left_out);
+            }
             if tools.len() > MAX_TOOLS {
                 return Err(self.nonsense(&format!("it lists more than {MAX_TOOLS} tools")));
             }
             let Some(next) = page.next_cursor else {
-                return Ok(self.bridge(prefix, tools));
+                let mut found = self.bridge(prefix, tools);
+                found.left_out.extend(left_out);
+                return Ok(found);
             };
             if cursor.as_ref() == Some(&next) {
                 return Err(self.nonsense("its list of tools has a page that leads to itself"));

@@ -8,16 +8,17 @@ use std::{
 };
 
 use rmcp::model::{
-    ClientRequest, PaginatedRequestParams, RequestNoParam, RequestOptionalParam, ServerResult,
+    ClientRequest, MetaObject, PaginatedRequestParams, RequestNoParam, RequestOptionalParam,
+    ServerResult,
 };
 use tokio::{sync::Mutex, time};
 use tracing::{info, warn};
 
 use crate::{
-    McpClientHandler, McpError, McpServerSpec,
+    LeftOut, McpClientHandler, McpError, McpServerSpec,
     client::connection::{Connection, How},
     client::no_answer::NoAnswer,
-    wire::fault::shown,
+    wire::{definition, fault::shown},
 };
 
 /// How long is waited between the attempts to get a lost server back.
@@ -279,6 +280,34 @@ impl McpClient {
         }
     }
 
+    /// The cursor to the page after one that was asked for with `cursor`. An empty one is none, as servers mean it. As of
+    /// 2026-07-28 it is one like others, but leads no further where it leads to itself.
+    pub(crate) async fn further(
+        &self,
+        next: Option<String>,
+        cursor: Option<&str>,
+    ) -> Result<Option<String>, McpError> {
+        match next {
+            Some(next) if next.is_empty() => {
+                let is_newer = self.connection().await?.is_newer();
+                Ok((is_newer && cursor != Some("")).then_some(next))
+            }
+            next => Ok(next),
+        }
+    }
+
+    /// What the server lists on a page and cannot be read.
+    pub(crate) fn left_out(&self, meta: Option<&MetaObject>) -> Vec<LeftOut> {
+        let left_out = definition::omitted(meta);
+        for LeftOut { name, reason } in &left_out {
+            warn!(
+                server = self.name(),
+                name, reason, "an element of an MCP list is left out"
+            );
+        }
+        left_out
+    }
+
     pub(crate) fn nonsense(&self, reason: &str) -> McpError {
         McpError::Protocol {
             server: self.name().to_owned(),
@@ -294,7 +323,7 @@ impl McpClient {
     ) -> Result<ServerResult, McpError> {
         let mut renewed = false;
         loop {
-            let connection = self.connection().await?;
+            let connection = self.connection().await.map_err(before_asking)?;
             match connection.ask(request.clone(), how).await {
                 Ok(answer) => return Ok(answer),
                 Err(NoAnswer::Final(error)) => return Err(error),
@@ -360,6 +389,14 @@ impl McpClient {
         if broken.is_closed() || Arc::strong_count(&broken) == 1 {
             broken.close().await;
         }
+    }
+}
+
+/// Why nothing was asked: a server that breaks the protocol at its start has not begun.
+fn before_asking(error: McpError) -> McpError {
+    match error {
+        McpError::Protocol { server, reason } => McpError::Initialization { server, reason },
+        error => error,
     }
 }
 

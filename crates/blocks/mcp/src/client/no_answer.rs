@@ -9,7 +9,10 @@ use rmcp::{
 
 use crate::{
     McpError,
-    wire::fault::{Fault, shown},
+    wire::{
+        answer::{LOST, UNREADABLE},
+        fault::{Fault, shown},
+    },
 };
 
 /// How much of a server's error is told.
@@ -43,14 +46,19 @@ impl NoAnswer {
             return Self::Broken(McpError::Protocol { server, reason });
         }
         match error {
-            ServiceError::McpError(error) if error.code == ErrorCode::PARSE_ERROR => {
+            ServiceError::McpError(error) if error.code == UNREADABLE => {
                 let reason = shown(&error.message, MAX_REASON_CHARS);
                 Self::Final(McpError::Protocol { server, reason })
+            }
+            ServiceError::McpError(error) if error.code == LOST => {
+                let reason = shown(&error.message, MAX_REASON_CHARS);
+                Self::Final(McpError::Lost { server, reason })
             }
             // What servers say that were started anew and know no session, beside those that say 404.
             ServiceError::McpError(error)
                 if url.is_some()
                     && error.code == SESSION_REFUSED
+                    && error.message.starts_with("Bad Request")
                     && error.message.contains("session") =>
             {
                 Self::Unasked(McpError::Connection {
@@ -111,20 +119,34 @@ fn sort_http(
         | StreamableHttpError::MissingSessionIdInResponse => {
             NoAnswer::Unasked(McpError::Connection { server, reason })
         }
+        // Begins so where the server refused with this status. What follows is the server's own text.
         StreamableHttpError::UnexpectedServerResponse(text)
-            if text.contains("HTTP 400") || text.contains("HTTP 404") =>
+            if text.starts_with("HTTP 400") || text.starts_with("HTTP 404") =>
         {
             NoAnswer::Unasked(McpError::Connection { server, reason })
+        }
+        // Who may not ask has not asked.
+        StreamableHttpError::UnexpectedServerResponse(text)
+            if text.starts_with("HTTP 401") || text.starts_with("HTTP 403") =>
+        {
+            NoAnswer::Final(McpError::Connection { server, reason })
+        }
+        StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
+            NoAnswer::Final(McpError::Connection { server, reason })
+        }
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 4") => {
+            let code = text.get(5..8).and_then(|status| status.parse().ok());
+            NoAnswer::Final(McpError::Refused {
+                server,
+                code: code.unwrap_or(400),
+                message: reason,
+            })
         }
         StreamableHttpError::UnexpectedServerResponse(_)
         | StreamableHttpError::UnexpectedContentType(_)
         | StreamableHttpError::ResponseBodyTooLarge { .. }
         | StreamableHttpError::Deserialize(_)
-        | StreamableHttpError::Sse(_)
-        | StreamableHttpError::AuthRequired(_)
-        | StreamableHttpError::InsufficientScope(_) => {
-            NoAnswer::Final(McpError::Protocol { server, reason })
-        }
+        | StreamableHttpError::Sse(_) => NoAnswer::Final(McpError::Protocol { server, reason }),
         _ => NoAnswer::Broken(McpError::Lost { server, reason }),
     }
 }

@@ -8,7 +8,9 @@ use rmcp::model::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{McpClient, McpError, client::mcp_client::page, client::rounds::Rounds, wire::content};
+use crate::{
+    LeftOut, McpClient, McpError, client::mcp_client::page, client::rounds::Rounds, wire::content,
+};
 
 /// One page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct PaginatedList<T> {
     pub items: Vec<T>,
     /// Gets the next page. `None` on the last one.
     pub next_cursor: Option<String>,
+    /// What the server lists on it besides, and what cannot be read.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Something that a server lets others read.
@@ -137,7 +141,8 @@ impl McpClient {
         match self.ask(request, &self.briefly()).await? {
             ServerResult::ListResourcesResult(page) => Ok(PaginatedList {
                 items: page.resources.into_iter().map(Into::into).collect(),
-                next_cursor: page.next_cursor,
+                next_cursor: self.further(page.next_cursor, cursor).await?,
+                left_out: self.left_out(page.meta.as_ref()),
             }),
             _ => Err(self.nonsense("its answer is no list of resources")),
         }
@@ -160,7 +165,8 @@ impl McpClient {
                     .into_iter()
                     .map(Into::into)
                     .collect(),
-                next_cursor: page.next_cursor,
+                next_cursor: self.further(page.next_cursor, cursor).await?,
+                left_out: self.left_out(page.meta.as_ref()),
             }),
             _ => Err(self.nonsense("its answer is no list of resource templates")),
         }
@@ -195,7 +201,8 @@ impl McpClient {
         match self.ask(request, &self.briefly()).await? {
             ServerResult::ListPromptsResult(page) => Ok(PaginatedList {
                 items: page.prompts.into_iter().map(Into::into).collect(),
-                next_cursor: page.next_cursor,
+                next_cursor: self.further(page.next_cursor, cursor).await?,
+                left_out: self.left_out(page.meta.as_ref()),
             }),
             _ => Err(self.nonsense("its answer is no list of prompts")),
         }

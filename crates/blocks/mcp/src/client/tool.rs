@@ -3,13 +3,14 @@
 use neuron_types::{ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture};
 use serde_json::Value;
 
-use crate::McpClient;
+use crate::{McpClient, McpError, wire::answer::notice};
 
 /// A tool of an MCP server. What its server says of its effects is believed: see
 /// [`ToolDefinition::effects`].
 ///
-/// The server checks the arguments. Its refusals reach the model, and so do answers that cannot be understood.
-/// A server that cannot be reached is [`ToolError::Unavailable`], one that was lost in the middle of a call
+/// The server checks the arguments. Its refusals reach the model. Of an answer that is not what MCP prescribes, the
+/// model reads what can be read; where that is nothing, it reads that the call may have taken effect. A server that
+/// cannot be reached is [`ToolError::Unavailable`], one that was lost in the middle of a call
 /// [`ToolError::AnswerLost`].
 #[derive(Debug, Clone)]
 pub struct McpTool {
@@ -49,8 +50,11 @@ impl ToolDyn for McpTool {
         ctx: &'a ToolContext,
     ) -> WasmBoxedFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let answer = self.client.call_tool_in(&self.own_name, input, ctx).await;
-            answer.map_err(ToolError::from)
+            match self.client.call_tool_in(&self.own_name, input, ctx).await {
+                // The call was made: it has not failed, and is not made again because nobody can read its answer.
+                Err(McpError::Protocol { reason, .. }) => Ok(ToolOutput::text(notice(&reason))),
+                answer => answer.map_err(ToolError::from),
+            }
         })
     }
 

@@ -25,6 +25,8 @@ use crate::{McpError, McpServer};
 
 /// Where clients find the server.
 const PATH: &str = "/mcp";
+/// The pages that may make requests: those that this machine serves itself, at any port.
+const LOCAL_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 /// How long is waited after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long calls under way may take to end when the server is stopped.
@@ -105,7 +107,9 @@ async fn serve_until(
         // Who has the token is no web page that was led here by a false name.
         config = config.disable_allowed_hosts();
     }
-    let config = config.enforce_origin_validation();
+    let config = config
+        .enforce_origin_validation()
+        .with_allowed_origins(LOCAL_ORIGINS);
     let service = StreamableHttpService::new(
         move || Ok::<_, io::Error>(server.clone()),
         Arc::new(LocalSessionManager::default()),

@@ -4,11 +4,14 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
-use futures::{StreamExt as _, stream::BoxStream};
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     model::{
@@ -23,7 +26,13 @@ use sse_stream::Sse;
 
 use crate::{
     transport::MAX_UNASKED,
-    wire::fault::{Fault, shown},
+    transport::awaited::{Awaited, number},
+    transport::incoming::{Incoming, read},
+    wire::{
+        answer::{lost, unreadable},
+        fault::{Fault, shown},
+        mend::{Asked, mend},
+    },
 };
 
 /// How much of a server's error is told.
@@ -38,6 +47,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     client: reqwest::Client,
+    awaited: Awaited,
     unasked: Arc<AtomicUsize>,
     fault: Fault,
 }
@@ -48,6 +58,7 @@ impl HttpClient {
     pub(crate) fn new(client: reqwest::Client, fault: Fault) -> Self {
         Self {
             client,
+            awaited: Awaited::default(),
             unasked: Arc::default(),
             fault,
         }
@@ -61,11 +72,17 @@ impl HttpClient {
         }
     }
 
-    /// The events of a stream, up to one too many that answers nothing.
+    /// The events of a stream, as the SDK reads them, up to one too many that answers nothing.
     fn counted(&self, events: Events) -> Events {
         let counting = self.clone();
         let counted = events.map(move |event| match event {
-            Ok(event) if !counting.takes(&event) => Err(SseError::Body("too many messages".into())),
+            Ok(event) => {
+                let event = counting.mended(event);
+                match counting.takes(&event) {
+                    true => Ok(event),
+                    false => Err(SseError::Body("too many messages".into())),
+                }
+            }
             event => event,
         });
         let mut is_over = false;
@@ -76,13 +93,102 @@ impl HttpClient {
         until_over.boxed()
     }
 
-    /// An answer with its events counted, if it has any.
-    fn counted_in(&self, answer: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
-        match answer {
-            StreamableHttpPostResponse::Sse(events, session) => {
-                StreamableHttpPostResponse::Sse(self.counted(events), session)
+    /// The events of the answer to a request. One that ends without the answer, and cannot be taken up again, says so.
+    fn answering(&self, events: Events, id: RequestId) -> Events {
+        let is_settled = Arc::new(AtomicBool::new(false));
+        let settles = Arc::clone(&is_settled);
+        let events = self.counted(events).inspect(move |event| {
+            let is_settled = match event {
+                Ok(event) => event.id.is_some() || event.data.as_deref().is_some_and(is_answer),
+                Err(_) => true,
+            };
+            if is_settled {
+                settles.store(true, Ordering::Relaxed);
             }
-            answer => answer,
+        });
+        let end = stream::once(async move {
+            let error = lost(id, "its stream ended without the answer");
+            let is_lost = !is_settled.load(Ordering::Relaxed);
+            let data = is_lost
+                .then(|| serde_json::to_string(&error).ok())
+                .flatten();
+            Ok(Sse {
+                data,
+                ..Sse::default()
+            })
+        });
+        events.chain(end).boxed()
+    }
+
+    fn mended(&self, event: Sse) -> Sse {
+        let Some(data) = &event.data else {
+            return event;
+        };
+        let (message, is_as_sent) = match read(data.as_bytes(), &self.awaited) {
+            Incoming::Message(message) => (message, true),
+            Incoming::Mended(message) => (message, false),
+            Incoming::Noise => return event,
+        };
+        match &*message {
+            ServerJsonRpcMessage::Response(response) => self.awaited.ends(&response.id),
+            ServerJsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.awaited.ends(id);
+                }
+            }
+            _ => {}
+        }
+        if is_as_sent {
+            return event;
+        }
+        let data = serde_json::to_string(&message).ok().or(event.data);
+        Sse { data, ..event }
+    }
+
+    /// What came back for a message. A request has its answer then, or never gets one.
+    fn received(
+        &self,
+        answer: Result<StreamableHttpPostResponse, Failure>,
+        sent: Sent,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let answer = answered(addressed(answer, sent.in_session), sent.newer_question);
+        let Some((id, asked)) = sent.request else {
+            return Ok(match answer? {
+                StreamableHttpPostResponse::Sse(events, session) => {
+                    StreamableHttpPostResponse::Sse(self.counted(events), session)
+                }
+                answer => answer,
+            });
+        };
+        if !matches!(answer, Ok(StreamableHttpPostResponse::Sse(..))) {
+            self.awaited.ends(&id);
+        }
+        Ok(match answer? {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.answering(events, id), session)
+            }
+            StreamableHttpPostResponse::Json(message, session) => {
+                StreamableHttpPostResponse::Json(addressed_to(message, id, asked), session)
+            }
+            _ => {
+                let error = lost(id, "it took the request and sent no answer");
+                StreamableHttpPostResponse::Json(error, None)
+            }
+        })
+    }
+
+    fn sends(&self, message: &ClientJsonRpcMessage, in_session: bool) -> Sent {
+        self.awaited.sends(message);
+        let request = match message {
+            ClientJsonRpcMessage::Request(request) => {
+                Some((request.id.clone(), Asked::of(&request.request)))
+            }
+            _ => None,
+        };
+        Sent {
+            in_session,
+            newer_question: newer_question(message),
+            request,
         }
     }
 
@@ -101,6 +207,13 @@ impl HttpClient {
     }
 }
 
+/// What an answer to a message is read by.
+struct Sent {
+    in_session: bool,
+    newer_question: Option<RequestId>,
+    request: Option<(RequestId, Asked)>,
+}
+
 impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
 
@@ -112,13 +225,10 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let in_session = session_id.is_some();
-        let question = newer_question(&message);
-        let sent =
-            self.usable()?
-                .post_message(uri, message, session_id, auth_header, custom_headers);
-        let answer = answered(addressed(sent.await, in_session), question)?;
-        Ok(self.counted_in(answer))
+        let client = self.usable()?;
+        let sent = self.sends(&message, session_id.is_some());
+        let answer = client.post_message(uri, message, session_id, auth_header, custom_headers);
+        self.received(answer.await, sent)
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -130,9 +240,9 @@ impl StreamableHttpClient for HttpClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let in_session = session_id.is_some();
-        let question = newer_question(&message);
-        let sent = self.usable()?.post_message_with_max_sse_event_size(
+        let client = self.usable()?;
+        let sent = self.sends(&message, session_id.is_some());
+        let answer = client.post_message_with_max_sse_event_size(
             uri,
             message,
             session_id,
@@ -140,8 +250,7 @@ impl StreamableHttpClient for HttpClient {
             custom_headers,
             max_sse_event_size,
         );
-        let answer = answered(addressed(sent.await, in_session), question)?;
-        Ok(self.counted_in(answer))
+        self.received(answer.await, sent)
     }
 
     async fn delete_session(
@@ -234,7 +343,7 @@ fn answered(
         Err(StreamableHttpError::HttpStatus(status)) if matches!(status.status, 500 | 501) => true,
         Err(StreamableHttpError::UnexpectedContentType(_)) => true,
         Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
-            !text.contains("HTTP 401") && !text.contains("HTTP 403")
+            !text.starts_with("HTTP 401") && !text.starts_with("HTTP 403")
         }
         _ => false,
     };
@@ -264,5 +373,41 @@ fn addressed(
             Err(StreamableHttpError::UnexpectedServerResponse(text.into()))
         }
         answer => Ok(answer),
+    }
+}
+
+/// The one message that came back for a request, as the SDK reads it.
+fn addressed_to(
+    message: ServerJsonRpcMessage,
+    id: RequestId,
+    asked: Asked,
+) -> ServerJsonRpcMessage {
+    let is_ours = |other: &RequestId| number(other) == number(&id);
+    match message {
+        ServerJsonRpcMessage::Response(response) if !is_ours(&response.id) => {
+            lost(id, "it answered a request that was not made")
+        }
+        ServerJsonRpcMessage::Response(response) => {
+            if asked.is_answered_by(&response.result) {
+                return ServerJsonRpcMessage::response(response.result, id);
+            }
+            let result = serde_json::to_value(&response.result).unwrap_or_default();
+            let text = result.to_string();
+            match mend(asked, result) {
+                Some(result) => ServerJsonRpcMessage::response(result, id),
+                None => unreadable(asked, id, "it is not what MCP prescribes", &text),
+            }
+        }
+        // A server that could not read the request says so with an id of its own.
+        ServerJsonRpcMessage::Error(error)
+            if error
+                .id
+                .as_ref()
+                .is_none_or(|other| is_ours(other) || number(other).is_none()) =>
+        {
+            ServerJsonRpcMessage::error(error.error, Some(id))
+        }
+        ServerJsonRpcMessage::Error(_) => lost(id, "it answered a request that was not made"),
+        _ => lost(id, "it answered with a request or a notice of its own"),
     }
 }

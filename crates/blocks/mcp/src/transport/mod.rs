@@ -1,6 +1,8 @@
 //! How messages travel: pipes of a process, HTTP.
 
+pub(crate) mod awaited;
 pub(crate) mod http;
+pub(crate) mod incoming;
 pub(crate) mod process;
 pub(crate) mod stdio;
 

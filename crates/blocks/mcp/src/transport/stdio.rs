@@ -4,12 +4,10 @@ use std::{io, sync::Arc};
 
 use rmcp::{
     RoleClient,
-    model::{ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage},
+    model::ServerJsonRpcMessage,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader},
     process::{ChildStderr, ChildStdin, ChildStdout},
@@ -20,6 +18,8 @@ use tracing::debug;
 
 use crate::{
     transport::MAX_UNASKED,
+    transport::awaited::Awaited,
+    transport::incoming::{Incoming, read},
     transport::process::{Pipes, ServerProcess},
     wire::fault::{Fault, shown},
 };
@@ -38,6 +38,7 @@ pub(crate) struct StdioTransport {
     /// What came of the line that is being read: a read may be given up and begun again.
     line: Vec<u8>,
     max_message_bytes: usize,
+    awaited: Awaited,
     noise: usize,
     unasked: usize,
     fault: Fault,
@@ -65,6 +66,7 @@ impl StdioTransport {
             stdout: BufReader::with_capacity(64 * 1024, pipes.stdout),
             line: Vec::new(),
             max_message_bytes,
+            awaited: Awaited::default(),
             noise: 0,
             unasked: 0,
             fault,
@@ -73,13 +75,19 @@ impl StdioTransport {
 
     fn accept(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         self.noise = 0;
-        if matches!(
-            message,
-            ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
-        ) {
-            self.unasked = 0;
-        } else {
-            self.unasked += 1;
+        let answers = match &message {
+            ServerJsonRpcMessage::Response(response) => Some(Some(&response.id)),
+            ServerJsonRpcMessage::Error(error) => Some(error.id.as_ref()),
+            _ => None,
+        };
+        match answers {
+            Some(id) => {
+                self.unasked = 0;
+                if let Some(id) = id {
+                    self.awaited.ends(id);
+                }
+            }
+            None => self.unasked += 1,
         }
         if self.unasked > MAX_UNASKED {
             let reason = format!("it sent {MAX_UNASKED} messages without answering anything");
@@ -87,46 +95,6 @@ impl StdioTransport {
             return None;
         }
         Some(message)
-    }
-}
-
-/// What a line is.
-pub(crate) enum Line {
-    Message(Box<ServerJsonRpcMessage>),
-    /// Nothing that is meant for us.
-    Noise,
-    /// Meant for us, and not to be understood.
-    Nonsense(String),
-}
-
-pub(crate) fn parse(line: &[u8]) -> Line {
-    let line = line.trim_ascii();
-    if line.first() != Some(&b'{') {
-        return Line::Noise;
-    }
-    let error = match serde_json::from_slice(line) {
-        Ok(message) => return Line::Message(Box::new(message)),
-        Err(error) => error,
-    };
-    #[derive(Deserialize)]
-    struct Head {
-        id: Option<RequestId>,
-        #[serde(default)]
-        method: Option<IgnoredAny>,
-    }
-    match serde_json::from_slice::<Head>(line) {
-        // The waiting request gets an answer that says so.
-        Ok(Head {
-            id: Some(id),
-            method: None,
-        }) => {
-            let reason = format!("its answer is not what MCP prescribes: {error}");
-            let answer = ErrorData::new(ErrorCode::PARSE_ERROR, reason, None);
-            Line::Message(Box::new(ServerJsonRpcMessage::error(answer, Some(id))))
-        }
-        // A request or a notice that is not known.
-        Ok(_) => Line::Noise,
-        Err(error) => Line::Nonsense(error.to_string()),
     }
 }
 
@@ -138,6 +106,7 @@ impl Transport<RoleClient> for StdioTransport {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let stdin = Arc::clone(&self.stdin);
+        self.awaited.sends(&item);
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
@@ -162,27 +131,24 @@ impl Transport<RoleClient> for StdioTransport {
                 }
                 Read::End => return None,
             }
-            let parsed = parse(&self.line);
-            if !matches!(parsed, Line::Message(_)) {
+            let incoming = read(&self.line, &self.awaited);
+            if matches!(incoming, Incoming::Noise) {
                 self.noise += self.line.len();
                 let line = String::from_utf8_lossy(&self.line);
                 debug!(server = self.server, line = shown(&line, 200), "no MCP");
             }
             self.line.clear();
-            match parsed {
-                Line::Message(message) => return self.accept(*message),
-                Line::Nonsense(error) => {
-                    let reason = format!("it sent invalid JSON: {error}");
-                    self.fault.broke_protocol(reason);
-                    return None;
+            match incoming {
+                Incoming::Message(message) | Incoming::Mended(message) => {
+                    return self.accept(*message);
                 }
-                Line::Noise if self.noise > MAX_NOISE_BYTES => {
+                Incoming::Noise if self.noise > MAX_NOISE_BYTES => {
                     let reason =
                         format!("it printed more than {MAX_NOISE_BYTES} bytes that are no MCP");
                     self.fault.broke_protocol(reason);
                     return None;
                 }
-                Line::Noise => {}
+                Incoming::Noise => {}
             }
         }
     }
@@ -275,23 +241,5 @@ mod tests {
             Read::TooLong
         ));
         assert!(line.len() <= 5);
-    }
-
-    #[test]
-    fn tells_messages_from_noise_and_nonsense() {
-        assert!(matches!(parse(b"Listening on stdio\n"), Line::Noise));
-        assert!(matches!(
-            parse(b"{\"jsonrpc\": \"2.0\", \"id\": 1\n"),
-            Line::Nonsense(_)
-        ));
-        let Line::Message(answer) = parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}") else {
-            panic!("it is a message");
-        };
-        assert!(matches!(*answer, ServerJsonRpcMessage::Response(_)));
-        // An answer without a result is an error for the one who waits.
-        let Line::Message(answer) = parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"outcome\":{}}") else {
-            panic!("it is a message");
-        };
-        assert!(matches!(*answer, ServerJsonRpcMessage::Error(_)));
     }
 }

@@ -1,13 +1,16 @@
 //! Which of a server's tools can be used here, and under which name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition, hex};
 use rmcp::model::{self as wire, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::wire::fault::{cleaned, is_control, shown};
+use crate::wire::{
+    fault::{cleaned, is_control, shown},
+    mend::{self, Omitted},
+};
 
 /// The longest name that providers take.
 const MAX_NAME: usize = 64;
@@ -20,7 +23,7 @@ const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 /// How deep a schema may be nested.
 const MAX_SCHEMA_DEPTH: usize = 32;
 
-/// A tool that a server lists and that cannot be used.
+/// A tool, resource or prompt that a server lists and that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
@@ -38,26 +41,34 @@ pub(crate) struct Sorted {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
+/// What cannot be read of a server's list.
+pub(crate) fn omitted(meta: Option<&wire::MetaObject>) -> Vec<LeftOut> {
+    let omitted = mend::omitted(meta).into_iter();
+    let left_out = omitted.map(|Omitted { name, reason }| LeftOut {
+        name: shown(&name, MAX_WIRE_NAME),
+        reason: shown(&reason, MAX_WIRE_NAME),
+    });
+    left_out.collect()
+}
+
 /// Sorts out what cannot be used, and gives the rest names that providers take.
 pub(crate) fn sort(prefix: Option<&str>, tools: Vec<wire::Tool>) -> Sorted {
     let mut sorted = Sorted::default();
-    let mut taken = BTreeSet::new();
+    let mut names = names(prefix, &tools);
     for tool in tools {
         let own = tool.name.clone().into_owned();
-        let name = name(prefix, &own);
-        let problem = problem(&tool).or_else(|| {
-            taken
-                .contains(&name)
-                .then(|| format!("another tool of the server is called {name} already"))
-        });
-        if let Some(reason) = problem {
-            sorted.left_out.push(LeftOut {
-                name: shown(&own, MAX_WIRE_NAME),
-                reason,
-            });
-            continue;
-        }
-        taken.insert(name.clone());
+        let problem = problem(&tool);
+        let name = match (names.remove(&own), problem) {
+            (Some(name), None) => name,
+            (_, problem) => {
+                let twice = || format!("another tool of the server is called {own} already");
+                sorted.left_out.push(LeftOut {
+                    name: shown(&own, MAX_WIRE_NAME),
+                    reason: problem.unwrap_or_else(twice),
+                });
+                continue;
+            }
+        };
         let definition = ToolDefinition {
             name,
             ..from_wire(tool)
@@ -73,7 +84,7 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
     let title = tool
         .title
         .or_else(|| hints.as_ref().and_then(|hints| hints.title.clone()));
-    let input_schema = Value::Object(JsonObject::clone(&tool.input_schema));
+    let input_schema = Value::Object(arguments(&tool.input_schema));
     ToolDefinition {
         arguments: ArgumentKind::in_schema(&input_schema),
         input_schema,
@@ -124,28 +135,77 @@ pub(crate) fn to_wire(definition: ToolDefinition) -> wire::Tool {
     tool
 }
 
+/// The names of the tools that can be used, by the server's own. Where several would have the same one, it is for the
+/// tool that is called so itself, else for the first by its own name; the others have a digest. The order of the list
+/// does not matter.
+fn names(prefix: Option<&str>, tools: &[wire::Tool]) -> BTreeMap<String, String> {
+    let usable = tools.iter().filter(|tool| problem(tool).is_none());
+    let own: BTreeSet<&str> = usable.map(|tool| tool.name.as_ref()).collect();
+    let (exact, altered): (Vec<_>, Vec<_>) = own
+        .into_iter()
+        .partition(|own| name(prefix, own) == plain(prefix, own));
+    let mut taken = BTreeSet::new();
+    let mut names = BTreeMap::new();
+    for own in exact.into_iter().chain(altered) {
+        let candidates = [name(prefix, own), digested(replaced(prefix, own), own)];
+        let free = candidates.into_iter().find(|name| !taken.contains(name));
+        if let Some(name) = free {
+            taken.insert(name.clone());
+            names.insert(own.to_owned(), name);
+        }
+    }
+    names
+}
+
 /// A name that providers take: `prefix__name`, other characters than letters, digits, `_` and `-` replaced by
 /// `_`. One that would be too long is cut, with a digest to tell it from others.
 fn name(prefix: Option<&str>, own: &str) -> String {
-    let mut name: String = match prefix {
+    let name = replaced(prefix, own);
+    match name.len() > MAX_NAME {
+        true => digested(name, own),
+        false => name,
+    }
+}
+
+fn replaced(prefix: Option<&str>, own: &str) -> String {
+    let plain = plain(prefix, own);
+    let replaced = plain.chars().map(|c| match c {
+        '_' | '-' => c,
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '_',
+    });
+    replaced.collect()
+}
+
+fn plain(prefix: Option<&str>, own: &str) -> String {
+    match prefix {
         Some(prefix) => format!("{prefix}__{own}"),
         None => own.to_owned(),
-    };
-    name = name
-        .chars()
-        .map(|c| match c {
-            '_' | '-' => c,
-            c if c.is_ascii_alphanumeric() => c,
-            _ => '_',
-        })
-        .collect();
-    if name.len() > MAX_NAME {
-        let digest = Sha256::digest(own.as_bytes());
-        name.truncate(MAX_NAME - 9);
-        name.push('_');
-        name.push_str(&hex(digest.get(..4).unwrap_or_default()));
     }
+}
+
+/// A name that ends with a digest of the server's own.
+fn digested(mut name: String, own: &str) -> String {
+    let digest = Sha256::digest(own.as_bytes());
+    name.truncate(MAX_NAME - 9);
+    name.push('_');
+    name.push_str(&hex(digest.get(..4).unwrap_or_default()));
     name
+}
+
+/// The schema of a tool's arguments, as providers take it: without nulls in place of what is not there, and of an object
+/// where it says no type.
+fn arguments(schema: &JsonObject) -> JsonObject {
+    let mut schema = schema.clone();
+    schema.retain(|name, value| {
+        !(value.is_null() && matches!(name.as_str(), "type" | "properties" | "required"))
+    });
+    let is_other = ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const"];
+    let says_else = is_other.iter().any(|name| schema.contains_key(*name));
+    if !schema.contains_key("type") && !says_else {
+        schema.insert("type".to_owned(), "object".into());
+    }
+    schema
 }
 
 /// Why a tool cannot be used.
@@ -162,7 +222,8 @@ fn problem(tool: &wire::Tool) -> Option<String> {
     if name.chars().any(is_control) {
         return Some("its name holds control characters".to_owned());
     }
-    if tool.input_schema.get("type").and_then(Value::as_str) != Some("object") {
+    let arguments = arguments(&tool.input_schema);
+    if arguments.get("type").and_then(Value::as_str) != Some("object") {
         return Some("the schema of its arguments is not that of an object".to_owned());
     }
     let schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()];
@@ -232,7 +293,7 @@ mod tests {
             vec![
                 tool("good", &object),
                 tool("a.b", &object),
-                tool("a_b", &object),
+                tool("a.b", &object),
                 tool("", &object),
                 tool("evil\u{1b}[2J", &object),
                 tool("hidden\u{e0041}", &object),
@@ -252,7 +313,7 @@ mod tests {
         assert_eq!(
             reasons,
             [
-                "another tool of the server is called a_b already",
+                "another tool of the server is called a.b already",
                 "it has no name",
                 "its name holds control characters",
                 "its name holds control characters",
@@ -262,6 +323,43 @@ mod tests {
                 "its schema has more than 65536 bytes",
             ]
         );
+    }
+
+    #[test]
+    fn tools_whose_names_become_the_same_have_names_that_no_order_changes() {
+        let object = json!({"type": "object"});
+        let named = |own: &[&str]| -> BTreeMap<String, String> {
+            let tools = own.iter().map(|own| tool(own, &object)).collect();
+            let usable = sort(Some("s"), tools).usable.into_iter();
+            usable.map(|(own, it)| (own, it.name)).collect()
+        };
+        let names = named(&["a.b", "a/b"]);
+        assert_eq!(names["a.b"], "s__a_b");
+        assert!(names["a/b"].starts_with("s__a_b_"), "{names:?}");
+        let mut others = named(&["a/b", "other", "a.b"]);
+        others.remove("other");
+        assert_eq!(names, others);
+        // Who is called so itself stays so.
+        let names = named(&["a.b", "a_b", "a/b"]);
+        assert_eq!(names["a_b"], "s__a_b");
+        assert_eq!(BTreeSet::from_iter(names.values()).len(), 3, "{names:?}");
+        let long = "x".repeat(80);
+        let names = named(&[&format!("{long}.b"), &format!("{long}/b")]);
+        assert_eq!(BTreeSet::from_iter(names.values()).len(), 2, "{names:?}");
+        assert!(names.values().all(|name| name.len() <= MAX_NAME));
+    }
+
+    #[test]
+    fn a_schema_without_a_type_or_with_nulls_is_one_of_an_object() {
+        let read = |schema: Value| from_wire(tool("t", &schema)).input_schema;
+        let object = json!({"type": "object"});
+        assert_eq!(read(json!({})), object);
+        let nulls = json!({"type": "object", "properties": null, "required": null});
+        assert_eq!(read(nulls), object);
+        let properties = json!({"properties": {"a": {}}});
+        assert_eq!(read(properties)["type"], "object");
+        let union = json!({"anyOf": [object]});
+        assert_eq!(sort(None, vec![tool("t", &union)]).left_out.len(), 1);
     }
 
     #[test]

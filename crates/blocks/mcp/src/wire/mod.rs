@@ -1,7 +1,9 @@
 //! What stands in the messages, as this project has it.
 
+pub(crate) mod answer;
 pub(crate) mod carried;
 pub(crate) mod content;
 pub(crate) mod definition;
 pub(crate) mod fault;
 pub(crate) mod input;
+pub(crate) mod mend;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use neuron_mcp::{McpClient, McpError};
 use neuron_patience::patience;
 use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
-use neuron_types::{ToolContext, ToolDyn as _, ToolError};
+use neuron_types::{ToolContext, ToolDyn as _};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -53,17 +53,40 @@ async fn notices_without_end_are_an_error() {
 }
 
 #[tokio::test]
-async fn invalid_json_is_an_error() {
-    says(&evil("invalid-json").await, "invalid JSON");
-    says(&evil("invalid-utf8").await, "not what MCP prescribes");
-    says(&evil("deep-json").await, "recursion limit");
+async fn an_answer_that_cannot_be_read_may_have_taken_effect_and_has_not_failed() {
+    for (mode, why) in [
+        ("invalid-json", "invalid JSON"),
+        ("deep-json", "recursion limit"),
+        ("no-result", "neither a result nor an error"),
+    ] {
+        let spec = hostile(mode).max_message_bytes(1024 * 1024);
+        let client = McpClient::connect(spec, ()).await.unwrap();
+        let call = timeout(patience(), client.call_tool("evil", json!({})));
+        let output = call.await.expect("it ends").unwrap();
+        let said = text(&output);
+        assert!(!output.is_error, "{mode}");
+        assert!(said.contains("the answer cannot be read"), "{said}");
+        assert!(said.contains("may have taken effect"), "{said}");
+        assert!(said.contains(why), "{said}");
+        assert!(said.contains("\"jsonrpc\""), "{said}");
+        assert!(said.len() < 1000, "{said}");
+        client.close().await;
+    }
 }
 
 #[tokio::test]
-async fn an_answer_of_another_shape_is_an_error() {
-    says(&evil("wrong-shape").await, "no result of a tool");
-    says(&evil("unknown-content").await, "no result of a tool");
-    says(&evil("no-result").await, "not what MCP prescribes");
+async fn of_an_answer_of_another_shape_the_model_reads_what_there_is() {
+    for (mode, what) in [
+        ("wrong-shape", "not a list"),
+        ("unknown-content", r#"{"data":1,"type":"hologram"}"#),
+        ("invalid-utf8", "\u{fffd}\u{fffd}"),
+    ] {
+        let client = McpClient::connect(hostile(mode), ()).await.unwrap();
+        let output = client.call_tool("evil", json!({})).await.unwrap();
+        assert!(!output.is_error, "{mode}");
+        assert_eq!(text(&output), what, "{mode}");
+        client.close().await;
+    }
 }
 
 #[tokio::test]
@@ -181,19 +204,19 @@ async fn servers_that_do_not_begin_are_an_error() {
 }
 
 #[tokio::test]
-async fn what_the_model_reads_of_it_is_one_clear_error() {
+async fn what_the_model_reads_of_it_is_one_clear_text() {
     let spec = hostile("huge").max_message_bytes(1024 * 1024);
     let client = McpClient::connect(spec, ()).await.unwrap();
     let registry = ToolRegistry::from_iter(client.discover_tools().await.unwrap());
-    let error = registry
+    let output = registry
         .execute("evil", json!({}), &ToolContext::default())
-        .await;
-    match error.unwrap_err() {
-        ToolError::ExecutionFailed(error) => assert_eq!(
-            error.to_string(),
-            "the MCP server hostile cannot be understood: it sent a message of more than 1048576 bytes"
-        ),
-        other => panic!("{other:?}"),
-    }
+        .await
+        .unwrap();
+    assert!(!output.is_error, "{output:?}");
+    assert_eq!(
+        text(&output),
+        "The call was made and the server answered, but the answer cannot be read: it sent a message of more than \
+         1048576 bytes. The call may have taken effect."
+    );
     client.close().await;
 }

@@ -59,7 +59,7 @@ async fn answer(mut socket: TcpStream) {
     }
 }
 
-async fn say(socket: &mut TcpStream, message: &Value) {
+pub(crate) async fn say(socket: &mut TcpStream, message: &Value) {
     let body = message.to_string();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
     let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
@@ -74,7 +74,7 @@ async fn talk(mut socket: TcpStream) {
 }
 
 /// Whether it is a POST, and what it says.
-async fn request(socket: &mut TcpStream) -> Option<(bool, Value)> {
+pub(crate) async fn request(socket: &mut TcpStream) -> Option<(bool, Value)> {
     let mut seen = Vec::new();
     loop {
         let mut buffer = [0; 4096];

@@ -21,3 +21,5 @@ mod recorder;
 mod server;
 mod servers;
 mod stopping;
+mod unanswered;
+mod wild;

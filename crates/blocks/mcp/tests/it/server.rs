@@ -201,20 +201,69 @@ async fn others_are_served_with_a_token_only() {
     assert!(matches!(error, McpError::Open { .. }), "{error:?}");
 }
 
-#[tokio::test]
-async fn a_page_of_a_browser_is_refused() {
-    let served = Served::start(McpServer::new(ToolRegistry::new())).await;
-    let answer = neuron_tls::client_builder()
-        .unwrap()
-        .build()
-        .unwrap()
+/// The status of a first request with these headers.
+async fn status(served: &Served, headers: &[(&str, &str)]) -> u16 {
+    let client = neuron_tls::client_builder().unwrap().build().unwrap();
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "page", "version": "1"},
+    });
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let mut post = client
         .post(&served.url)
-        .header("origin", "https://evil.example")
         .header("accept", "application/json, text/event-stream")
-        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(answer.status(), 403);
+        .json(&request);
+    for (name, value) in headers {
+        post = post.header(*name, *value);
+    }
+    post.send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn a_page_of_this_machine_is_served_and_others_are_refused() {
+    let served = Served::start(McpServer::new(ToolRegistry::new())).await;
+    let own = served.url.trim_end_matches("/mcp").to_owned();
+    for origin in [
+        own.as_str(),
+        "http://localhost",
+        "http://localhost:6274",
+        "http://127.0.0.1:1",
+        "http://[::1]:8080",
+    ] {
+        assert_eq!(
+            status(&served, &[("origin", origin)]).await,
+            200,
+            "{origin}"
+        );
+    }
+    for origin in [
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "http://localhost:80@evil.example",
+        "http://127.0.0.1.evil.example:80",
+        "http://0.0.0.0:80",
+        "file://localhost",
+        "null",
+        "",
+    ] {
+        assert_eq!(
+            status(&served, &[("origin", origin)]).await,
+            403,
+            "{origin}"
+        );
+    }
+    served.end().await;
+}
+
+#[tokio::test]
+async fn a_name_that_was_led_to_this_machine_is_refused() {
+    let served = Served::start(McpServer::new(ToolRegistry::new())).await;
+    let own = served.url.trim_end_matches("/mcp").to_owned();
+    for host in ["evil.example", "localhost.evil.example:80", "0.0.0.0"] {
+        let headers = [("host", host), ("origin", own.as_str())];
+        assert_eq!(status(&served, &headers).await, 403, "{host}");
+    }
+    assert_eq!(status(&served, &[("host", "localhost:1")]).await, 200);
     served.end().await;
 }

@@ -3,7 +3,8 @@
 use futures::future::join_all;
 use neuron_config::{AgentFile, OpenOptions};
 use neuron_mcp::{
-    McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo, PaginatedList,
+    LeftOut, McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo,
+    PaginatedList,
 };
 use neuron_types::{ToolDefinition, ToolDyn as _, ToolEffects};
 use serde::Serialize;
@@ -115,28 +116,46 @@ async fn fill(client: &McpClient, name: &str, listing: &mut Listing) -> Result<(
             }
         });
         listing.tools = lines.collect();
-        let left_out = found.left_out.into_iter().map(|tool| LeftOutLine {
-            name: tool.name,
-            reason: tool.reason,
-        });
-        listing.left_out = left_out.collect();
+        listing.leave_out(found.left_out);
     }
     if resources {
-        listing.resources = all(async |cursor| client.list_resources(cursor).await).await?;
-        listing.resource_templates =
-            all(async |cursor| client.list_resource_templates(cursor).await).await?;
+        let found = all(async |cursor| client.list_resources(cursor).await).await?;
+        listing.resources = found.items;
+        listing.leave_out(found.left_out);
+        let found = all(async |cursor| client.list_resource_templates(cursor).await).await?;
+        listing.resource_templates = found.items;
+        listing.leave_out(found.left_out);
     }
     if prompts {
-        listing.prompts = all(async |cursor| client.list_prompts(cursor).await).await?;
+        let found = all(async |cursor| client.list_prompts(cursor).await).await?;
+        listing.prompts = found.items;
+        listing.leave_out(found.left_out);
     }
     Ok(())
+}
+
+impl Listing {
+    fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+        let lines = left_out.into_iter().map(|it| LeftOutLine {
+            name: it.name,
+            reason: it.reason,
+        });
+        self.left_out.extend(lines);
+    }
+}
+
+/// What all pages of a list hold together.
+struct Found<T> {
+    items: Vec<T>,
+    left_out: Vec<LeftOut>,
 }
 
 /// All pages of a list, up to [`MOST`] entries or [`MOST_BYTES`].
 async fn all<T: Serialize>(
     page: impl AsyncFn(Option<&str>) -> Result<PaginatedList<T>, McpError>,
-) -> Result<Vec<T>, McpError> {
+) -> Result<Found<T>, McpError> {
     let mut items = Vec::new();
+    let mut left_out = Vec::new();
     let mut size = 0_usize;
     let mut cursor: Option<String> = None;
     for _ in 0..MOST {
@@ -147,13 +166,15 @@ async fn all<T: Serialize>(
             break;
         }
         items.extend(page.items);
+        left_out.extend(page.left_out);
+        left_out.truncate(MOST);
         cursor = page.next_cursor;
         if cursor.is_none() || items.len() >= MOST {
             break;
         }
     }
     items.truncate(MOST);
-    Ok(items)
+    Ok(Found { items, left_out })
 }
 
 fn text(listing: &Listing) -> String {

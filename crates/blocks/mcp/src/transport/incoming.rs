@@ -1,0 +1,204 @@
+//! Reads a message as a server sent it, with what is known of the request that it answers.
+
+use std::borrow::Cow;
+
+use rmcp::model::{ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use serde_json::{Map, Value};
+use tracing::{debug, warn};
+
+use crate::{
+    transport::awaited::Awaited,
+    wire::{
+        answer::unreadable,
+        fault::shown,
+        mend::{Asked, mend},
+    },
+};
+
+/// What came.
+pub(crate) enum Incoming {
+    Message(Box<ServerJsonRpcMessage>),
+    /// A message that was not quite what MCP prescribes.
+    Mended(Box<ServerJsonRpcMessage>),
+    /// Nothing that is meant for this side.
+    Noise,
+}
+
+/// Reads a line, or the data of an event. What answers an awaited request is a message in any case.
+pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
+    let text = String::from_utf8_lossy(raw);
+    let text = text.trim().trim_start_matches('\u{feff}');
+    if !text.starts_with('{') {
+        return Incoming::Noise;
+    }
+    match serde_json::from_str::<ServerJsonRpcMessage>(text) {
+        Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
+            Some((id, asked)) if asked.is_answered_by(&response.result) => {
+                let is_as_sent = response.id == id;
+                response.id = id;
+                let message = Box::new(ServerJsonRpcMessage::Response(response));
+                return match is_as_sent {
+                    true => Incoming::Message(message),
+                    false => Incoming::Mended(message),
+                };
+            }
+            Some(_) => {}
+            None => return Incoming::Message(Box::new(ServerJsonRpcMessage::Response(response))),
+        },
+        Ok(ServerJsonRpcMessage::Error(mut error)) => {
+            let ours = error.id.as_ref().and_then(|id| awaited.find(id));
+            let is_as_sent = ours
+                .as_ref()
+                .is_none_or(|(id, _)| error.id.as_ref() == Some(id));
+            error.id = ours.map(|(id, _)| id).or(error.id);
+            let message = Box::new(ServerJsonRpcMessage::Error(error));
+            return match is_as_sent {
+                true => Incoming::Message(message),
+                false => Incoming::Mended(message),
+            };
+        }
+        Ok(message) => return Incoming::Message(Box::new(message)),
+        Err(_) => {}
+    }
+    let message = match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(fields) => mended(fields, text, awaited),
+        Err(error) => broken(text, awaited, &error.to_string()),
+    };
+    match message {
+        Some(message) => Incoming::Mended(Box::new(message)),
+        None => Incoming::Noise,
+    }
+}
+
+/// A message that is JSON, if it answers a request.
+fn mended(
+    mut fields: Map<String, Value>,
+    text: &str,
+    awaited: &Awaited,
+) -> Option<ServerJsonRpcMessage> {
+    let is_answer = |name: &String| matches!(name.as_str(), "id" | "result" | "error");
+    let has_method = fields.get("method").is_some_and(|it| !it.is_null());
+    // Servers log lines of JSON as well, which may have an id.
+    if has_method || !(fields.contains_key("jsonrpc") || fields.keys().all(is_answer)) {
+        return None;
+    }
+    let (id, asked) = awaited.find_json(fields.get("id")?)?;
+    match fields.remove("error") {
+        None | Some(Value::Null) => {}
+        Some(error) => return Some(ServerJsonRpcMessage::error(refusal(&error), Some(id))),
+    }
+    let Some(result) = fields.remove("result") else {
+        let why = "it has neither a result nor an error";
+        return Some(told(asked, id, why, text));
+    };
+    Some(match mend(asked, result) {
+        Some(result) => {
+            debug!(
+                ?asked,
+                answer = shown(text, 200),
+                "an answer is not what MCP prescribes"
+            );
+            ServerJsonRpcMessage::response(result, id)
+        }
+        None => told(asked, id, "it is not what MCP prescribes", text),
+    })
+}
+
+fn told(asked: Asked, id: RequestId, why: &str, text: &str) -> ServerJsonRpcMessage {
+    warn!(
+        ?asked,
+        why,
+        answer = shown(text, 200),
+        "an answer cannot be read"
+    );
+    unreadable(asked, id, why, text)
+}
+
+/// An error of any shape.
+fn refusal(error: &Value) -> ErrorData {
+    let field = |name: &str| error.get(name);
+    let code = field("code").and_then(|code| match code {
+        Value::String(text) => text.trim().parse().ok(),
+        code => i32::try_from(code.as_i64()?).ok(),
+    });
+    let message = match (error, field("message").and_then(Value::as_str)) {
+        (_, Some(message)) => message.to_owned(),
+        (Value::String(message), _) => message.clone(),
+        _ => error.to_string(),
+    };
+    let code = code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+    ErrorData::new(code, message, error.get("data").cloned())
+}
+
+/// What is no JSON, if it is the answer to a request nevertheless.
+fn broken(text: &str, awaited: &Awaited, error: &str) -> Option<ServerJsonRpcMessage> {
+    let head = Head::of(text);
+    if head.has_method || !head.has_version {
+        return None;
+    }
+    let id = head.id?;
+    let (id, asked) = awaited.find_json(&Value::String(id.into_owned()))?;
+    let why = format!("it is invalid JSON, {error}");
+    Some(told(asked, id, &why, text))
+}
+
+/// What the outermost object of a text says of itself, which need not be JSON to its end.
+#[derive(Default)]
+struct Head<'a> {
+    id: Option<Cow<'a, str>>,
+    has_version: bool,
+    has_method: bool,
+}
+
+impl<'a> Head<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut head = Self::default();
+        let mut depth = 0_usize;
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '[', '}', ']', '"']) {
+            let (_, found) = rest.split_at(at);
+            let Some(after) = found.get(1..) else {
+                return head;
+            };
+            rest = after;
+            match found.as_bytes().first() {
+                Some(b'{' | b'[') => depth = depth.saturating_add(1),
+                Some(b'"') => {
+                    let Some((string, after)) = string(rest) else {
+                        return head;
+                    };
+                    rest = after;
+                    if let (1, Some(value)) = (depth, after.trim_start().strip_prefix(':')) {
+                        head.has_version |= string == "jsonrpc";
+                        head.has_method |= string == "method";
+                        if string == "id" {
+                            head.id = id(value.trim_start());
+                        }
+                    }
+                }
+                _ => depth = depth.saturating_sub(1),
+            }
+        }
+        head
+    }
+}
+
+/// A text up to its closing quote, and what follows.
+fn string(text: &str) -> Option<(&str, &str)> {
+    let mut is_escaped = false;
+    let end = text.find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    })?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
+}
+
+fn id(value: &str) -> Option<Cow<'_, str>> {
+    if let Some(quoted) = value.strip_prefix('"') {
+        return Some(string(quoted)?.0.into());
+    }
+    let end = value.find(|c: char| !c.is_ascii_digit());
+    let digits = value.get(..end.unwrap_or(value.len()))?;
+    (!digits.is_empty()).then(|| digits.into())
+}

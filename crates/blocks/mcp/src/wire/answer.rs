@@ -1,0 +1,49 @@
+//! Answers that this side gives to a waiting request in place of one that cannot be read or never comes.
+
+use rmcp::model::{
+    CallToolResult, ContentBlock, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+
+use crate::wire::{fault::shown, mend::Asked};
+
+/// The server answered, and the answer cannot be read. JSON-RPC reserves no such code.
+pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-31_701);
+/// The request was sent, and its answer never comes. JSON-RPC reserves no such code.
+pub(crate) const LOST: ErrorCode = ErrorCode(-31_702);
+/// How much of an answer that cannot be read is shown.
+const MAX_EXCERPT_CHARS: usize = 500;
+
+/// What stands in for an answer that cannot be read: a result that says so for a call, which may have taken effect;
+/// an error for a question.
+pub(crate) fn unreadable(
+    asked: Asked,
+    id: RequestId,
+    why: &str,
+    answer: &str,
+) -> ServerJsonRpcMessage {
+    let excerpt = match answer.trim() {
+        "" => String::new(),
+        answer => format!(" It begins with: {}", shown(answer, MAX_EXCERPT_CHARS)),
+    };
+    if matches!(asked, Asked::Call) {
+        let text = format!("{}{excerpt}", notice(why));
+        let result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        return ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id);
+    }
+    let reason = format!("its answer cannot be read: {why}.{excerpt}");
+    ServerJsonRpcMessage::error(ErrorData::new(UNREADABLE, reason, None), Some(id))
+}
+
+/// What stands in for an answer that never comes.
+pub(crate) fn lost(id: RequestId, why: &str) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::new(LOST, why.to_owned(), None), Some(id))
+}
+
+/// What the model reads of a call whose answer cannot be read.
+pub(crate) fn notice(why: &str) -> String {
+    format!(
+        "The call was made and the server answered, but the answer cannot be read: {why}. The call may have taken \
+         effect."
+    )
+}
