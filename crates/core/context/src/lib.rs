@@ -15,5 +15,4 @@ pub use strategies::summarization::Summarization;
 pub use strategies::tool_result_clearing::ToolResultClearing;
 pub use token_counter::TokenCounter;
 
-/// The size in tokens from which a conversation is compacted where nobody says otherwise.
-pub const DEFAULT_AT_TOKENS: u64 = 100_000;
+pub use neuron_types::DEFAULT_AT_TOKENS;

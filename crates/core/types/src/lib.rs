@@ -28,7 +28,9 @@ pub use agent::origin::AgentOrigin;
 pub use agent::override_rejected::OverrideRejected;
 pub use agent::overrides::{LimitOverrides, Overrides};
 pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
-pub use agent::spec::{AgentSpec, ContextPolicy, ContextRule, OnUnknownOutcome, ToolSettings};
+pub use agent::spec::{
+    AgentSpec, ContextPolicy, ContextRule, DEFAULT_AT_TOKENS, OnUnknownOutcome, ToolSettings,
+};
 pub use context::{ContextStrategy, ModelHandle};
 pub use door::{DurableContext, End, Handle, Observed, Signal, Started};
 pub use error::context::ContextError;

@@ -66,6 +66,33 @@ pub(crate) fn fitted<'a>(
     Cow::Owned(fitted)
 }
 
+/// What [`fitted`] leaves out of the request for another provider than the first model's, each a sentence.
+pub(crate) fn left_out(
+    request: &CompletionRequest,
+    own: Listed<'_>,
+    to: Listed<'_>,
+) -> Vec<String> {
+    let head = &request.head;
+    let is_other = to.provider != own.provider;
+    let settings = [
+        ("thinking", head.thinking.is_some()),
+        ("context_management", head.context_management.is_some()),
+        ("extra", head.extra.is_some()),
+    ];
+    let settings = settings
+        .into_iter()
+        .filter(|(_, is_set)| *is_set && is_other);
+    settings
+        .map(|(name, _)| {
+            format!(
+                "the setting `{name}` is left out for {}: it is for {} alone",
+                to.name(),
+                own.provider
+            )
+        })
+        .collect()
+}
+
 /// Whether one of several models answered in this conversation, whichever that was.
 pub(crate) fn was_answered_by_several(request: &CompletionRequest) -> bool {
     let mut messages = request.messages.iter();
@@ -200,6 +227,19 @@ mod tests {
         assert_eq!(
             sent.messages[1].content,
             [ContentBlock::tool_use("toolu_1", "look", json!({}))]
+        );
+    }
+
+    #[test]
+    fn the_settings_that_another_provider_is_not_sent_are_named() {
+        let request = request(vec![Message::user("Hi")]);
+        assert_eq!(left_out(&request, CLAUDE, CLAUDE), Vec::<String>::new());
+        assert_eq!(
+            left_out(&request, CLAUDE, GPT),
+            [
+                "the setting `thinking` is left out for openai/gpt: it is for anthropic alone",
+                "the setting `extra` is left out for openai/gpt: it is for anthropic alone",
+            ]
         );
     }
 

@@ -12,7 +12,7 @@ use super::{
     Executor, answer_form,
     attempt::Attempt,
     failed_models::FailedModels,
-    fitted::{Listed, fitted, holds_foreign, was_answered_by_several},
+    fitted::{Listed, fitted, holds_foreign, left_out, was_answered_by_several},
     list, record_failure, tokens, turn,
 };
 use crate::{EventSink, RateLimiter, StepScope};
@@ -86,6 +86,7 @@ impl Executor {
             let sent = fitted(request, own, model);
             let mut failure = match self.ask(scope, &sent, longest).await {
                 Ok(mut response) => {
+                    response.left_out.extend(left_out(request, own, model));
                     let content = &mut response.message.content;
                     if !content.is_empty() {
                         let model = model.name();

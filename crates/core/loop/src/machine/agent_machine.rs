@@ -81,6 +81,8 @@ impl AgentMachine {
         conversation.push(prompt);
         let mut machine = Self {
             state: RunState {
+                doubt: None,
+                left_out: Vec::new(),
                 version: StateVersion,
                 agent,
                 conversation,

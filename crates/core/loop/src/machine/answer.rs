@@ -14,6 +14,12 @@ const MOST_CONTINUATIONS: u32 = 20;
 /// How many answers in a row may be of another form than was asked for, or have no text, each followed by another try.
 const MOST_MISMATCHES: u32 = 1;
 
+/// From this part of the size on at which it is compacted, a conversation may be what a server refuses.
+const NEAR: u64 = 2;
+
+/// How many things that are left out a run tells.
+const MOST_LEFT_OUT: usize = 100;
+
 impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
@@ -29,6 +35,7 @@ impl AgentMachine {
             spent_before: response.spent_before.clone(),
         };
         self.emit(event);
+        self.tell_left_out(&response.left_out);
         match response.stop_reason {
             StopReason::ContextWindowExceeded => {
                 self.overflow("the model's context window is full".to_owned(), now);
@@ -55,11 +62,31 @@ impl AgentMachine {
         });
         if failure.kind == FailureKind::ContextLength {
             self.overflow(failure.message, now);
+        } else if self.may_be_too_long(&failure) {
+            let message = failure.message.clone();
+            self.state.doubt = Some(RunError {
+                kind: failure.kind,
+                message: failure.message,
+            });
+            self.overflow(message, now);
         } else {
             if self.asks_about(failure.kind) {
                 self.emit(RunEvent::TurnEnded { turn });
             }
             self.give_up(failure.kind, failure.message, now);
+        }
+    }
+
+    /// Tells what was left out of the request and not told yet.
+    fn tell_left_out(&mut self, left_out: &[String]) {
+        let turn = self.state.turn;
+        let room = MOST_LEFT_OUT.saturating_sub(self.state.left_out.len());
+        let told = &self.state.left_out;
+        let new = left_out.iter().filter(|what| !told.contains(what));
+        let what: Vec<String> = new.take(room).cloned().collect();
+        if !what.is_empty() {
+            self.state.left_out.extend(what.iter().cloned());
+            self.emit(RunEvent::LeftOut { turn, what });
         }
     }
 
@@ -70,6 +97,17 @@ impl AgentMachine {
         let message =
             format!("the model's answer ended for a reason that is not known: {reason:?}");
         self.give_up(FailureKind::MalformedAnswer, message, now);
+    }
+
+    /// Whether a request that was refused may have been too long, in words that nobody knows: it is not far from where the
+    /// conversation is compacted anyway, and can be made smaller.
+    fn may_be_too_long(&self, failure: &StepFailure) -> bool {
+        let policy = &self.state.agent.context;
+        failure.kind == FailureKind::InvalidRequest
+            && matches!(failure.status, Some(400 | 413 | 422))
+            && !self.state.context.overflowed
+            && !policy.rules.is_empty()
+            && self.state.context.tokens >= policy.threshold() / NEAR
     }
 
     /// The conversation is too long: shrinks it once, then gives up.
@@ -109,6 +147,7 @@ impl AgentMachine {
             ..
         } = response;
         self.state.context.overflowed = false;
+        self.state.doubt = None;
         // What an answer that goes on said before is a part of it.
         let is_silent = text.is_none() && self.state.context.continuations == 0;
         if text.is_some() {

@@ -155,7 +155,9 @@ impl AgentMachine {
             usage,
             cost_usd,
         });
-        if self.state.context.overflowed {
+        if let Some(doubt) = self.state.doubt.take() {
+            self.give_up(doubt.kind, doubt.message, now);
+        } else if self.state.context.overflowed {
             let message = format!(
                 "the conversation does not fit the model's context and could not be made smaller \
                  ({reason}); set a context strategy for the agent or use a model with a larger context"

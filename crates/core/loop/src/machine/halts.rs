@@ -252,6 +252,7 @@ impl AgentMachine {
         self.state.mismatches = 0;
         self.state.context.continuations = 0;
         self.state.context.overflowed = false;
+        self.state.doubt = None;
         self.begin_turn(now);
     }
 

@@ -2,9 +2,9 @@
 
 use neuron_loop::{Action, AgentMachine, MachineError, Observation};
 use neuron_types::{
-    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ExitReason, FailureKind,
-    Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId, RunInput,
-    RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
+    AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ContextRule, ExitReason,
+    FailureKind, Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId,
+    RunInput, RunPhase, RunTags, StepFailure, StepId, StopReason, ToolEffects, UserMessage,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -269,6 +269,56 @@ fn a_refusal_ends_the_run_and_stays_out_of_the_conversation() {
 }
 
 #[test]
+fn what_is_left_out_of_requests_is_told_once() {
+    let left_out = vec!["the tool \"odd\" is left out".to_owned()];
+    let mut first = calls(&[("push", json!({"n": 1}))]);
+    first.left_out.clone_from(&left_out);
+    let mut machine = answered(agent(), first);
+    let told = |machine: &mut AgentMachine| -> Vec<Vec<String>> {
+        let events = machine.take_events().into_iter();
+        let told = events.filter_map(|event| match event {
+            RunEvent::LeftOut { what, .. } => Some(what),
+            _ => None,
+        });
+        told.collect()
+    };
+    assert_eq!(told(&mut machine), [left_out.clone()]);
+    let state = machine.state().clone();
+    assert_eq!(state.left_out, left_out);
+}
+
+#[test]
+fn ids_of_calls_are_the_runs_own_where_the_models_cannot_be() {
+    let call = |id: &str| ContentBlock::tool_use(id, "push", json!({}));
+    let ids = ["call_1", "functions.push:0", "call_1", ""];
+    let answer = response(StopReason::ToolUse, ids.map(call).to_vec());
+    let machine = answered(agent(), answer);
+    let Some(message) = machine.messages().last() else {
+        panic!("no answer");
+    };
+    let given: Vec<(&str, Option<&str>)> = message
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::ToolUse { id, own_id, .. } => Some((id.as_str(), own_id.as_deref())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(given[0], ("call_1", None));
+    let own: Vec<Option<&str>> = given.iter().map(|(_, own)| *own).collect();
+    assert_eq!(own, [None, Some("functions.push:0"), Some("call_1"), None]);
+    let distinct: std::collections::BTreeSet<&str> = given.iter().map(|(id, _)| *id).collect();
+    assert_eq!(distinct.len(), 4);
+    assert!(distinct.iter().all(|id| neuron_types::is_call_id(id)));
+    let pending = machine
+        .state()
+        .calls
+        .iter()
+        .map(|slot| slot.call.id.as_str());
+    assert!(pending.eq(given.iter().map(|(id, _)| *id)));
+}
+
+#[test]
 fn an_answer_that_ended_for_an_unknown_reason_is_no_output() {
     let half = response(
         StopReason::Other("insufficient_system_resource".into()),
@@ -329,6 +379,81 @@ fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
         .feed(Observation::ModelFailed(too_long()), at(3))
         .unwrap();
     assert_eq!(exit(&machine), ExitReason::Failed);
+}
+
+/// A machine whose model refused a conversation of so many tokens, in words that nobody knows.
+fn refused_at(tokens: u64, status: u16) -> AgentMachine {
+    let mut agent = agent();
+    agent.context.rules = vec![ContextRule::SlidingWindow { keep: 1 }];
+    agent.context.at_tokens = Some(1_000);
+    let mut machine = AgentMachine::new(input(agent), at(0));
+    while machine.next() != (Action::Compact { required: false }) {
+        machine.feed(Observation::Messages(vec![]), at(0)).unwrap();
+    }
+    let kept = Observation::ContextKept {
+        tokens,
+        estimated: tokens,
+    };
+    machine.feed(kept, at(0)).unwrap();
+    refuse(&mut machine, status);
+    machine
+}
+
+fn refuse(machine: &mut AgentMachine, status: u16) {
+    let failure = StepFailure {
+        status: Some(status),
+        ..StepFailure::new(FailureKind::InvalidRequest, "zu lang")
+    };
+    machine
+        .feed(Observation::ModelFailed(failure), at(1))
+        .unwrap();
+}
+
+#[test]
+fn a_large_request_that_is_refused_in_unknown_words_is_made_smaller_once() {
+    for status in [400, 413, 422] {
+        let mut machine = refused_at(500, status);
+        assert_eq!(machine.next(), Action::Compact { required: true });
+        let compacted = Observation::Compacted {
+            messages: vec![Message::user("short")],
+            old_tokens: 500,
+            new_tokens: 1,
+            shortfall: None,
+            spent: neuron_loop::Spent::default(),
+        };
+        machine.feed(compacted, at(2)).unwrap();
+        refuse(&mut machine, status);
+        let output = machine.output(&"r".parse().unwrap(), "local");
+        let error = output.error.unwrap();
+        assert_eq!(error.kind, FailureKind::InvalidRequest);
+        assert_eq!(error.message, "zu lang");
+    }
+}
+
+#[test]
+fn what_was_refused_is_said_where_nothing_can_be_made_smaller() {
+    let mut machine = refused_at(500, 400);
+    let failed = Observation::CompactionFailed {
+        reason: "there is nothing to leave out".into(),
+        tokens: 500,
+        estimated: 500,
+        spent: neuron_loop::Spent::default(),
+    };
+    machine.feed(failed, at(2)).unwrap();
+    let output = machine.output(&"r".parse().unwrap(), "local");
+    let error = output.error.unwrap();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (FailureKind::InvalidRequest, "zu lang")
+    );
+}
+
+#[test]
+fn a_small_request_that_is_refused_is_an_invalid_one_at_once() {
+    for (tokens, status) in [(499, 400), (500, 404)] {
+        let machine = refused_at(tokens, status);
+        assert_eq!(exit(&machine), ExitReason::Failed, "{tokens} {status}");
+    }
 }
 
 #[test]

@@ -334,6 +334,17 @@ pub struct ContextPolicy {
     pub reminders: Vec<Reminder>,
 }
 
+/// The size in tokens from which a conversation is compacted where nobody says otherwise.
+pub const DEFAULT_AT_TOKENS: u64 = 100_000;
+
+impl ContextPolicy {
+    /// Returns the size in tokens from which the conversation is compacted.
+    #[must_use]
+    pub fn threshold(&self) -> u64 {
+        self.at_tokens.unwrap_or(DEFAULT_AT_TOKENS)
+    }
+}
+
 /// One way to make a conversation smaller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -86,6 +86,13 @@ pub enum RunEvent {
         /// What is wrong with it.
         reason: String,
     },
+    /// What was left out of the model's requests, since its API takes no such thing. Each is told once a run.
+    LeftOut {
+        /// The turn.
+        turn: u32,
+        /// What, each a sentence that names it and says why.
+        what: Vec<String>,
+    },
     /// The model call failed for good.
     ModelFailed {
         /// The turn.

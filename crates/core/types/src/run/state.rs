@@ -89,6 +89,13 @@ pub struct RunState {
     /// Answers in a row that were not of the form that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
+    /// What a server refused in words that nobody knows, where the conversation may be too long: it is made smaller once
+    /// before this counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<RunError>,
+    /// What was told to be [left out](crate::RunEvent::LeftOut) so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Messages that arrived and that the model has not read yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queued: Vec<UserMessage>,

@@ -174,6 +174,11 @@ pub enum TranscriptItem {
         /// What is wrong with it.
         reason: String,
     },
+    /// What was left out of the model's requests.
+    LeftOut {
+        /// What, each a sentence.
+        what: Vec<String>,
+    },
     /// The model call failed for good.
     ModelFailed {
         /// Why.

@@ -348,6 +348,7 @@ fn of_people(event: &RunEvent) -> Option<TranscriptItem> {
         RunEvent::AnswerRejected { reason, .. } => TranscriptItem::AnswerRejected {
             reason: reason.clone(),
         },
+        RunEvent::LeftOut { what, .. } => TranscriptItem::LeftOut { what: what.clone() },
         RunEvent::ModelFailed { failure, .. } => TranscriptItem::ModelFailed {
             failure: failure.clone(),
         },

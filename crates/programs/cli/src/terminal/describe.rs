@@ -100,6 +100,7 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         RunEvent::AnswerRejected { reason, .. } => {
             format!("answer rejected: {}", shown::line(reason))
         }
+        RunEvent::LeftOut { what, .. } => left_out(what),
         RunEvent::ModelFailed { failure, .. } => {
             format!("model failed: {}", shown::line(&failure.to_string()))
         }
@@ -266,6 +267,15 @@ pub(crate) fn given(
 /// How many more have to approve.
 pub(crate) fn still_needed(remaining: u32) -> String {
     format!("{remaining} more needed")
+}
+
+/// What no provider is sent.
+pub(crate) fn left_out(what: &[String]) -> String {
+    let what: Vec<String> = what
+        .iter()
+        .map(|what| shown::line(what).to_string())
+        .collect();
+    format!("left out: {}", what.join("; "))
 }
 
 /// A ticket that is put to others.

@@ -297,6 +297,7 @@ fn happened(item: &TranscriptItem) -> String {
         TranscriptItem::AnswerRejected { reason } => {
             format!("answer rejected: {}", shown::line(reason))
         }
+        TranscriptItem::LeftOut { what } => describe::left_out(what),
         TranscriptItem::ModelFailed { failure } => {
             format!("model failed: {}", shown::line(&failure.to_string()))
         }

@@ -47,6 +47,10 @@ pub(crate) fn events() -> Vec<RunEvent> {
             turn: 2,
             reason: "it is no JSON".into(),
         },
+        RunEvent::LeftOut {
+            turn: 2,
+            what: vec!["the tool \"odd\" is left out".into()],
+        },
         RunEvent::ModelFailed {
             turn: 1,
             failure: StepFailure::new(FailureKind::Network, "the connection was cut"),

@@ -213,6 +213,8 @@ fn lease() -> Lease {
 /// A run in the middle of a turn.
 pub(crate) fn state() -> RunState {
     RunState {
+        doubt: None,
+        left_out: Vec::new(),
         version: StateVersion,
         agent: AgentSpec::default(),
         conversation: message::messages().into(),

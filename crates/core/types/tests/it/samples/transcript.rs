@@ -85,6 +85,9 @@ pub(crate) fn items() -> Vec<TranscriptItem> {
         TranscriptItem::AnswerRejected {
             reason: "it is no JSON".into(),
         },
+        TranscriptItem::LeftOut {
+            what: vec!["the tool \"odd\" is left out".into()],
+        },
         TranscriptItem::ModelFailed {
             failure: StepFailure::new(FailureKind::Network, "the connection was cut"),
         },

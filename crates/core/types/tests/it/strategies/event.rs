@@ -155,6 +155,7 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
         (any::<u32>(), failure())
             .prop_map(|(turn, failure)| RunEvent::ModelFailed { turn, failure }),
         (any::<u32>(), text()).prop_map(|(turn, reason)| RunEvent::AnswerRejected { turn, reason }),
+        (any::<u32>(), few(text())).prop_map(|(turn, what)| RunEvent::LeftOut { turn, what }),
         tool_called(),
         tool_finished(),
         any::<u32>().prop_map(|turn| RunEvent::TurnEnded { turn }),

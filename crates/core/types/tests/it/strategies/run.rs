@@ -252,12 +252,12 @@ prop_compose! {
         waited_ms in any::<u64>(),
         (started_at, waiting_since) in (moment(), option::of(moment())),
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
-        (queued, ending) in (few(user_message()), option::of(run_error())),
+        (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         [halts, turns_again] in any::<[u32; 2]>(),
         outbox in few(run_event().boxed()),
     ) -> RunState {
-        RunState {
+        RunState { doubt, left_out,
             version: StateVersion,
             agent,
             conversation: conversation.into(),
