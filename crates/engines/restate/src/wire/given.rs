@@ -15,8 +15,8 @@ impl<'de> Deserialize<'de> for Given {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match read_request(Value::deserialize(deserializer)?) {
             Ok(request) => Ok(Self(Ok(request))),
-            Err(unread) if unread.is_versioned => Ok(Self(Err(unread.reason))),
-            Err(unread) => Err(D::Error::custom(unread.reason)),
+            Err(wrong) if wrong.is_by_hand => Err(D::Error::custom(wrong.reason)),
+            Err(unread) => Ok(Self(Err(unread.reason))),
         }
     }
 }

@@ -33,8 +33,13 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
     for (run, request, said) in [
         (
             "unknown",
-            json!({"agent": "default", "prompt": "Go.", "budget": {}}),
-            "unknown field `budget`",
+            json!({"agent": "default", "promt": "Go."}),
+            r#"unknown field \"promt\": did you mean \"prompt\"?"#,
+        ),
+        (
+            "unnamed",
+            json!({"agnet": "default", "prompt": "Go."}),
+            r#"unknown field \"agnet\": did you mean \"agent\"?"#,
         ),
         (
             "missing",
