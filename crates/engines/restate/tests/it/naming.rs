@@ -34,22 +34,22 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
         (
             "unknown",
             json!({"agent": "default", "promt": "Go."}),
-            r#"unknown field \"promt\": did you mean \"prompt\"?"#,
+            "invalid_request: unknown field \"promt\": did you mean \"prompt\"?",
         ),
         (
             "unnamed",
             json!({"agnet": "default", "prompt": "Go."}),
-            r#"unknown field \"agnet\": did you mean \"agent\"?"#,
+            "invalid_request: unknown field \"agnet\": did you mean \"agent\"?",
         ),
         (
             "missing",
             json!({"agent": "default"}),
-            "missing field `prompt`",
+            "invalid_request: missing field `prompt`",
         ),
     ] {
         let wrong = RunId::new(run).unwrap();
         let (answered, body) = stage.post(&wrong, "run", &request).await;
         assert_eq!(answered, 400, "{body}");
-        assert!(body.to_string().contains(said), "{body}");
+        assert_eq!(body["message"], said, "{body}");
     }
 }
