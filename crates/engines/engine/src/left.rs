@@ -48,9 +48,9 @@ pub fn hold_up(failure: &str) -> (BlockedKind, String) {
 pub struct UnreadRequest {
     /// What is wrong with it.
     pub reason: String,
-    /// It says in which version it was written, as those of neuron's clients do: another build may read it. What says
-    /// none was written by hand.
-    pub is_versioned: bool,
+    /// It says no version, as those of neuron's clients do, and has no whole definition, as those of the first version had:
+    /// it was written by hand, and no other build reads it.
+    pub is_by_hand: bool,
 }
 
 /// Reads what a run is started with.
@@ -60,9 +60,30 @@ pub struct UnreadRequest {
 /// [`UnreadRequest`].
 pub fn read_request(json: Value) -> Result<RunRequest, UnreadRequest> {
     let is_versioned = json.get("version").is_some_and(Value::is_u64);
-    serde_json::from_value(json).map_err(|error| UnreadRequest {
-        reason: error.to_string(),
-        is_versioned,
+    let is_whole = json.get("agent").is_some_and(Value::is_object);
+    let unread = |reason| UnreadRequest {
+        reason,
+        is_by_hand: !is_versioned && !is_whole,
+    };
+    if let Some(reason) = unknown_field(&json) {
+        return Err(unread(reason));
+    }
+    serde_json::from_value(json).map_err(|error| unread(error.to_string()))
+}
+
+/// Which field of a request there is not, and which one was meant.
+fn unknown_field(json: &Value) -> Option<String> {
+    let fields = &RunRequest::FIELDS;
+    let mut names = json.as_object()?.keys();
+    let name = names.find(|name| !fields.contains(&name.as_str()))?;
+    let slips = (name.chars().count() / 3).clamp(1, 3);
+    let near = fields
+        .iter()
+        .map(|field| (strsim::osa_distance(name, field), field));
+    let near = near.filter(|(distance, _)| *distance <= slips).min();
+    Some(match near {
+        Some((_, field)) => format!("unknown field {name:?}: did you mean {field:?}?"),
+        None => format!("unknown field {name:?}: there are {}", fields.join(", ")),
     })
 }
 
@@ -105,11 +126,53 @@ mod tests {
     fn a_request_that_says_its_version_may_be_one_of_another_build() {
         let later = json!({"version": 4, "agent": "default", "prompt": "Go."});
         let unread = read_request(later).unwrap_err();
-        assert!(unread.is_versioned);
+        assert!(!unread.is_by_hand);
         assert!(unread.reason.contains("state version 4"), "{unread:?}");
-        let by_hand = json!({"agent": "default", "prompts": "Go."});
-        let unread = read_request(by_hand).unwrap_err();
-        assert!(!unread.is_versioned);
-        assert!(unread.reason.contains("prompts"), "{unread:?}");
+        let whole = json!({"agent": {"name": "default"}, "prompt": "Go."});
+        assert!(!read_request(whole).unwrap_err().is_by_hand);
+    }
+
+    #[test]
+    fn a_slip_of_whoever_wrote_a_request_by_hand_is_named() {
+        for (by_hand, said) in [
+            (
+                json!({"agent": "default", "promt": "Go."}),
+                "unknown field \"promt\": did you mean \"prompt\"?",
+            ),
+            (
+                json!({"agnet": "default", "prompt": "Go."}),
+                "unknown field \"agnet\": did you mean \"agent\"?",
+            ),
+            (
+                json!({"agent": "default", "prompt": "Go.", "colour": 1}),
+                "unknown field \"colour\": there are version, agent, ",
+            ),
+            (json!({"prompt": "Go."}), "missing field `agent`"),
+            (
+                json!("Go."),
+                "expected an object with the fields `agent` and `prompt`",
+            ),
+            (
+                json!(null),
+                "expected an object with the fields `agent` and `prompt`",
+            ),
+        ] {
+            let unread = read_request(by_hand).unwrap_err();
+            assert!(unread.is_by_hand);
+            assert!(unread.reason.contains(said), "{unread:?}");
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_request_are_those_that_it_is_read_with() {
+        let other = json!({"agent": "default", "prompt": "Go.", "other": 1});
+        let error = serde_json::from_value::<RunRequest>(other).unwrap_err();
+        let (_, expected) = error
+            .to_string()
+            .split_once("expected one of ")
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .unwrap();
+        let fields = RunRequest::FIELDS.map(|field| format!("`{field}`"));
+        assert_eq!(expected, fields.join(", "));
     }
 }

@@ -10,7 +10,7 @@ use super::{AnyAgent, Parts, prompt};
 use crate::{
     local::{Local, Steps},
     place::Engine,
-    run::{Run, RunFailure},
+    run::{Run, RunFailure, RunItem, Unanswered},
 };
 
 /// An agent: what it is, and what acts for it. It goes to every engine as it is; cheap to clone.
@@ -59,15 +59,24 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
     ///
     /// # Errors
     ///
-    /// [`RunFailure::NobodyToAsk`] if the agent asks a person about calls and waits for an answer without end: start
-    /// such a run with [`run_stream`](Self::run_stream), and answer. Else as [`Run::result`].
+    /// [`RunFailure::NobodyToAsk`] as soon as the run waits for an answer that nobody can give, without end: start such
+    /// a run with [`run_stream`](Self::run_stream), and answer. If the agent says that it asks, nothing is started. Else
+    /// as [`Run::result`].
     pub async fn run(&self, input: &I) -> Result<O, RunFailure> {
         if self.parts.may_wait_for_a_person() {
             return Err(RunFailure::NobodyToAsk {
                 agent: self.name().to_owned(),
+                asked: None,
             });
         }
-        self.run_stream(input).await?.result().await
+        let mut run = self.run_stream(input).await?;
+        let mut unanswered = Unanswered::of(run.run_id(), self.name());
+        while let Some(item) = run.next().await {
+            if let RunItem::Event(event) = item? {
+                unanswered.check(&event)?;
+            }
+        }
+        run.finished()?.into_value()
     }
 
     /// As [`run`](Self::run), and hands out what happens while it happens. The caller answers what the run asks.

@@ -8,6 +8,7 @@ mod queue;
 mod run_failure;
 mod started;
 mod ticket;
+mod unanswered;
 
 pub use finished::Finished;
 pub use handle::Run;
@@ -15,4 +16,4 @@ pub use item::RunItem;
 pub use run_failure::RunFailure;
 pub use started::Started;
 pub use ticket::Ticket;
-pub(crate) use {queue::Queue, ticket::Way};
+pub(crate) use {queue::Queue, ticket::Way, unanswered::Unanswered};

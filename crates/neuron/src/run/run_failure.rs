@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use neuron_engine::RunClientError;
 use neuron_types::{
-    DurableError, ExitReason, InvalidRunId, OverrideRejected, RunError, RunId, RunPhase,
+    DurableError, ExitReason, InvalidRunId, OverrideRejected, RunError, RunId, RunPhase, Ticket,
 };
 
 /// What keeps a run from starting, from going on, or from an answer.
@@ -34,14 +34,17 @@ pub enum RunFailure {
     /// The agent does not take what the run changes of it. Nothing was started.
     #[error(transparent)]
     Rejected(OverrideRejected),
-    /// The agent asks a person, and nobody is there who could answer.
+    /// The agent asks a person, or waits for another system, and nobody is there who could answer.
     #[error(
-        "agent {agent} asks a person about calls and nobody can answer here: start the run as a stream and answer its \
-         tickets, or say how long a question stays open"
+        "agent {agent} asks a person{} and nobody can answer here: start the run as a stream and answer its tickets, or \
+         say how long a question stays open",
+        about(.asked.as_deref())
     )]
     NobodyToAsk {
         /// The agent.
         agent: String,
+        /// What it asks, if the run came so far.
+        asked: Option<Box<Ticket>>,
     },
     /// The engine does not do it.
     #[error(transparent)]
@@ -100,6 +103,17 @@ impl<E: Into<RunClientError>> From<E> for RunFailure {
     fn from(error: E) -> Self {
         Self::Client(Arc::new(error.into()))
     }
+}
+
+fn about(asked: Option<&Ticket>) -> String {
+    asked.map_or_else(String::new, |ticket| {
+        format!(
+            " ({} ticket {}, about {})",
+            ticket.kind,
+            ticket.ticket,
+            ticket.subject()
+        )
+    })
 }
 
 fn why(exit_reason: ExitReason, error: Option<&RunError>) -> String {

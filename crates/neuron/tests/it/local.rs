@@ -5,7 +5,7 @@ use neuron::{
     types::RunPhase,
 };
 use neuron_config::ScriptModel;
-use neuron_types::{Refusal, RunEvent};
+use neuron_types::{FormRequest, OnExpiry, Pending, Refusal, RunEvent, TicketKind, ToolOutput};
 
 use crate::is_let_go;
 
@@ -80,6 +80,46 @@ async fn nobody_to_ask_is_an_error_at_once() {
         matches!(failure, RunFailure::NobodyToAsk { .. }),
         "{failure}"
     );
+}
+
+/// Asks for a name before it goes on.
+#[neuron_tool(read_only)]
+async fn book(table: String) -> Result<ToolOutput, ToolError> {
+    Ok(ToolOutput::pending(Pending::Form {
+        requests: vec![FormRequest {
+            key: "name".into(),
+            message: format!("For whom is {table}?"),
+            schema: Some(serde_json::json!({"type": "string"})),
+            url: None,
+        }],
+        state: None,
+    }))
+}
+
+#[tokio::test]
+async fn nobody_to_fill_in_the_form_of_a_tool_is_an_error_once_it_asks() {
+    let script = ScriptModel::parse(&ASKS.replace("count", "book")).unwrap();
+    let agent: Agent = Agent::builder("host")
+        .model(Model::of(script, "script"))
+        .tool(BookTool)
+        .build()
+        .unwrap();
+    let failure = agent.run("A table.").await.unwrap_err();
+    let RunFailure::NobodyToAsk { agent, asked } = failure else {
+        panic!("{failure}");
+    };
+    assert_eq!(
+        (agent.as_str(), asked.unwrap().kind),
+        ("host", TicketKind::Form)
+    );
+}
+
+#[tokio::test]
+async fn a_question_that_lapses_is_no_error() {
+    let brief = std::time::Duration::from_millis(1); // It lapses.
+    let agent = agent(ASKS).ask("count").ask_for(brief, OnExpiry::Deny);
+    let agent: Agent = agent.build().unwrap();
+    assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Messages that people send while a run is under way.
 
-use neuron_types::signal;
+use neuron_types::{BlockedKind, RunPhase, Verdict, signal};
 use serde_json::json;
 
-use crate::{Host, HostError, Session as _, Stage, agent, expect};
+use crate::{Host, HostError, Session as _, Stage, agent, decision, expect};
 
 /// Messages in the middle of a turn, and in what would be the last; and a signal that nobody waits for.
 pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
@@ -31,6 +31,32 @@ pub async fn queued_messages_are_taken_up_between_turns<H: Host>(host: &H) {
     let record = run.ends().await;
     assert_eq!(record.output.output.as_deref(), Some("Now I am done."));
     expect("messages", &[record]);
+}
+
+/// Messages and a signal to a run that waits for a person: it waits on, and says so.
+pub async fn a_run_that_waits_for_a_person_waits_on_after_messages<H: Host>(host: &H) {
+    let stage = Stage::open(host, "message_while_waiting").await;
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "write", "input": {}}]},
+        {"text": "Done."},
+    ]});
+    let mut asking = agent();
+    asking.approvals.approve = vec!["write".into()];
+    let run = stage.submit("run", &script, asking).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    for (count, text) in [(1, "hurry"), (2, "please")] {
+        run.signal("weather", json!({"rain": true})).await;
+        run.send(text).await;
+        run.has_received(count).await;
+        let status = run.status_now().await;
+        assert_eq!(status.state, RunPhase::WaitingForApproval, "{status:#?}");
+        let blocked = status.blocked.as_ref().map(|blocked| blocked.kind);
+        assert_eq!(blocked, Some(BlockedKind::Call), "{status:#?}");
+        assert_eq!(status.approvals.len(), 1, "{status:#?}");
+    }
+    run.decide(&decision(&ticket, Verdict::Approve)).await;
+    let record = run.ends().await;
+    assert_eq!(record.output.state, RunPhase::Completed);
 }
 
 /// A message to a run that nobody has begun to execute: it is there when the run starts, or it is refused.

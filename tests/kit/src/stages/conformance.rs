@@ -56,6 +56,7 @@ macro_rules! __scenarios {
                 an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
                 a_message_before_the_start_is_taken_up_first
+                a_run_that_waits_for_a_person_waits_on_after_messages
                 every_limit_ends_a_run
                 a_run_whose_time_is_over_leaves_what_is_in_flight
                 the_next_model_of_the_list_answers
@@ -135,6 +136,7 @@ macro_rules! __scenarios {
                 a_deferred_result_is_signed_or_has_the_token
                 an_edit_holds_for_the_file_that_was_shown
                 queued_messages_are_taken_up_between_turns
+                a_run_that_waits_for_a_person_waits_on_after_messages
                 every_limit_ends_a_run
                 a_run_whose_time_is_over_leaves_what_is_in_flight
                 the_next_model_of_the_list_answers

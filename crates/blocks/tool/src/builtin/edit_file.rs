@@ -7,6 +7,7 @@ use crate::{
     BuiltinOptions,
     builtin::files::blocking::blocking,
     builtin::files::error::cannot,
+    builtin::files::line_ends::{FileText, with_lf},
     builtin::files::open,
     builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
@@ -24,6 +25,9 @@ const MAX_PLACES: usize = 5;
 ///
 /// The old text must occur exactly once, unless all its occurrences are to be replaced. The file is
 /// replaced as a whole and keeps its permissions. Edits of one file wait for each other.
+///
+/// The file keeps its line ends, `\n` or `\r\n`, whichever the texts have: the old text matches a file with the other ones,
+/// and the new text gets those of the file. In a file that has both, what is not replaced keeps its own.
 #[derive(Debug, Clone)]
 pub struct EditFile {
     options: Arc<BuiltinOptions>,
@@ -144,19 +148,25 @@ fn edit(text: &str, args: &EditFileArgs) -> Result<(String, usize), String> {
     if old == new {
         return Err("old_string and new_string are the same; nothing would change".to_owned());
     }
-    match text.matches(old.as_str()).count() {
-        0 if text.contains(&old.replace('\n', "\r\n")) => Err(format!(
-            "old_string is not in {path}, whose lines end in \\r\\n; write the line ends that way"
-        )),
+    let old = &*with_lf(old);
+    if old == with_lf(new) {
+        return Err(
+            "old_string and new_string differ in their line ends only, and a file keeps its own; nothing would \
+             change"
+                .to_owned(),
+        );
+    }
+    let file = FileText::new(text);
+    match file.plain().matches(old).count() {
         0 => Err(format!(
             "old_string is not in {path}; read the file and copy the text exactly, whitespace included"
         )),
         count if count > 1 && !replace_all => Err(format!(
             "old_string occurs {count} times in {path}, first in {}; add the text around the one you \
              mean, or set replace_all",
-            places(text, old)
+            places(file.plain(), old)
         )),
-        count => Ok((text.replace(old.as_str(), new), count)),
+        count => Ok((file.replaced(old, new), count)),
     }
 }
 

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{io::Read as _, path::Path, sync::Arc};
 
 use neuron_types::{Preview, Tool, ToolAnnotations, ToolContext, ToolDefinition, ToolError};
 use serde::Deserialize;
@@ -6,6 +6,9 @@ use serde::Deserialize;
 use crate::{
     BuiltinOptions,
     builtin::files::blocking::blocking,
+    builtin::files::error::cannot,
+    builtin::files::line_ends::{usual, with_ends_of},
+    builtin::files::open,
     builtin::files::replace::{lock, replace, replaceable},
     builtin::files::root::Root,
     builtin::files::seen::{check_seen, content_of, fingerprint},
@@ -20,6 +23,9 @@ const ANNOTATIONS: ToolAnnotations = annotations(false, true, true, false);
 ///
 /// The file is replaced as a whole: whoever reads it sees the old content or the new. It keeps its
 /// permissions; missing directories are made.
+///
+/// It keeps its line ends, too, `\n` or `\r\n`, whichever the content has. A new file is written as the content is given, and
+/// so is one in which no line ends.
 #[derive(Debug, Clone)]
 pub struct WriteFile {
     options: Arc<BuiltinOptions>,
@@ -68,10 +74,15 @@ impl Tool for WriteFile {
             let WriteFileArgs { path, content } = args;
             let real = Root::new(&cwd, &options)?.target(&path)?;
             let _lock = lock(&real);
-            if approved.is_some() {
+            let found = if approved.is_some() {
                 let found = content_of(&real, &path)?;
                 check_seen(approved.as_deref(), found.as_deref(), &path)?;
-            }
+                found
+            } else {
+                start_of(&real, &path, options.max_file_bytes)?
+            };
+            let found = found.unwrap_or_default();
+            let content = with_ends_of(&found, &content, usual(&found));
             replace(&real, &path, content.as_bytes(), stop)?;
             Ok(format!("wrote {} bytes to {path}", content.len()))
         })
@@ -101,6 +112,8 @@ impl Tool for WriteFile {
                 fingerprint: Some(fingerprint(found.as_deref())),
                 ..Preview::default()
             };
+            let old = found.as_deref().unwrap_or_default();
+            let content = with_ends_of(old, &content, usual(old));
             match found.as_deref().map(std::str::from_utf8).transpose() {
                 Ok(old) => preview.diff = Some(unified_diff(&path, old, &content)),
                 Err(_) => {
@@ -111,4 +124,19 @@ impl Tool for WriteFile {
         })
         .await
     }
+}
+
+/// What a file that is to be replaced begins with; `None` if it is not there. Who may write a file need not be able to read it:
+/// nothing is known of such a file.
+fn start_of(real: &Path, path: &str, most: u64) -> Result<Option<Vec<u8>>, ToolError> {
+    if replaceable(real, path)?.is_none() {
+        return Ok(None);
+    }
+    let Ok(file) = open::file(real) else {
+        return Ok(None);
+    };
+    let mut start = Vec::new();
+    let mut file = file.take(most);
+    file.read_to_end(&mut start).map_err(cannot("read", path))?;
+    Ok(Some(start))
 }

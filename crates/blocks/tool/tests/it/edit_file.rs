@@ -62,9 +62,9 @@ async fn says_why_it_changed_nothing() {
         ),
         (
             "dos",
+            "x\r\ny",
             "x\ny",
-            "z",
-            "old_string is not in dos, whose lines end in \\r\\n; write the line ends that way",
+            "old_string and new_string differ in their line ends only, and a file keeps its own; nothing would change",
         ),
         (
             "a",
@@ -163,4 +163,38 @@ async fn an_edit_fails_if_the_file_changed_since_it_was_approved() {
     let made = place.call_approved("edit_file", input(), &seen).await;
     assert!(!made.unwrap().is_error);
     assert_eq!(place.read("a"), "one\nthree\n");
+}
+
+#[tokio::test]
+async fn keeps_the_line_ends_of_the_file_whichever_the_model_writes() {
+    let place = Workspace::new();
+    for (before, old, new, after) in [
+        ("a\r\nb\r\n", "b\n", "b\nc\n", "a\r\nb\r\nc\r\n"),
+        ("a\r\nb\r\n", "a\nb", "A\nB", "A\r\nB\r\n"),
+        ("a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n"),
+        ("a\r\nb\r\n", "a\r\nb", "x\r\ny\nz", "x\r\ny\r\nz\r\n"),
+        ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", "a\nc\n"),
+        ("a\r\nb\nc\nd\n", "b\r\n", "B\r\nx\r\n", "a\r\nB\nx\nc\nd\n"),
+    ] {
+        place.write("a", before);
+        let input = || json!({"path": "a", "old_string": old, "new_string": new});
+        let seen = place.preview("edit_file", input()).await.unwrap().unwrap();
+        let diff = neuron_tool::unified_diff("a", Some(before), after);
+        assert_eq!(seen.diff, Some(diff), "{before:?}");
+        let made = place.call_approved("edit_file", input(), &seen).await;
+        assert!(!made.unwrap().is_error);
+        assert_eq!(place.read("a"), after, "{before:?} {old:?} {new:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_the_lines_of_texts_with_other_line_ends() {
+    let place = Workspace::new();
+    place.write("dos", "x\r\ny\r\nz\r\nx\r\ny\r\n");
+    let input = json!({"path": "dos", "old_string": "x\ny", "new_string": "z"});
+    let hint = place.hint("edit_file", input).await;
+    assert!(
+        hint.contains("occurs 2 times in dos, first in lines 1, 4;"),
+        "{hint}"
+    );
 }

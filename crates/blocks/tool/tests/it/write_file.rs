@@ -153,3 +153,48 @@ async fn writes_nothing_over_a_file_that_came_or_changed_since_it_was_approved()
     assert!(!made.unwrap().is_error);
     assert_eq!(place.read("a"), "mine\n");
 }
+
+#[tokio::test]
+async fn keeps_the_line_ends_of_the_file_whichever_the_model_writes() {
+    let place = Workspace::with(&neuron_tool::BuiltinOptions {
+        max_file_bytes: 40,
+        ..neuron_tool::BuiltinOptions::default()
+    });
+    let long = "x\r\n".repeat(20);
+    for (before, content, after) in [
+        (Some("a\r\nb\r\n"), "a\nc\nd\n", "a\r\nc\r\nd\r\n"),
+        (Some("a\r\nb\r\n"), "a\r\nc\n", "a\r\nc\r\n"),
+        (Some("a\nb\n"), "a\r\nc\r\n", "a\nc\n"),
+        (Some("a\r\nb\nc\n"), "a\nb\nx\nc\n", "a\r\nb\nx\nc\n"),
+        (Some(long.as_str()), "a\nb\n", "a\r\nb\r\n"),
+        (Some("a"), "b\r\nc\n", "b\r\nc\n"),
+        (None, "b\r\nc\n", "b\r\nc\n"),
+    ] {
+        for shown in [false, true] {
+            drop(fs::remove_file(place.path("a")));
+            if let Some(before) = before {
+                place.write("a", before);
+            }
+            let input = || json!({"path": "a", "content": content});
+            let seen = place.preview("write_file", input()).await.unwrap().unwrap();
+            if let Some(diff) = &seen.diff {
+                assert_eq!(
+                    *diff,
+                    neuron_tool::unified_diff("a", before, after),
+                    "{before:?}"
+                );
+            }
+            if shown && seen.fingerprint.is_some() {
+                let made = place.call_approved("write_file", input(), &seen).await;
+                assert!(!made.unwrap().is_error);
+            } else {
+                let bytes = after.len();
+                assert_eq!(
+                    place.ok("write_file", input()).await,
+                    format!("wrote {bytes} bytes to a")
+                );
+            }
+            assert_eq!(place.read("a"), after, "{before:?}");
+        }
+    }
+}

@@ -5,8 +5,9 @@ use std::time::Duration;
 use neuron_loop::{Action, AgentMachine, Observation, Spent};
 use neuron_types::{
     AgentSpec, Always, CallState, ContentBlock, Decision, FailureKind, FormRequest, Limits,
-    Message, OnExpiry, OnHalt, OnUnknownOutcome, Pending, PermissionDecision, Preview, StepFailure,
-    StopReason, TicketKind, ToolOutput, UserMessage, Verification, VerifyOutcome,
+    Message, OnExpiry, OnHalt, OnUnknownOutcome, Pending, PermissionDecision, Preview, RunPhase,
+    RunStatus, StepFailure, StopReason, Ticket, TicketKind, ToolOutput, UserMessage, Verification,
+    VerifyOutcome,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -415,7 +416,51 @@ fn assert_limits_hold(machine: &AgentMachine) {
     }
 }
 
+/// What is shown of a run follows from how the machine is, whatever happened last: it waits while a ticket is open and nothing of
+/// it is under way.
+fn assert_status_follows(machine: &AgentMachine, status: &RunStatus) {
+    let output = machine.output(&status.run_id, "local");
+    assert_eq!(status.state, output.state);
+    let blocked = status.blocked.as_ref().map(|blocked| blocked.since);
+    let waits = output.state == RunPhase::WaitingForApproval;
+    let ids = |tickets: &[Ticket]| -> Vec<String> {
+        let ids = tickets.iter().map(|open| open.ticket.clone());
+        ids.filter(|_| waits).collect()
+    };
+    assert_eq!(ids(&status.approvals), ids(&output.approvals));
+    let oldest = output.approvals.first().map(|ticket| ticket.opened_at);
+    assert_eq!(blocked, oldest.filter(|_| waits));
+    let is_parked = matches!(machine.next(), Action::Wait { .. })
+        && !is_any_running(machine)
+        && verifying(machine).is_none()
+        && previewing(machine).is_none()
+        && inquiring(machine).is_none();
+    assert!(waits || !is_parked, "{:?}", machine.next());
+}
+
 proptest! {
+    #[test]
+    fn the_status_says_how_the_run_is_and_not_what_happened_last(
+        spec in agents(),
+        choices in choices(),
+    ) {
+        let mut machine = AgentMachine::new(input(spec), at(0));
+        let mut status = RunStatus::new("r".parse().unwrap(), "local", "default", at(0));
+        for (seconds, choice) in choices.iter().enumerate() {
+            let now = at(i64::try_from(seconds).unwrap());
+            if machine.next() == Action::Done {
+                break;
+            }
+            let observation = observation(&machine, choice);
+            // As whoever shows a run does: after the events of one observation.
+            machine.feed(observation, now).unwrap();
+            for event in machine.take_events() {
+                status.apply(&event, now);
+            }
+            assert_status_follows(&machine, &status);
+        }
+    }
+
     #[test]
     fn any_run_is_valid_at_every_step(spec in agents(), choices in choices()) {
         let mut machine = AgentMachine::new(input(spec), at(0));

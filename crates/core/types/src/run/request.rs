@@ -60,6 +60,19 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
+    /// The names of its fields in JSON.
+    pub const FIELDS: [&str; 9] = [
+        "version",
+        "agent",
+        "tenant",
+        "owner",
+        "labels",
+        "overrides",
+        "origin",
+        "preamble",
+        "prompt",
+    ];
+
     /// Returns the request for a run of this agent with this prompt, and nothing said before it.
     #[must_use]
     pub fn new(agent: impl Into<AgentRef>, prompt: Message) -> Self {
@@ -254,7 +267,10 @@ impl<'de> Deserialize<'de> for AgentRef {
 
 /// What a client sends.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with the fields `agent` and `prompt`"
+)]
 struct Form {
     #[serde(default)]
     version: Option<StateVersion>,

@@ -137,15 +137,38 @@ impl RunStatus {
                 self.error.clone_from(error);
                 self.approvals.clear();
             }
+            // Nobody who is waited for has answered.
             RunEvent::SignalIgnored { .. } => {}
             RunEvent::ApprovalGiven { .. }
             | RunEvent::ApprovalRefused { .. }
             | RunEvent::ApprovalEscalated { .. } => {
                 self.apply_to_ticket(event, at);
             }
-            other => {
+            // A message answers nothing but a wait for one.
+            RunEvent::MessageReceived { .. } => {
+                if self.state != RunPhase::WaitingForApproval {
+                    self.state = RunPhase::Running;
+                }
+            }
+            RunEvent::RunStarted { .. }
+            | RunEvent::AgentAsked { .. }
+            | RunEvent::TurnStarted { .. }
+            | RunEvent::ModelResponded { .. }
+            | RunEvent::AnswerRejected { .. }
+            | RunEvent::LeftOut { .. }
+            | RunEvent::ModelFailed { .. }
+            | RunEvent::ToolCalled { .. }
+            | RunEvent::ToolFinished { .. }
+            | RunEvent::TurnEnded { .. }
+            | RunEvent::ApprovalRequested { .. }
+            | RunEvent::ApprovalDecided { .. }
+            | RunEvent::ApprovalExpired { .. }
+            | RunEvent::DecisionRepeated { .. }
+            | RunEvent::Upgraded { .. }
+            | RunEvent::ContextCompacted { .. }
+            | RunEvent::CompactionFailed { .. } => {
                 self.state = RunPhase::Running;
-                self.apply_progress(other);
+                self.apply_progress(event);
             }
         }
         self.blocked = self.blocking_ticket();

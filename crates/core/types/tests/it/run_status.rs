@@ -1,6 +1,6 @@
 use neuron_types::{
-    ExitReason, FailureKind, RunError, RunEvent, RunId, RunPhase, RunStatus, StepFailure,
-    StopReason, Ticket, TicketKind, TokenUsage, Verdict,
+    BlockedKind, ExitReason, FailureKind, RunError, RunEvent, RunId, RunPhase, RunStatus,
+    StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -162,7 +162,7 @@ fn a_run_with_two_tickets_shows_where_it_stands_after_every_event() {
 }
 
 #[test]
-fn a_refused_decision_or_an_unreadable_signal_leaves_the_run_waiting() {
+fn what_answers_no_ticket_leaves_the_run_waiting() {
     let mut fold = Fold::new();
     fold.apply(&requested("t1-1"));
     fold.apply(&WAITING);
@@ -176,11 +176,27 @@ fn a_refused_decision_or_an_unreadable_signal_leaves_the_run_waiting() {
             name: "decision".into(),
             reason: "missing field `ticket`".into(),
         },
+        RunEvent::MessageReceived {
+            text: "hurry".into(),
+        },
     ] {
         let status = fold.apply(&event);
         assert_eq!(status.state, RunPhase::WaitingForApproval);
+        let blocked = status.blocked.as_ref().map(|blocked| blocked.kind);
+        assert_eq!(blocked, Some(BlockedKind::Call));
         assert_eq!(open(status), ["t1-1"]);
     }
+}
+
+#[test]
+fn a_message_has_a_run_go_on_that_waits_for_one() {
+    let mut fold = Fold::new();
+    fold.apply(&RunEvent::Waiting {
+        state: RunPhase::WaitingForInput,
+    });
+    let text = "and now?".to_owned();
+    let status = fold.apply(&RunEvent::MessageReceived { text });
+    assert_eq!(status.state, RunPhase::Running);
 }
 
 #[test]

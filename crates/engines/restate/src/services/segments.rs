@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, error::Error};
 use futures::future::BoxFuture;
 use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_of, ends_run};
 use neuron_types::{
-    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart, declared_patches,
+    DurableContext as _, DurableError, FailureKind, RunEvent, RunId, RunOutput, RunStart,
+    declared_patches,
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
@@ -81,7 +82,14 @@ impl Segments {
         request: Given,
     ) -> HandlerResult<Json<RunOutput>> {
         let run_id = run_id(key)?;
-        let request = request.0.map_err(cannot_read)?;
+        let request = match request.0 {
+            Ok(request) => request,
+            Err(wrong) if wrong.is_by_hand => {
+                let said = format!("{}: {}", FailureKind::InvalidRequest, wrong.reason);
+                return Err(TerminalError::new_with_code(400, said).into());
+            }
+            Err(unread) => return Err(cannot_read(unread.reason)),
+        };
         // What is left takes the calls of the other segments.
         let mut most = self.settings.most;
         most.entries -= most.entries / 10;

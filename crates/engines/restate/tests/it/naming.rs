@@ -33,18 +33,23 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
     for (run, request, said) in [
         (
             "unknown",
-            json!({"agent": "default", "prompt": "Go.", "budget": {}}),
-            "unknown field `budget`",
+            json!({"agent": "default", "promt": "Go."}),
+            "invalid_request: unknown field \"promt\": did you mean \"prompt\"?",
+        ),
+        (
+            "unnamed",
+            json!({"agnet": "default", "prompt": "Go."}),
+            "invalid_request: unknown field \"agnet\": did you mean \"agent\"?",
         ),
         (
             "missing",
             json!({"agent": "default"}),
-            "missing field `prompt`",
+            "invalid_request: missing field `prompt`",
         ),
     ] {
         let wrong = RunId::new(run).unwrap();
         let (answered, body) = stage.post(&wrong, "run", &request).await;
         assert_eq!(answered, 400, "{body}");
-        assert!(body.to_string().contains(said), "{body}");
+        assert_eq!(body["message"], said, "{body}");
     }
 }

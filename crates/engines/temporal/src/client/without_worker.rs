@@ -6,11 +6,12 @@ use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use neuron_engine::RunClientError;
 use neuron_types::{
-    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunStatus,
+    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunStatus, StepFailure,
 };
 use temporalio_client::{
     WorkflowExecutionDescription, WorkflowExecutionStatus, errors::WorkflowGetResultError,
 };
+use temporalio_common::error::IncomingError;
 use temporalio_common::protos::temporal::api::history::v1::{
     WorkflowExecutionStartedEventAttributes, history_event::Attributes,
 };
@@ -26,7 +27,37 @@ use crate::wire::{history_input::HistoryInput, names::ENGINE};
 const UNTOUCHED: usize = 32;
 
 /// How a run ended: with an output, or beside its agent, as one that somebody terminated.
-type End = Result<RunOutput, String>;
+type End = Result<RunOutput, Beside>;
+
+/// How a run ended without an output.
+pub(super) struct Beside {
+    /// In the server's words.
+    how: String,
+    /// What the run says of it, if that is why.
+    failure: Option<StepFailure>,
+}
+
+impl From<&str> for Beside {
+    fn from(how: &str) -> Self {
+        Self {
+            how: how.to_owned(),
+            failure: None,
+        }
+    }
+}
+
+impl From<&IncomingError> for Beside {
+    fn from(error: &IncomingError) -> Self {
+        let failure = match error {
+            IncomingError::Application(failure) => failure.details().ok().flatten(),
+            _ => None,
+        };
+        Self {
+            how: format!("failed: {error}"),
+            failure,
+        }
+    }
+}
 
 impl AgentClient {
     pub(super) async fn describe(
@@ -87,10 +118,10 @@ impl AgentClient {
         let result = self.handle(run_id).get_result(Default::default()).await;
         Ok(Err(match result {
             Ok(output) => return Ok(Ok(output)),
-            Err(WorkflowGetResultError::Failed(failure)) => format!("failed: {failure}"),
-            Err(WorkflowGetResultError::Cancelled { .. }) => "cancelled".to_owned(),
-            Err(WorkflowGetResultError::Terminated { .. }) => "terminated".to_owned(),
-            Err(WorkflowGetResultError::TimedOut) => "timed out".to_owned(),
+            Err(WorkflowGetResultError::Failed(failure)) => Beside::from(&*failure),
+            Err(WorkflowGetResultError::Cancelled { .. }) => "cancelled".into(),
+            Err(WorkflowGetResultError::Terminated { .. }) => "terminated".into(),
+            Err(WorkflowGetResultError::TimedOut) => "timed out".into(),
             Err(WorkflowGetResultError::NotFound(_)) => return Err(unknown(run_id)),
             Err(WorkflowGetResultError::Rpc(status)) => return Err(self.rpc(status)),
             Err(error) => return Err(failed(error)),
@@ -121,7 +152,17 @@ impl AgentClient {
                 status.last_message = output.output;
                 status.error = output.error;
             }
-            Err(how) => {
+            Err(Beside {
+                failure: Some(failure),
+                ..
+            }) => {
+                status.state = RunPhase::Failed;
+                status.error = Some(RunError {
+                    kind: failure.kind,
+                    message: failure.message,
+                });
+            }
+            Err(Beside { how, .. }) => {
                 let (state, kind) = match seen.status() {
                     WorkflowExecutionStatus::Canceled => {
                         (RunPhase::Cancelled, FailureKind::Cancelled)

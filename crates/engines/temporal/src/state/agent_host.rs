@@ -61,6 +61,8 @@ impl<W> AgentHost<W> {
         let may_show = is_replaying || input.is_shown() || registered.state;
         if may_show && ctx.patched(search_attributes::MARK) {
             ctx.state_mut(|host| host.view.shown.turn_on());
+        } else if may_show && ctx.patched(search_attributes::MARK_1) {
+            ctx.state_mut(|host| host.view.shown.turn_on_first_version());
         }
         // The server gives them to the histories that follow.
         let may_tag = input.brings_tags() && (is_replaying || registered.tags);

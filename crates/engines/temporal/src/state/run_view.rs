@@ -343,6 +343,7 @@ impl RunView {
             self.encoder.doubt();
         }
         self.note_answer(&event);
+        self.shown.note(&event);
         let ledger = self.ledger.as_mut()?;
         Some(ledger.record(event, at))
     }

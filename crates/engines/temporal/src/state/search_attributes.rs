@@ -1,14 +1,17 @@
 //! What lists of runs can be filtered by: search attributes, on namespaces that have them.
 
 use neuron_engine::{RunFilter, json_bytes};
-use neuron_types::{RunPhase, RunStatus};
+use neuron_types::{RunEvent, RunPhase, RunStatus};
 use rust_decimal::prelude::ToPrimitive as _;
 use temporalio_common::search_attributes::{
     SearchAttributeError, SearchAttributeKey, SearchAttributeUpdate,
 };
 
 /// A mark in a history: it sets search attributes.
-pub(crate) const MARK: &str = "neuron-search-attributes";
+pub(crate) const MARK: &str = "neuron-search-attributes-2";
+
+/// As [`MARK`], in histories of versions for which a run that waits for a person was running after a message.
+pub(crate) const MARK_1: &str = "neuron-search-attributes";
 
 /// A mark in a run's first history: it sets those that say whose the run is.
 pub(crate) const MARK_TAGS: &str = "neuron-search-attributes-tags";
@@ -95,12 +98,34 @@ pub(crate) struct Shown {
     /// It has to say yet whose the run is.
     is_to_tag: bool,
     state: Option<RunPhase>,
+    /// It has set what [`MARK_1`] says.
+    is_first_version: bool,
+    /// In such a history: nothing has come after a message to a run that waits for a person.
+    is_after_message: bool,
 }
 
 impl Shown {
     /// This history says where the run stands.
     pub(crate) fn turn_on(&mut self) {
         self.is_on = true;
+    }
+
+    /// This history says where the run stands as it was said at first: a replay sets the same.
+    pub(crate) fn turn_on_first_version(&mut self) {
+        self.is_on = true;
+        self.is_first_version = true;
+    }
+
+    /// Takes in what happened.
+    pub(crate) fn note(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::MessageReceived { .. } => self.is_after_message = self.is_first_version,
+            RunEvent::SignalIgnored { .. }
+            | RunEvent::ApprovalGiven { .. }
+            | RunEvent::ApprovalRefused { .. }
+            | RunEvent::ApprovalEscalated { .. } => {}
+            _ => self.is_after_message = false,
+        }
     }
 
     /// This history says whose the run is.
@@ -122,19 +147,23 @@ impl Shown {
         if std::mem::take(&mut self.is_to_tag) {
             updates = tags(status)?;
         }
-        if !self.is_on || self.state == Some(status.state) {
+        let state = match status.state {
+            RunPhase::WaitingForApproval if self.is_after_message => RunPhase::Running,
+            state => state,
+        };
+        if !self.is_on || self.state == Some(state) {
             return Ok(updates);
         }
         if self.state.is_none() {
             updates.push(AGENT.try_value_set(status.agent.clone())?);
         }
-        updates.push(STATE.try_value_set(status.state.to_string())?);
+        updates.push(STATE.try_value_set(state.to_string())?);
         let cost = status.cost_usd.and_then(|cost| cost.to_f64());
         updates.push(match cost {
             Some(cost) => COST.try_value_set(cost)?,
             None => COST.value_unset(),
         });
-        self.state = Some(status.state);
+        self.state = Some(state);
         Ok(updates)
     }
 }
@@ -185,6 +214,44 @@ mod tests {
         let last = shown.updates(&status).unwrap();
         assert_eq!(names(&last), ["NeuronState", "NeuronCostUsd"]);
         assert!(last[1].is_unset());
+    }
+
+    #[test]
+    fn a_message_to_a_run_that_waits_sets_something_in_older_histories_only() {
+        let run_id = RunId::new("r1").unwrap();
+        let mut status = RunStatus::new(run_id, "temporal", "a", DateTime::UNIX_EPOCH);
+        let waiting = RunEvent::Waiting {
+            state: RunPhase::WaitingForApproval,
+        };
+        let message = RunEvent::MessageReceived {
+            text: "hurry".into(),
+        };
+        let ignored = RunEvent::SignalIgnored {
+            name: "weather".into(),
+            reason: "no use".into(),
+        };
+        let turn = RunEvent::TurnEnded { turn: 1 };
+        let mut new = Shown::default();
+        new.turn_on();
+        let mut old = Shown::default();
+        old.turn_on_first_version();
+        for (event, by_new, by_old) in [
+            (&turn, true, true),
+            (&waiting, true, true),
+            (&message, false, true),
+            (&ignored, false, false),
+            (&message, false, false),
+            (&waiting, false, true),
+            (&message, false, true),
+            (&turn, true, false),
+        ] {
+            status.apply(event, DateTime::UNIX_EPOCH);
+            for (shown, expected) in [(&mut new, by_new), (&mut old, by_old)] {
+                shown.note(event);
+                let is_set = !shown.updates(&status).unwrap().is_empty();
+                assert_eq!(is_set, expected, "{event:?}");
+            }
+        }
     }
 
     fn tagged(tenant: &str, labels: &[(&str, &str)]) -> RunStatus {

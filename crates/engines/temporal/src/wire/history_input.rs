@@ -18,7 +18,7 @@ pub(crate) enum Opening {
     Continued {
         continued: Box<Carried>,
     },
-    /// A request by name, written by hand, that says what this build does not know, or too little. The run fails with it.
+    /// A request that was written by hand, that says what this build does not know, or too little. The run fails with it.
     Wrong(String),
     /// What another build may read: the run is left to that one.
     Unknown(Unknown),
@@ -164,17 +164,14 @@ impl<'de> Deserialize<'de> for HistoryInput {
         let value = Value::deserialize(deserializer)?;
         Ok(Self(match value.get("continued") {
             Some(carried) => continued(carried),
-            None => {
-                let is_named = value.get("agent").is_some_and(Value::is_string);
-                match read_request(value) {
-                    Ok(request) => Opening::New(Box::new(request)),
-                    Err(wrong) if is_named && !wrong.is_versioned => Opening::Wrong(wrong.reason),
-                    Err(unread) => Opening::Unknown(Unknown {
-                        reason: unread.reason,
-                        status: None,
-                    }),
-                }
-            }
+            None => match read_request(value) {
+                Ok(request) => Opening::New(Box::new(request)),
+                Err(wrong) if wrong.is_by_hand => Opening::Wrong(wrong.reason),
+                Err(unread) => Opening::Unknown(Unknown {
+                    reason: unread.reason,
+                    status: None,
+                }),
+            },
         }))
     }
 }

@@ -6,8 +6,8 @@ use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
 use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
 use neuron_types::{
-    DurableError, ExitReason, Refusal, RunEvent, RunId, RunOutput, RunStatus, UserMessage,
-    VerifyOutcome, declared_patches, signal,
+    DurableError, ExitReason, Refusal, RunEvent, RunId, RunOutput, RunStatus, StepFailure,
+    UserMessage, VerifyOutcome, declared_patches, signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -117,7 +117,10 @@ impl<W: AgentWorkflow> AgentHost<W> {
         });
         match output {
             Some(output) if exit_reason == ExitReason::Cancelled => Ok(output),
-            _ => Err(failed(error)),
+            _ => Err(match error {
+                DurableError::Step(failure) => failed_step(failure),
+                error => failed(error),
+            }),
         }
     }
 
@@ -209,6 +212,16 @@ fn failed(error: &dyn std::error::Error) -> WorkflowTermination {
         .non_retryable(true)
         .build();
     WorkflowTermination::from(failure)
+}
+
+/// The end of a run that failed before it began: its clients read why.
+fn failed_step(failure: &StepFailure) -> WorkflowTermination {
+    let application = ApplicationFailure::builder(failure.message.clone())
+        .type_name(failure.kind.as_str().to_owned())
+        .non_retryable(true)
+        .details(failure.clone())
+        .build();
+    WorkflowTermination::from(application)
 }
 
 impl<W: AgentWorkflow> WorkflowImplementation for AgentHost<W> {

@@ -2,7 +2,7 @@
 
 use neuron_engine::RunClient as _;
 use neuron_testing::{NotedModel, noted_agent};
-use neuron_types::{ExitReason, RunId, RunPhase};
+use neuron_types::{ExitReason, FailureKind, RunId, RunPhase};
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -38,15 +38,20 @@ async fn temporals_own_command_starts_a_run_with_a_name_and_a_prompt() {
 
     for (wrong, said) in [
         (
-            r#"{"agent": "default", "prompts": "Go."}"#,
-            "unknown field `prompts`",
+            r#"{"agent": "default", "promt": "Go."}"#,
+            "unknown field \"promt\": did you mean \"prompt\"?",
+        ),
+        (
+            r#"{"agnet": "default", "prompt": "Go."}"#,
+            "unknown field \"agnet\": did you mean \"agent\"?",
         ),
         (r#"{"agent": "default"}"#, "missing field `prompt`"),
     ] {
         start(wrong);
         let output = stage.client.wait_for_end(&run).await.unwrap();
         assert_eq!(output.state, RunPhase::Failed);
-        let message = output.error.unwrap().message;
-        assert!(message.contains(said), "{message}");
+        let error = output.error.unwrap();
+        assert_eq!(error.kind, FailureKind::InvalidRequest, "{error:?}");
+        assert_eq!(error.message, said);
     }
 }

@@ -167,11 +167,39 @@ impl Asker {
         match self.decide(&decision).await {
             // The run takes it up, and tells when it waits again.
             Ok(()) => self.waits = false,
-            // Somebody was faster, or it lapsed: the run tells what came of it.
             Err(error) => {
-                self.sent.remove(&decision.ticket);
                 self.progress.note(&error.to_string());
+                if let Some((ticket, _)) = self.sent.remove(&decision.ticket)
+                    && let Some(ticket) = self.still_open(ticket, &error).await
+                {
+                    self.open.push_front(ticket);
+                }
             }
+        }
+    }
+
+    /// The ticket as it is now, if what was said about it was not taken and somebody else may still say it. Else somebody was
+    /// faster, or it lapsed: the run tells what came of it.
+    async fn still_open(&self, ticket: Ticket, error: &CliError) -> Option<Ticket> {
+        let refusal = match error {
+            CliError::Engine(error) => error.0.refusal(),
+            _ => None,
+        };
+        if let Some(
+            Refusal::AlreadyDecided { .. }
+            | Refusal::TicketExpired { .. }
+            | Refusal::RunOver { .. },
+        ) = refusal
+        {
+            return None;
+        }
+        match self.run.status().await {
+            Ok(status) => {
+                let mut open = status.approvals.into_iter();
+                open.find(|open| open.ticket == ticket.ticket)
+            }
+            // What is not known to be closed is put again.
+            Err(_) => Some(ticket),
         }
     }
 
@@ -213,6 +241,7 @@ impl Asker {
     fn see(&mut self, event: &RunEvent) {
         match event {
             RunEvent::SignalIgnored { .. }
+            | RunEvent::MessageReceived { .. }
             | RunEvent::ApprovalEscalated { .. }
             | RunEvent::Upgraded { .. } => {}
             // The answer was not taken: the question is put again.

@@ -222,6 +222,44 @@ fn later_parks_the_run() {
 }
 
 #[test]
+fn a_choice_that_is_refused_is_asked_for_again() {
+    let asks = "tools = [\"bash\"]\nlimits = { turns = 1 }\non = { limit = \"ask\" }";
+    let home = Home::with_script(&one_command("echo made > made"), asks);
+    let choice = "your choice, or nothing for later: ";
+    let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
+    for refused in ["extend:turns=two", "retry", "nothing"] {
+        session.exp_string(choice).unwrap();
+        session.send_line(refused).unwrap();
+        session.exp_string("does not take this decision").unwrap();
+    }
+    session.exp_string(choice).unwrap();
+    session.send_line("extend:turns=2").unwrap();
+    let rest = ends_with(session, 0);
+    assert!(rest.contains("Done."), "{rest}");
+}
+
+#[test]
+fn a_message_to_a_run_whose_question_was_put_off_keeps_it_no_longer() {
+    let two = json!([
+        { "tool_calls": [
+            { "name": "bash", "input": { "command": "echo one >> made" } },
+            { "name": "bash", "input": { "command": "echo two >> made" } },
+        ] },
+        { "text": "Done." },
+    ]);
+    let home = Home::with_script(&two, ASKS);
+    let mut session = in_terminal(home.command(&["run", "--id", "r1", "go"]));
+    session.exp_string("t1-1").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    home.neuron(&["send", "r1", "hurry"]).exits(0);
+    session.send_line("l").unwrap();
+    session.exp_string("t1-2").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("l").unwrap();
+    ends_with(session, 3);
+}
+
+#[test]
 fn the_end_of_input_means_later() {
     let (home, mut session) = asked();
     session.send_control('d').unwrap();
