@@ -1,11 +1,10 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use neuron_provider_http::{
-    ApiFailure, ApiKey, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, Wire,
+    ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, Wire, http_settings,
     read_json, variable,
 };
 use neuron_types::{
@@ -184,22 +183,13 @@ pub struct OllamaBuilder {
 }
 
 impl OllamaBuilder {
-    /// Sets the base URL, without `/api`. Default is [`DEFAULT_BASE_URL`]. For a value of `OLLAMA_HOST` see
-    /// [`base_url_of_host`](crate::base_url_of_host).
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.http = self.http.base_url(base_url);
-        self
-    }
-
-    /// Sets the API key, which is sent as `Authorization: Bearer`. Needed for Ollama's cloud; a server of
-    /// your own wants none.
-    pub fn api_key(mut self, key: impl Into<ApiKey>) -> Self {
-        let key = key.into();
-        if !key.is_empty() {
-            self.http = self.http.secret_header("authorization", "Bearer ", &key);
-            self.has_key = true;
-        }
-        self
+    http_settings! {
+        /// Sets the base URL, without `/api`. Default is [`DEFAULT_BASE_URL`]. For a value of `OLLAMA_HOST` see
+        /// [`base_url_of_host`](crate::base_url_of_host).
+        base_url;
+        /// Sets the API key, which is sent as `Authorization: Bearer`. Needed for Ollama's cloud; a server of your own wants
+        /// none.
+        api_key("authorization", "Bearer ");
     }
 
     /// Sets how many tokens the model's context holds. Default is the server's, often 4096. A larger one
@@ -225,25 +215,6 @@ impl OllamaBuilder {
     /// Sets whether the server is asked what a model can do before it is asked for that. Default is yes.
     pub fn check_models(mut self, check: bool) -> Self {
         self.settings.check_models = check;
-        self
-    }
-
-    /// Adds a header to every request. Logs and messages do not show it.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.http = self.http.header(name, value);
-        self
-    }
-
-    /// Sets how long a whole attempt may take, loading the model included. Default is ten minutes. A stream
-    /// has no such bound.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.timeout(timeout);
-        self
-    }
-
-    /// Sets how long a stream may be silent, also before its first byte. Default is five minutes.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.idle_timeout(timeout);
         self
     }
 

@@ -1,6 +1,4 @@
-use std::time::Duration;
-
-use neuron_provider_http::{ApiKey, CallIdRule, HttpClient, HttpClientBuilder, variable};
+use neuron_provider_http::{CallIdRule, HttpClient, HttpClientBuilder, http_settings, variable};
 use neuron_types::{FailureKind, ProviderError};
 
 /// Where OpenAI's API is unless [`OpenAiBuilder::base_url`] says otherwise.
@@ -30,15 +28,11 @@ impl<S> OpenAiBuilder<S> {
         }
     }
 
-    /// Sets the API key, which is sent as `Authorization: Bearer`. Needed for OpenAI itself; other servers
-    /// may want none.
-    pub fn api_key(mut self, key: impl Into<ApiKey>) -> Self {
-        let key = key.into();
-        if !key.is_empty() {
-            self.http = self.http.secret_header("authorization", "Bearer ", &key);
-            self.has_key = true;
-        }
-        self
+    http_settings! {
+        /// Sets the base URL, up to and with `/v1`. Default is [`DEFAULT_BASE_URL`].
+        base_url;
+        /// Sets the API key, which is sent as `Authorization: Bearer`. Needed for OpenAI itself; other servers may want none.
+        api_key("authorization", "Bearer ");
     }
 
     /// Takes up what the environment says.
@@ -58,12 +52,6 @@ impl<S> OpenAiBuilder<S> {
         self
     }
 
-    /// Sets the base URL, up to and with `/v1`. Default is [`DEFAULT_BASE_URL`].
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.http = self.http.base_url(base_url);
-        self
-    }
-
     /// Sets the organization that is billed. Default is the key's own.
     pub fn organization(self, organization: impl Into<String>) -> Self {
         self.header("openai-organization", organization)
@@ -72,24 +60,6 @@ impl<S> OpenAiBuilder<S> {
     /// Sets the project that is billed. Default is the key's own.
     pub fn project(self, project: impl Into<String>) -> Self {
         self.header("openai-project", project)
-    }
-
-    /// Adds a header to every request. Logs and messages do not show it.
-    pub fn header(mut self, name: impl AsRef<str>, value: impl Into<String>) -> Self {
-        self.http = self.http.header(name.as_ref(), value);
-        self
-    }
-
-    /// Sets how long a whole attempt may take. Default is ten minutes. A stream has no such bound.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.timeout(timeout);
-        self
-    }
-
-    /// Sets how long a stream may be silent, also before its first byte. Default is five minutes.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.idle_timeout(timeout);
-        self
     }
 
     /// Sets whether a request is checked against what is known of OpenAI's models, so that one which the

@@ -5,7 +5,7 @@
 //! others, and it says what it could not do. There is no language model behind it.
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, ContentBlock, Message, Provider, ProviderError, Role,
+    CompletionRequest, CompletionResponse, ContentBlock, Message, Provider, ProviderError,
     StopReason, TokenUsage,
 };
 
@@ -42,10 +42,7 @@ impl Provider for DemoModel {
         } else {
             (calls, StopReason::ToolUse)
         };
-        let message = Message {
-            role: Role::Assistant,
-            content,
-        };
+        let message = Message::answer(content);
         Ok(CompletionResponse {
             left_out: Vec::new(),
             id: format!("demo-{}", request.messages.len()),

@@ -210,7 +210,6 @@ impl ScriptTurn {
             }
         });
         CompletionResponse {
-            left_out: Vec::new(),
             id: format!("script-{number}"),
             model: model.to_owned(),
             message: Message {
@@ -224,9 +223,7 @@ impl ScriptTurn {
                 .unwrap_or_default(),
             stop_reason,
             cost_usd: self.cost_usd,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         }
     }
 }

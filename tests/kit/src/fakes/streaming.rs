@@ -9,7 +9,7 @@ use futures::{StreamExt as _, stream};
 use neuron_executor::{Delta, EventSink, RetryNotice, TokenDelta};
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Message, Provider, ProviderError,
-    RecordedEvent, StopReason, StreamEvent, StreamHandle, TokenUsage,
+    RecordedEvent, StreamEvent, StreamHandle,
 };
 
 use super::lags;
@@ -60,16 +60,9 @@ impl StreamingModel {
 
 fn whole(texts: &[String]) -> CompletionResponse {
     CompletionResponse {
-        left_out: Vec::new(),
-        id: String::new(),
         model: "streaming".into(),
         message: Message::assistant(texts.concat()),
-        usage: TokenUsage::default(),
-        stop_reason: StopReason::EndTurn,
-        cost_usd: None,
-        extra: None,
-        mismatch: None,
-        spent_before: None,
+        ..CompletionResponse::default()
     }
 }
 

@@ -31,23 +31,16 @@ pub(super) fn mismatch(form: &ResponseFormat, response: &CompletionResponse) -> 
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{Message, TokenUsage};
+    use neuron_types::Message;
     use serde_json::json;
 
     use super::*;
 
     fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse {
         CompletionResponse {
-            left_out: Vec::new(),
-            id: String::new(),
-            model: String::new(),
             message: Message::assistant(text),
-            usage: TokenUsage::default(),
             stop_reason,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         }
     }
 

@@ -160,10 +160,7 @@ mod tests {
 
     fn answer(by: Listed<'_>, mut content: Vec<ContentBlock>) -> Message {
         content.push(ContentBlock::AnsweredBy { model: by.name() });
-        Message {
-            role: Role::Assistant,
-            content,
-        }
+        Message::answer(content)
     }
 
     fn request(messages: Vec<Message>) -> CompletionRequest {

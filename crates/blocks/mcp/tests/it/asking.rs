@@ -9,8 +9,8 @@ use neuron_mcp::{
 };
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionResponse, FormRequest, Message, Pending, Resumed, StopReason, TokenUsage,
-    ToolContext, ToolOutput, WasmBoxedFuture,
+    CompletionResponse, FormRequest, Message, Pending, Resumed, ToolContext, ToolOutput,
+    WasmBoxedFuture,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,16 +30,9 @@ impl McpClientHandler for Ada {
     ) -> WasmBoxedFuture<'_, Result<CompletionResponse, McpError>> {
         Box::pin(async {
             Ok(CompletionResponse {
-                left_out: Vec::new(),
-                id: String::new(),
                 model: "test-model".into(),
                 message: Message::assistant("Not much."),
-                usage: TokenUsage::default(),
-                stop_reason: StopReason::EndTurn,
-                cost_usd: None,
-                extra: None,
-                mismatch: None,
-                spent_before: None,
+                ..CompletionResponse::default()
             })
         })
     }

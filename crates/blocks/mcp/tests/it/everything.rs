@@ -9,8 +9,8 @@ use neuron_mcp::{
 use neuron_patience::patience;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionResponse, ContentItem, ImageSource, Message, StopReason, TokenUsage, ToolContext,
-    ToolEffects, ToolError, WasmBoxedFuture,
+    CompletionResponse, ContentItem, ImageSource, Message, ToolContext, ToolEffects, ToolError,
+    WasmBoxedFuture,
 };
 use serde_json::{Map, json};
 use tokio::time::timeout;
@@ -169,16 +169,9 @@ impl McpClientHandler for Person {
             assert_eq!(request.request.max_tokens, Some(100));
             self.asked.lock().unwrap().push(prompt);
             Ok(CompletionResponse {
-                left_out: Vec::new(),
-                id: String::new(),
                 model: "test-model".into(),
                 message: Message::assistant("a model's answer"),
-                usage: TokenUsage::default(),
-                stop_reason: StopReason::EndTurn,
-                cost_usd: None,
-                extra: None,
-                mismatch: None,
-                spent_before: None,
+                ..CompletionResponse::default()
             })
         })
     }

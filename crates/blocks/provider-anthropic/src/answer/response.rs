@@ -1,6 +1,6 @@
 use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient, new_call_id, no_end_named};
 use neuron_types::{
-    CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage, UsageIteration,
+    CompletionResponse, ContentBlock, Message, StopReason, TokenUsage, UsageIteration,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -111,19 +111,13 @@ impl Answer {
         let mut noted = self.others;
         noted.retain(|name, value| NOTED.contains(&name.as_str()) && !value.is_null());
         Ok(CompletionResponse {
-            left_out: Vec::new(),
             id: self.id,
             model: self.model,
-            message: Message {
-                role: Role::Assistant,
-                content,
-            },
+            message: Message::answer(content),
             usage,
             stop_reason,
-            cost_usd: None,
             extra: (!noted.is_empty()).then_some(Value::Object(noted)),
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }

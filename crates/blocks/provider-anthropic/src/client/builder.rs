@@ -1,6 +1,6 @@
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-use neuron_provider_http::{ApiKey, HttpClient, HttpClientBuilder, variable};
+use neuron_provider_http::{ApiKey, HttpClient, HttpClientBuilder, http_settings, variable};
 use neuron_types::{CacheTtl, FailureKind, ProviderError};
 
 use crate::{Anthropic, ApiVersion, ModelCapabilities, ThinkingDisplay, settings::Settings};
@@ -66,15 +66,11 @@ impl AnthropicBuilder {
         }
     }
 
-    /// Sets the API key, which is sent as `x-api-key`. Needed for Anthropic itself; a server of your own
-    /// may want none.
-    pub fn api_key(mut self, key: impl Into<ApiKey>) -> Self {
-        let key = key.into();
-        if !key.is_empty() {
-            self.http = self.http.secret_header("x-api-key", "", &key);
-            self.has_key = true;
-        }
-        self
+    http_settings! {
+        /// Sets the base URL, without `/v1`. Default is [`DEFAULT_BASE_URL`].
+        base_url;
+        /// Sets the API key, which is sent as `x-api-key`. Needed for Anthropic itself; a server of your own may want none.
+        api_key("x-api-key", "");
     }
 
     /// Sets a token that is sent as `Authorization: Bearer`, in place of an API key. An OAuth token needs
@@ -85,12 +81,6 @@ impl AnthropicBuilder {
             self.http = self.http.secret_header("authorization", "Bearer ", &token);
             self.has_key = true;
         }
-        self
-    }
-
-    /// Sets the base URL, without `/v1`. Default is [`DEFAULT_BASE_URL`].
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.http = self.http.base_url(base_url);
         self
     }
 
@@ -155,24 +145,6 @@ impl AnthropicBuilder {
         capabilities: ModelCapabilities,
     ) -> Self {
         self.settings.models.insert(model.into(), capabilities);
-        self
-    }
-
-    /// Adds a header to every request. Logs and messages do not show it.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.http = self.http.header(name, value);
-        self
-    }
-
-    /// Sets how long a whole attempt may take that is not streamed. Default is ten minutes.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.timeout(timeout);
-        self
-    }
-
-    /// Sets how long a stream may be silent, also before its first byte. Default is five minutes.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.http = self.http.idle_timeout(timeout);
         self
     }
 

@@ -42,10 +42,7 @@ fn result(id: &str) -> Message {
 }
 
 fn said(content: Vec<ContentBlock>) -> Message {
-    Message {
-        role: Role::Assistant,
-        content,
-    }
+    Message::answer(content)
 }
 
 async fn thinking_of(request: CompletionRequest) -> Value {

@@ -5,4 +5,5 @@ pub(crate) mod failure;
 pub(crate) mod http_client;
 pub(crate) mod reply;
 pub(crate) mod retry;
+pub(crate) mod settings;
 pub(crate) mod transport;

@@ -8,8 +8,7 @@ use neuron_provider_http::{
     read_json,
 };
 use neuron_types::{
-    CompletionResponse, FailureKind, Message, ProviderError, StopReason, StreamEvent, StreamHandle,
-    TokenUsage,
+    CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle,
 };
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
@@ -60,16 +59,8 @@ impl Assemble for Texts {
 
 fn response(text: &str) -> CompletionResponse {
     CompletionResponse {
-        left_out: Vec::new(),
-        id: String::new(),
-        model: String::new(),
         message: Message::assistant(text),
-        usage: TokenUsage::default(),
-        stop_reason: StopReason::EndTurn,
-        cost_usd: None,
-        extra: None,
-        mismatch: None,
-        spent_before: None,
+        ..CompletionResponse::default()
     }
 }
 

@@ -1,5 +1,5 @@
 use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient};
-use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
+use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -148,19 +148,11 @@ impl Answer {
             content.push(ContentBlock::Other(Value::Object(self.others)));
         }
         Ok(CompletionResponse {
-            left_out: Vec::new(),
-            id: String::new(),
             model: self.model,
-            message: Message {
-                role: Role::Assistant,
-                content,
-            },
+            message: Message::answer(content),
             usage: self.usage,
             stop_reason,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use neuron_provider_http::{
     ApiFailure, Calls, FinishedCall, NoAnswer, end_of, lenient, lenient_list, no_end_named,
 };
-use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
+use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -144,17 +144,10 @@ impl Received {
         Ok(CompletionResponse {
             id,
             model,
-            message: Message {
-                role: Role::Assistant,
-                content,
-            },
+            message: Message::answer(content),
             usage,
             stop_reason,
-            cost_usd: None,
-            extra: None,
-            left_out: Vec::new(),
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 

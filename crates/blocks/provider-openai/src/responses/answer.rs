@@ -1,5 +1,5 @@
 use neuron_provider_http::{ApiFailure, NoAnswer, end_named, lenient};
-use neuron_types::{CompletionResponse, ContentBlock, Message, Role, StopReason, TokenUsage};
+use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -98,18 +98,12 @@ impl Answer {
         Ok(CompletionResponse {
             id: self.id,
             model: self.model,
-            message: Message {
-                role: Role::Assistant,
-                content,
-            },
+            message: Message::answer(content),
             usage,
             stop_reason,
-            cost_usd: None,
             extra: (!self.input_transformations.is_empty())
                 .then(|| json!({"input_transformations": self.input_transformations})),
-            left_out: Vec::new(),
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use futures::FutureExt;
 use neuron_types::{
     CompletionRequest, CompletionResponse, ContextError, ContextStrategy, DurableError, Message,
-    ModelHandle, StopReason, TokenUsage,
+    ModelHandle, StopReason,
 };
 
 pub(crate) struct Scripted {
@@ -41,16 +41,11 @@ impl Scripted {
 
 pub(crate) fn answer(text: &str, stop_reason: StopReason) -> CompletionResponse {
     CompletionResponse {
-        left_out: Vec::new(),
         id: "answer".to_owned(),
         model: "scripted".to_owned(),
         message: Message::assistant(text),
-        usage: TokenUsage::default(),
         stop_reason,
-        cost_usd: None,
-        extra: None,
-        mismatch: None,
-        spent_before: None,
+        ..CompletionResponse::default()
     }
 }
 

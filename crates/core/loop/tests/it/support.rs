@@ -73,10 +73,7 @@ pub(crate) fn response(stop_reason: StopReason, content: Vec<ContentBlock>) -> C
         left_out: Vec::new(),
         id: "r".into(),
         model: "m".into(),
-        message: Message {
-            role: Role::Assistant,
-            content,
-        },
+        message: Message::answer(content),
         usage: TokenUsage {
             input_tokens: 10,
             output_tokens: 5,

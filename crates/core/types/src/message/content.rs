@@ -176,6 +176,15 @@ impl Message {
         }
     }
 
+    /// An assistant message of these blocks.
+    #[must_use]
+    pub const fn answer(content: Vec<ContentBlock>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content,
+        }
+    }
+
     /// The text blocks, joined as they stand. Empty if there are none.
     #[must_use]
     pub fn text(&self) -> String {

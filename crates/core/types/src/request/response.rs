@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Message, Spent, TokenUsage};
+use crate::{Message, Role, Spent, TokenUsage};
 
 /// A model's answer to one [`CompletionRequest`](crate::CompletionRequest).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,27 @@ pub struct CompletionResponse {
     /// executor and the doors fill it in. `None` where none failed or nothing was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_before: Option<Box<Spent>>,
+}
+
+/// An answer that ended its turn and says nothing, of which nothing is known.
+impl Default for CompletionResponse {
+    fn default() -> Self {
+        Self {
+            id: String::new(),
+            model: String::new(),
+            message: Message {
+                role: Role::Assistant,
+                content: Vec::new(),
+            },
+            usage: TokenUsage::default(),
+            stop_reason: StopReason::EndTurn,
+            cost_usd: None,
+            extra: None,
+            left_out: Vec::new(),
+            mismatch: None,
+            spent_before: None,
+        }
+    }
 }
 
 impl CompletionResponse {

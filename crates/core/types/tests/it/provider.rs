@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use neuron_types::{
     CompletionRequest, CompletionResponse, DynProvider, FailureKind, Message, Provider,
-    ProviderError, RequestHead, StopReason, StreamEvent, TokenUsage,
+    ProviderError, RequestHead, StreamEvent,
 };
 
 /// Answers with the last message's text, and refuses an empty conversation.
@@ -23,16 +23,9 @@ impl Provider for Echo {
             ));
         };
         Ok(CompletionResponse {
-            left_out: Vec::new(),
-            id: String::new(),
             model: request.model.clone(),
             message: Message::assistant(last.text()),
-            usage: TokenUsage::default(),
-            stop_reason: StopReason::EndTurn,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }

@@ -110,16 +110,10 @@ fn answered(text: &str) -> Message {
 
 fn response(message: Message) -> CompletionResponse {
     CompletionResponse {
-        left_out: Vec::new(),
-        id: String::new(),
         model: "m".into(),
         message,
-        usage: TokenUsage::default(),
         stop_reason: StopReason::ToolUse,
-        cost_usd: None,
-        extra: None,
-        mismatch: None,
-        spent_before: None,
+        ..CompletionResponse::default()
     }
 }
 

@@ -32,16 +32,11 @@ impl Provider for Wild {
             Err(kind) => return Err(ProviderError::new(kind, "wild").with_usage(usage)),
         };
         Ok(CompletionResponse {
-            left_out: Vec::new(),
-            id: String::new(),
             model: "m1".to_owned(),
             message: Message::assistant("whole"),
             usage,
             stop_reason,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }

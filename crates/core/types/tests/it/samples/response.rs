@@ -53,28 +53,19 @@ pub(crate) fn usage() -> TokenUsage {
 pub(crate) fn responses() -> Vec<CompletionResponse> {
     vec![
         CompletionResponse {
-            left_out: Vec::new(),
             id: "resp_1".into(),
             model: "gpt-6.1-terra-2026-01-01".into(),
             message: Message::assistant("Hello."),
             usage: usage(),
-            stop_reason: StopReason::EndTurn,
             cost_usd: Some(price()),
             extra: Some(json!({"stop_sequence": "END"})),
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         },
         CompletionResponse {
-            left_out: Vec::new(),
-            id: String::new(),
             model: "demo".into(),
             message: Message::assistant(""),
-            usage: TokenUsage::default(),
             stop_reason: StopReason::Other("eos".into()),
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         },
     ]
 }
