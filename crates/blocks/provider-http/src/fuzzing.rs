@@ -16,19 +16,19 @@ pub type Streamed = (Vec<StreamEvent>, Result<CompletionResponse, NoAnswer>);
 /// How many hexadecimal digits an id has that a provider crate made up.
 const MADE_UP: usize = 32;
 
-/// Decodes a body that comes in chunks of `chunk` bytes, as
+/// Decodes a body that comes in these parts, as
 /// [`EventStream::into_answer`](crate::EventStream::into_answer) does.
 pub fn assemble(
     mut decoder: impl EventDecoder,
     mut assembler: impl Assemble,
-    body: &[u8],
-    chunk: usize,
+    parts: &[&[u8]],
 ) -> Streamed {
     let mut seen = VecDeque::new();
     'body: {
-        for mut chunk in body.chunks(chunk.max(1)) {
+        for part in parts {
+            let mut part = *part;
             loop {
-                match decoder.advance(&mut chunk) {
+                match decoder.advance(&mut part) {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(_) => break 'body,
@@ -75,15 +75,16 @@ pub fn check_decoder<D: EventDecoder>(
 /// # Panics
 ///
 /// It does not.
-pub fn check_stream(input: &[u8], stream: impl Fn(&[u8], usize) -> Streamed) {
+pub fn check_stream(input: &[u8], stream: impl Fn(&[&[u8]]) -> Streamed) {
     let Some((chunk, bytes)) = chunked(input) else {
         return;
     };
-    let split = stream(bytes, chunk);
-    let whole = stream(bytes, bytes.len());
+    let parts: Vec<_> = bytes.chunks(chunk).collect();
+    let split = stream(&parts);
+    let whole = stream(&[bytes]);
     let shown = |streamed: &Streamed| without_made_up_ids(&format!("{streamed:?}"));
     assert_eq!(shown(&split), shown(&whole));
-    check_answer(split.1.ok());
+    check_answer(split.1);
 }
 
 /// Checks that an answer survives a journal.
@@ -91,7 +92,8 @@ pub fn check_stream(input: &[u8], stream: impl Fn(&[u8], usize) -> Streamed) {
 /// # Panics
 ///
 /// It does not.
-pub fn check_answer(answer: Option<CompletionResponse>) {
+pub fn check_answer(answer: Result<CompletionResponse, NoAnswer>) {
+    let answer = answer.ok();
     let written = serde_json::to_vec(&answer);
     let read = written.and_then(|written| serde_json::from_slice(&written));
     assert_eq!(read.ok(), Some(answer));

@@ -1,7 +1,7 @@
 //! The decoders as the fuzz targets reach them.
 
 use neuron_provider_http::{
-    NdjsonDecoder,
+    NdjsonDecoder, NoAnswer,
     fuzzing::{Streamed, assemble},
 };
 use neuron_types::CompletionResponse;
@@ -9,12 +9,15 @@ use neuron_types::CompletionResponse;
 use crate::{answer::stream::Lines, client::whole};
 
 /// Decodes the body of a whole answer.
-#[must_use]
-pub fn answer(body: &[u8]) -> Option<CompletionResponse> {
-    whole(body, 1).ok()
+///
+/// # Errors
+///
+/// It is none.
+pub fn answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
+    whole(body, 1)
 }
 
-/// Decodes the body of a streamed answer that comes in chunks of `chunk` bytes.
-pub fn stream(body: &[u8], chunk: usize) -> Streamed {
-    assemble(NdjsonDecoder::default(), Lines::to(1), body, chunk)
+/// Decodes the body of a streamed answer that comes in these parts.
+pub fn stream(parts: &[&[u8]]) -> Streamed {
+    assemble(NdjsonDecoder::default(), Lines::to(1), parts)
 }

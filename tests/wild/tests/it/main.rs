@@ -1,0 +1,16 @@
+//! What servers in the wild send has the right outcome, however it comes.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "test code fails by panicking"
+)]
+
+mod asked;
+mod case;
+mod decoded;
+mod outcome;
+mod server;
+mod wire;

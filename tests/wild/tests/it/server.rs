@@ -1,0 +1,70 @@
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// A server that gives every request the same answer, and counts them.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Server {
+    pub(crate) async fn answering(
+        status: u16,
+        headers: &BTreeMap<String, String>,
+        body: &[u8],
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let mut head = format!("HTTP/1.1 {status} -\r\nconnection: close\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        let answer = [head.as_bytes(), body].concat();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                read_request(&mut socket).await;
+                counted.fetch_add(1, Ordering::SeqCst);
+                // A client that has read enough may be gone.
+                let _gone = socket.write_all(&answer).await;
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// How many requests came since this was asked last.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.swap(0, Ordering::SeqCst)
+    }
+}
+
+async fn read_request(socket: &mut TcpStream) {
+    let mut seen = Vec::new();
+    loop {
+        let mut buffer = [0; 4096];
+        let count = socket.read(&mut buffer).await.unwrap();
+        seen.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&seen);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let mut lengths = head
+            .lines()
+            .filter_map(|line| line.strip_prefix("content-length: "));
+        if body.len() >= lengths.next().unwrap().parse().unwrap() {
+            return;
+        }
+    }
+}
