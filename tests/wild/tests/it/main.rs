@@ -12,5 +12,7 @@ mod asked;
 mod case;
 mod decoded;
 mod outcome;
+mod pairs;
 mod server;
+mod vendors;
 mod wire;
