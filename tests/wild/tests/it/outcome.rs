@@ -71,6 +71,12 @@ impl Answered {
                         extra: extra.unwrap_or_default(),
                     });
                 }
+                // Mistral's thoughts are kept as they came.
+                ContentBlock::Other(part) if part["type"] == "thinking" => {
+                    let texts = part["thinking"].as_array().into_iter().flatten();
+                    let texts = texts.filter_map(|text| text["text"].as_str());
+                    answered.thinking.extend(texts);
+                }
                 _ => {}
             }
         }
