@@ -14,3 +14,4 @@ mod decoded;
 mod outcome;
 mod server;
 mod wire;
+mod written;
