@@ -1,7 +1,8 @@
 use neuron_provider_http::{
-    ApiFailure, Reply, is_too_long, kind_of_status, name_tool, says_too_long,
+    ApiFailure, Reply, is_too_long, kind_of_status, lenient, name_tool, says_too_long,
 };
 use neuron_types::FailureKind;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Reads an error answer, or an error in the body of a success.
@@ -80,6 +81,20 @@ fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailu
 }
 
 /// MiniMax's form of an error, which comes with a status of success.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct BaseResponse {
+    #[serde(default, deserialize_with = "lenient")]
+    status_code: u64,
+}
+
+impl BaseResponse {
+    /// Whether it is one: a success has the form too.
+    pub(crate) const fn failed(&self) -> bool {
+        self.status_code != 0
+    }
+}
+
+/// Reads such an error.
 fn base_response(body: &Value, request_id: Option<String>) -> Option<ApiFailure> {
     let base = body.get("base_resp")?;
     let code = base.get("status_code").and_then(Value::as_u64)?;

@@ -1,5 +1,7 @@
 //! The clients, through the executor, against a real server.
 
+use std::fmt;
+
 use neuron_executor::{Executor, StepScope};
 use neuron_types::{
     AgentSpec, CompletionRequest, CompletionResponse, FailureKind, Message, RequestHead, RunId,
@@ -59,7 +61,7 @@ async fn ask(case: &Case, server: &Server, context: &str) {
         Outcome::Failed(failed) if failed.failure == FailureKind::MalformedAnswer => 3,
         _ => 1,
     };
-    check(case, answer, &format!("{context}, asked for in pieces"));
+    check(case, answer, format_args!("{context}, asked for in pieces"));
     assert_eq!(
         server.requests(),
         requests,
@@ -68,11 +70,15 @@ async fn ask(case: &Case, server: &Server, context: &str) {
 
     let answer = provider.complete_dyn(&request).await;
     let answer = answer.map_err(StepFailure::from);
-    check(case, answer, &format!("{context}, asked for whole"));
+    check(case, answer, format_args!("{context}, asked for whole"));
     assert_eq!(server.requests(), 1, "{context}, asked for whole");
 }
 
-fn check(case: &Case, answer: Result<CompletionResponse, StepFailure>, context: &str) {
+fn check(
+    case: &Case,
+    answer: Result<CompletionResponse, StepFailure>,
+    context: fmt::Arguments<'_>,
+) {
     match (answer, &case.outcome) {
         (Ok(response), Outcome::Answered(expected)) => {
             let answered = Answered::of(&response).like(expected);

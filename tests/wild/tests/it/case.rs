@@ -50,10 +50,7 @@ impl Case {
                 json => lines.extend(self.wire.event(json)),
             }
         }
-        let mut body = lines.join("\n");
-        if !body.ends_with('\n') {
-            body.push('\n');
-        }
+        let body: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
         Some(self.bytes(&body))
     }
 

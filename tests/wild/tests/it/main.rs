@@ -16,3 +16,4 @@ mod pairs;
 mod server;
 mod vendors;
 mod wire;
+mod written;

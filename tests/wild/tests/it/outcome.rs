@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use neuron_types::{CompletionResponse, ContentBlock, FailureKind, StopReason, StreamEvent};
 use serde::Deserialize;
@@ -71,6 +71,12 @@ impl Answered {
                         extra: extra.unwrap_or_default(),
                     });
                 }
+                // Mistral's thoughts are kept as they came.
+                ContentBlock::Other(part) if part["type"] == "thinking" => {
+                    let texts = part["thinking"].as_array().into_iter().flatten();
+                    let texts = texts.filter_map(|text| text["text"].as_str());
+                    answered.thinking.extend(texts);
+                }
                 _ => {}
             }
         }
@@ -97,7 +103,11 @@ fn ids(response: &CompletionResponse) -> Vec<(String, String)> {
 }
 
 /// Checks that each call has an id, and one of its own unless the server gives several the same: then the run makes others.
-pub(crate) fn check_ids(response: &CompletionResponse, repeats_ids: bool, context: &str) {
+pub(crate) fn check_ids(
+    response: &CompletionResponse,
+    repeats_ids: bool,
+    context: fmt::Arguments<'_>,
+) {
     let ids = ids(response);
     assert!(
         ids.iter().all(|(id, _)| !id.is_empty()),
@@ -111,7 +121,11 @@ pub(crate) fn check_ids(response: &CompletionResponse, repeats_ids: bool, contex
 }
 
 /// Checks that what a reader sees of a stream is what its answer holds.
-pub(crate) fn check_seen(seen: &[StreamEvent], response: &CompletionResponse, context: &str) {
+pub(crate) fn check_seen(
+    seen: &[StreamEvent],
+    response: &CompletionResponse,
+    context: fmt::Arguments<'_>,
+) {
     let (mut text, mut thinking) = (String::new(), String::new());
     let (mut begun, mut ended) = (Vec::new(), Vec::new());
     for event in seen {

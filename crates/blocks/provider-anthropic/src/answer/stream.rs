@@ -18,6 +18,8 @@ pub(crate) struct Assembler {
     message: Option<Map<String, Value>>,
     /// In the order in which they began, which is that of their indexes with servers that count.
     blocks: Vec<Block>,
+    /// The event came that says why the answer ended.
+    is_reasoned: bool,
     stopped: bool,
 }
 
@@ -60,6 +62,7 @@ impl Assembler {
             request_id,
             message: None,
             blocks: Vec::new(),
+            is_reasoned: false,
             stopped: false,
         }
     }
@@ -223,6 +226,8 @@ impl Assembler {
         let delta = event.remove("delta");
         let counts = event.remove("usage");
         let delta = delta.as_ref().and_then(Value::as_object);
+        let reason = delta.and_then(|delta| delta.get("stop_reason")?.as_str());
+        self.is_reasoned |= reason.is_some_and(|reason| !reason.is_empty());
         let fields = event.iter().chain(delta.into_iter().flatten());
         for (name, value) in fields.filter(|(_, value)| !value.is_null()) {
             message.insert(name.clone(), value.clone());
@@ -264,7 +269,12 @@ impl Assemble for Assembler {
             "content_block_start" => self.start_block(index, event.data, seen)?,
             "content_block_delta" => self.grow(index, delta, event.data, seen)?,
             "content_block_stop" => self.end_block(index, seen),
-            "message_delta" => self.change(event.data, seen)?,
+            "message_delta" => {
+                self.change(event.data, seen)?;
+                if self.is_reasoned {
+                    return Ok(Progress::Enough);
+                }
+            }
             "message_stop" => {
                 self.stopped = true;
                 let open = self.blocks.iter().filter(|block| !block.ended);
@@ -286,7 +296,9 @@ impl Assemble for Assembler {
     }
 
     fn finish(&mut self) -> Result<CompletionResponse, NoAnswer> {
-        let message = self.message.take().filter(|_| self.stopped);
+        // Servers forget the last event, and one that says why the answer ended has said all of it.
+        let is_whole = self.stopped || self.is_reasoned;
+        let message = self.message.take().filter(|_| is_whole);
         let mut message = message.ok_or(NoAnswer::Absent)?;
         let blocks = mem::take(&mut self.blocks).into_iter();
         let content = blocks.map(|mut block| {
@@ -434,7 +446,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_lacks_its_end_is_no_answer() {
-        let end = STREAM.find("event: message_stop").unwrap();
+        let end = STREAM.find("event: message_delta").unwrap();
         let (_, answer) = assembled(&[&STREAM.as_bytes()[..end]]);
         assert_eq!(answer, None);
     }

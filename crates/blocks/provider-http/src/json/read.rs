@@ -8,7 +8,7 @@ const REPLACEMENT: char = '\u{fffd}';
 
 /// Reads a server's JSON into `T`, and what is no JSON but for a few letters too.
 ///
-/// Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD, control characters in texts are read as they
+/// What ends a stream of events may stand behind it. Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD, control characters in texts are read as they
 /// stand, `NaN` and `Infinity` are null, and of a name that stands twice in one object the last counts. What is JSON is read
 /// in one pass.
 ///
@@ -26,6 +26,7 @@ pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
 fn mended(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = without_end(text).unwrap_or(text);
     let mut mended = String::with_capacity(text.len() + 16);
     let mut rest = text;
     let mut in_string = false;
@@ -48,6 +49,12 @@ fn mended(bytes: &[u8]) -> String {
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
     }
     mended
+}
+
+/// The text before the end of a stream: servers append it to answers that are whole.
+fn without_end(text: &str) -> Option<&str> {
+    let before = text.trim_end().strip_suffix("[DONE]")?;
+    before.trim_end().strip_suffix("data:")
 }
 
 /// An escape at the start, as it can be read, and what follows it.
@@ -116,6 +123,13 @@ mod tests {
             json!({"a": null, "b": null, "c": "NaN"})
         );
         assert_eq!(read(b"\xef\xbb\xbf[1]"), json!([1]));
+    }
+
+    #[test]
+    fn the_end_of_a_stream_is_no_part_of_an_answer() {
+        assert_eq!(read(b"[1]data: [DONE]\n\n"), json!([1]));
+        assert_eq!(read(b"[1]\n\ndata:[DONE]"), json!([1]));
+        assert_eq!(read(b"[\"data: [DONE]\"]"), json!(["data: [DONE]"]));
     }
 
     #[test]

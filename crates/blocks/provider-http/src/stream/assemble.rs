@@ -2,6 +2,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use futures::stream;
 use neuron_types::{CompletionResponse, ProviderError, StreamEvent, StreamHandle};
+use tokio::time::Instant;
 
 use crate::{ApiFailure, EventDecoder, EventStream, WireEvent};
 
@@ -34,10 +35,9 @@ pub trait Assemble: Send + 'static {
         event: WireEvent<'_>,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<Progress, NoAnswer> {
-        let is_json = matches!(event.data.trim_ascii_start().first(), Some(b'{' | b'['));
-        match is_json && event.name != "ping" {
-            true => self.take(event, seen),
-            false => Ok(Progress::More),
+        match keeps_alive(event) {
+            true => Ok(Progress::More),
+            false => self.take(event, seen),
         }
     }
 
@@ -49,13 +49,19 @@ pub trait Assemble: Send + 'static {
     fn finish(&mut self) -> Result<CompletionResponse, NoAnswer>;
 }
 
+/// Whether an event carries nothing.
+fn keeps_alive(event: WireEvent<'_>) -> bool {
+    let is_json = matches!(event.data.trim_ascii_start().first(), Some(b'{' | b'['));
+    !is_json || event.name == "ping"
+}
+
 /// How far an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// There must be more.
     More,
     /// The answer is there, and its token counts or an end marker may follow: five seconds are allowed
-    /// for each.
+    /// for each, whatever keeps the connection alive meanwhile.
     Enough,
     /// The end marker was seen.
     Complete,
@@ -94,7 +100,7 @@ impl<D: EventDecoder + Send + 'static> EventStream<D> {
         let answer = Answer {
             source: Some((self, assembler)),
             seen: VecDeque::new(),
-            progress: Progress::More,
+            rest_until: None,
             has_begun: false,
             left_out,
         };
@@ -115,7 +121,8 @@ struct Answer<D, A> {
     /// `None` once the answer is over: its connection is not kept until somebody drops the stream.
     source: Option<(EventStream<D>, A)>,
     seen: VecDeque<StreamEvent>,
-    progress: Progress,
+    /// How long the rest is waited for, once the answer is there.
+    rest_until: Option<Instant>,
     /// Something of an answer came.
     has_begun: bool,
     left_out: Vec<String>,
@@ -125,15 +132,21 @@ impl<D: EventDecoder, A: Assemble> Answer<D, A> {
     /// Takes one more event in. `None` if the answer is over.
     async fn step(&mut self) -> Option<()> {
         let (events, assembler) = self.source.as_mut()?;
-        let advanced = match self.progress {
-            Progress::Enough => events.advance_within(GRACE).await,
-            Progress::More | Progress::Complete => events.advance().await,
+        let advanced = match self.rest_until {
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                events.advance_within(left).await
+            }
+            None => events.advance().await,
         };
         let incomplete = match advanced {
             Ok(true) => match assembler.feed(events.event(), &mut self.seen) {
                 Ok(Progress::Complete) => events.ended_early(),
                 Ok(progress) => {
-                    self.progress = progress;
+                    if !keeps_alive(events.event()) {
+                        let is_enough = progress == Progress::Enough;
+                        self.rest_until = is_enough.then(|| Instant::now() + GRACE);
+                    }
                     self.has_begun |= !self.seen.is_empty();
                     return Some(());
                 }

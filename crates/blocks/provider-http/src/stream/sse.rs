@@ -10,7 +10,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// names, and data of several lines, which it joins with LF. `id` and `retry` are read over, since nothing
 /// here goes back to a stream that broke off.
 ///
-/// Apart from the standard, which drops it, a last event that no blank line follows is given out: servers
+/// Apart from the standard, which drops both, a field `error` is the data of an event of that name, as older servers of
+/// llama.cpp mean it, and a last event that no blank line follows is given out: servers
 /// forget that line. Where the connection broke in the middle of it, its JSON does not parse.
 #[derive(Debug, Clone)]
 pub struct SseDecoder {
@@ -85,7 +86,11 @@ impl SseDecoder {
             None => (line, [].as_slice()),
         };
         match field {
-            b"data" => {
+            b"data" | b"error" => {
+                if field == b"error" {
+                    self.name.clear();
+                    self.name.push_str("error");
+                }
                 let before = line.len() - value.len();
                 self.buffer.drain(self.line..self.line + before);
                 self.buffer.push(b'\n');

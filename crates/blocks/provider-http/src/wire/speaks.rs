@@ -131,7 +131,10 @@ impl HttpClient {
             Shape::Json | Shape::Blank => match wire.whole(reply.body()) {
                 // Lines of JSON are no JSON.
                 Err(NoAnswer::Malformed(error)) if W::IS_LINES => {
-                    gathered(wire, reply).map_err(|_| NoAnswer::Malformed(error))
+                    gathered(wire, reply).map_err(|fault| match fault {
+                        NoAnswer::Failed(failure) => NoAnswer::Failed(failure),
+                        _ => NoAnswer::Malformed(error),
+                    })
                 }
                 answer => answer,
             },

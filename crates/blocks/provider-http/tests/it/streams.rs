@@ -208,6 +208,27 @@ async fn an_answer_that_is_all_there_needs_no_end_marker() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_all_there_does_not_wait_while_the_connection_is_kept_alive() {
+    let body =
+        "data: {\"more\":\"Hi\"}\n\ndata: {\"enough\":true}\n\nevent: ping\ndata: {}\n\ndata:\n\n";
+    let url = serve(format!("{HEAD}{body}"), hold()).await;
+
+    let mut stream = open(&client(&url, LONG)).await;
+    let text = stream.receiver.next().await;
+    assert!(matches!(text, Some(StreamEvent::TextDelta(_))), "{text:?}");
+    // Nothing else is to come: the clock goes on.
+    time::pause();
+    let since = time::Instant::now();
+    let end = stream.receiver.next().await;
+
+    assert!(
+        matches!(end, Some(StreamEvent::MessageComplete(_))),
+        "{end:?}"
+    );
+    assert!(since.elapsed() < LONG / 2);
+}
+
+#[tokio::test]
 async fn silence_is_a_retryable_timeout() {
     let url = serve(format!("{HEAD}data: {{\"more\":\"Hel\"}}\n\n"), hold()).await;
 

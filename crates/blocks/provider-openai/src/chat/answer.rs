@@ -7,7 +7,10 @@ use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenU
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{chat::fragments, failure};
+use crate::{
+    chat::fragments,
+    failure::{self, BaseResponse},
+};
 
 /// The field of reasoning that a server wants back beside calls.
 const SENT_BACK: &str = "reasoning_content";
@@ -23,6 +26,8 @@ pub(crate) struct Answer {
     choices: Vec<Choice>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
+    #[serde(default, deserialize_with = "lenient")]
+    base_resp: BaseResponse,
 }
 
 #[derive(Debug, Deserialize)]
@@ -95,7 +100,9 @@ struct CompletionDetails {
 impl Answer {
     /// The answer's first choice.
     pub(crate) fn receive(self, needs_no_reason: bool) -> Result<Received, NoAnswer> {
-        let choice = self.choices.into_iter().next().ok_or(NoAnswer::Absent)?;
+        let choice = self.choices.into_iter().next();
+        let choice = choice.filter(|_| !self.base_resp.failed());
+        let choice = choice.ok_or(NoAnswer::Absent)?;
         let message = choice.message;
         let mut calls = Calls::default();
         for (position, entry) in message.tool_calls.into_iter().enumerate() {

@@ -23,7 +23,7 @@ impl Content {
                 for part in parts {
                     match text_of(&part, "text") {
                         Some(text) => self.append(text, seen),
-                        None => self.0.push(Piece::Part(part)),
+                        None => self.take_part(part, seen),
                     }
                 }
             }
@@ -43,6 +43,21 @@ impl Content {
         seen.push_back(StreamEvent::TextDelta(text));
     }
 
+    /// Takes a part that is no text. Mistral's thoughts are parts that hold texts, and go on from piece to piece.
+    fn take_part(&mut self, part: Value, seen: &mut VecDeque<StreamEvent>) {
+        let Some(thought) = thought_of(&part) else {
+            self.0.push(Piece::Part(part));
+            return;
+        };
+        match self.0.last_mut().and_then(Piece::open_thought) {
+            Some(before) => before.push_str(&thought),
+            None => self.0.push(Piece::Part(part)),
+        }
+        if !thought.is_empty() {
+            seen.push_back(StreamEvent::ThinkingDelta(thought));
+        }
+    }
+
     /// The content as a whole answer would have had it.
     pub(crate) fn into_value(self) -> Value {
         let mut pieces = self.0;
@@ -55,4 +70,25 @@ impl Content {
         });
         parts.collect()
     }
+}
+
+impl Piece {
+    /// The text of a thought that may go on.
+    fn open_thought(&mut self) -> Option<&mut String> {
+        let Self::Part(part) = self else { return None };
+        thought_of(part)?;
+        let last = part.get_mut("thinking")?.as_array_mut()?.last_mut()?;
+        match last.get_mut("text")? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// What a thought says, if the part is one and holds texts alone.
+fn thought_of(part: &Value) -> Option<String> {
+    let is_thought = part.get("type")? == "thinking";
+    let texts = part.get("thinking")?.as_array()?.iter();
+    let texts = texts.map(|text| text_of(text, "text"));
+    texts.collect::<Option<String>>().filter(|_| is_thought)
 }

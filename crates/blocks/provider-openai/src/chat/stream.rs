@@ -11,7 +11,7 @@ use crate::{
     chat::answer::{Received, Usage},
     chat::content::Content,
     chat::fragments,
-    failure,
+    failure::{self, BaseResponse},
 };
 
 /// Puts the answer together that a stream of Chat Completions hands out in pieces.
@@ -40,6 +40,8 @@ struct Chunk {
     object: String,
     #[serde(default)]
     error: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    base_resp: BaseResponse,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,7 +82,8 @@ impl Assemble for Assembler {
             return Ok(Progress::Complete);
         }
         let chunk: Chunk = read_json(event.data)?;
-        if !chunk.error.is_null() || event.name == "error" || chunk.object == "error" {
+        let says_so = event.name == "error" || chunk.object == "error";
+        if !chunk.error.is_null() || says_so || chunk.base_resp.failed() {
             let body: Value = read_json(event.data)?;
             let failure = failure::read_event(&body, self.request_id.clone());
             return Err(NoAnswer::Failed(failure));

@@ -66,11 +66,12 @@ impl Calls {
         }
     }
 
-    /// Takes the item that is done, which may be the first that is heard of it.
+    /// Takes the item that is done, which may be the first that is heard of it. Arguments that it lacks are those that came
+    /// before it.
     pub(crate) fn end(
         &mut self,
         output_index: Option<u64>,
-        item: &Map<String, Value>,
+        item: &mut Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
     ) {
         self.start(output_index, item, seen);
@@ -79,11 +80,23 @@ impl Calls {
         };
         known.is_done = true;
         let place = known.place;
-        if self.calls.arguments_at(place).is_empty() {
-            let whole = text(item, "arguments").or_else(|| text(item, "input"));
-            self.calls.grow(place, whole.unwrap_or_default(), seen);
+        let field = arguments_of(item);
+        let arguments = self.calls.arguments_at(place);
+        let is_unsaid = item
+            .get(field)
+            .is_none_or(|said| said.is_null() || said == "");
+        if arguments.is_empty() {
+            let whole = text(item, field).unwrap_or_default();
+            self.calls.grow(place, whole, seen);
+        } else if is_unsaid {
+            item.insert(field.to_owned(), json!(arguments));
         }
         self.calls.end_one(place, seen);
+    }
+
+    /// Says that no more comes of any call.
+    pub(crate) fn end_all(&mut self, seen: &mut VecDeque<StreamEvent>) {
+        self.calls.end(seen);
     }
 
     /// The newest item of this id, or of this place where one of them has no id.
@@ -123,10 +136,7 @@ impl Calls {
         let open = self.items.iter().filter(|item| !item.is_done);
         open.map(|item| {
             let mut fields = item.fields.clone();
-            let field = match text(&fields, "type") {
-                Some(CUSTOM_CALL) => "input",
-                _ => "arguments",
-            };
+            let field = arguments_of(&fields);
             let arguments = self.calls.arguments_at(item.place);
             fields.insert(field.to_owned(), json!(arguments));
             if let Some(id) = self.calls.id_at(item.place) {
@@ -145,6 +155,14 @@ impl Item {
             _ => true,
         };
         same("id") && same("call_id") && same("name")
+    }
+}
+
+/// The field that holds a call's arguments.
+fn arguments_of(item: &Map<String, Value>) -> &'static str {
+    match text(item, "type") {
+        Some(CUSTOM_CALL) => "input",
+        _ => "arguments",
     }
 }
 

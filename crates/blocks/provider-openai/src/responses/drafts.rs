@@ -49,6 +49,11 @@ impl Drafts {
         }
     }
 
+    /// Whether text came of this item.
+    pub(crate) fn has(&self, output_index: Option<u64>, item_id: &str) -> bool {
+        self.find(output_index, item_id).is_some()
+    }
+
     /// The item came.
     pub(crate) fn end(&mut self, output_index: Option<u64>, item_id: &str) {
         if let Some(place) = self.find(output_index, item_id) {

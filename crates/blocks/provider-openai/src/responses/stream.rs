@@ -86,14 +86,18 @@ impl Assemble for Assembler {
                     .append(told.output_index, &told.item_id, &told.delta, seen);
             }
             "response.output_item.done" => {
-                if is_call(&told.item) {
-                    self.calls.end(told.output_index, &told.item, seen);
+                let mut item = told.item;
+                if is_call(&item) {
+                    self.calls.end(told.output_index, &mut item, seen);
                 } else {
-                    let id = told.item.get("id").and_then(Value::as_str);
-                    self.drafts.end(told.output_index, id.unwrap_or_default());
+                    let id = item.get("id").and_then(Value::as_str);
+                    let id = id.unwrap_or_default();
+                    if is_hollow(&item) && self.drafts.has(told.output_index, id) {
+                        return Ok(Progress::More);
+                    }
+                    self.drafts.end(told.output_index, id);
                 }
-                self.done
-                    .push((told.output_index, Value::Object(told.item)));
+                self.done.push((told.output_index, Value::Object(item)));
             }
             "response.completed" | "response.incomplete" => {
                 return self.complete(told.response, seen);
@@ -135,6 +139,7 @@ impl Assembler {
                 self.calls.name(items);
             }
         }
+        self.calls.end_all(seen);
         let failure = self.failed(&response);
         let answer: Answer = serde_json::from_value(response)?;
         seen.push_back(StreamEvent::Usage(answer.usage()));
@@ -158,4 +163,15 @@ impl Assembler {
     fn failed(&self, body: &Value) -> NoAnswer {
         NoAnswer::Failed(failure::read_event(body, self.request_id.clone()))
     }
+}
+
+/// Whether a message holds no text: servers end items of which only the deltas say anything.
+fn is_hollow(item: &Map<String, Value>) -> bool {
+    let text = |part: &Value| {
+        let text = part.get("text").or_else(|| part.get("refusal"));
+        text.and_then(Value::as_str).map(str::len)
+    };
+    let parts = item.get("content").and_then(Value::as_array);
+    let is_message = item.get("type").is_some_and(|kind| kind == "message");
+    is_message && parts.is_none_or(|parts| parts.iter().all(|part| text(part) == Some(0)))
 }
