@@ -8,7 +8,7 @@ use std::{
 use neuron_config::AgentFile;
 use neuron_engine::RunHandle;
 use neuron_local::LocalClient;
-use neuron_types::{AgentRef, BlockedKind, RunId, RunStatus};
+use neuron_types::{AgentRef, Blocked, BlockedKind, RunId, RunStatus};
 
 use crate::{CliError, engine, session::Session};
 
@@ -85,13 +85,8 @@ impl<'a> Servers<'a> {
             _ => Server::Command,
         };
         if let (Server::Program { agent, why }, Some(blocked)) = (&server, &mut status.blocked) {
-            let start = start_on(self.session, agent);
-            blocked.detail = match blocked.kind {
-                BlockedKind::NoProcess => {
-                    format!("no process executes the run, and this command cannot: {why}; {start}")
-                }
-                _ => format!("{}; {start}", blocked.detail),
-            };
+            let prefix = engine::prefix(self.session.global.engine);
+            say_program(blocked, agent, why, prefix.as_deref());
         }
         server
     }
@@ -175,10 +170,63 @@ fn start(agent: &str) -> String {
     format!("start the program that serves its agent {agent:?}")
 }
 
-/// The same, with where it serves: a task queue stands in what holds a run up.
-fn start_on(session: &Session, agent: &str) -> String {
-    match engine::prefix(session.global.engine) {
-        Some(prefix) => format!("{} under the prefix {prefix:?}", start(agent)),
-        None => start(agent),
+/// Has what holds a run up say that its program has to be started. A task queue that no worker polls stands there already.
+fn say_program(blocked: &mut Blocked, agent: &str, why: &str, prefix: Option<&str>) {
+    let before = match blocked.kind {
+        BlockedKind::NoProcess => {
+            format!("no process executes the run, and this command cannot: {why}")
+        }
+        _ => blocked.detail.clone(),
+    };
+    let under = prefix.map(|prefix| format!(" under the prefix {prefix:?}"));
+    blocked.detail = format!("{before}; {}{}", start(agent), under.unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use neuron_config::ProcessEnvironment;
+
+    use super::*;
+
+    fn said(kind: BlockedKind, detail: &str, prefix: Option<&str>) -> String {
+        let why = "unknown agent \"draft\": there is only default";
+        let mut blocked = Blocked::new(kind, DateTime::UNIX_EPOCH, detail.to_owned());
+        say_program(&mut blocked, "draft", why, prefix);
+        assert_eq!(blocked.kind, kind);
+        blocked.detail
+    }
+
+    #[test]
+    fn what_holds_a_run_up_names_the_agent_and_where_it_is_served() {
+        assert_eq!(
+            said(BlockedKind::NoProcess, "no process executes the run", None),
+            "no process executes the run, and this command cannot: unknown agent \"draft\": there is only default; start \
+             the program that serves its agent \"draft\""
+        );
+        let temporal = "no worker polls the task queue \"drafts\"";
+        assert_eq!(
+            said(BlockedKind::NoWorker, temporal, None),
+            "no worker polls the task queue \"drafts\"; start the program that serves its agent \"draft\""
+        );
+        let restate = "the run's worker cannot be reached: connection refused";
+        assert_eq!(
+            said(BlockedKind::WorkerUnreachable, restate, Some("drafts")),
+            "the run's worker cannot be reached: connection refused; start the program that serves its agent \"draft\" \
+             under the prefix \"drafts\""
+        );
+    }
+
+    #[test]
+    fn an_agent_that_the_file_has_is_the_commands() {
+        let file = AgentFile::builtin(&ProcessEnvironment);
+        let default = AgentRef::from("default");
+        assert_eq!(Server::of(&file, &default), Server::Command);
+        let other = Server::of(&file, &AgentRef::from("draft"));
+        let Server::Program { agent, why } = other else {
+            panic!("{other:?}");
+        };
+        assert_eq!(agent, "draft");
+        assert_eq!(why, "unknown agent \"draft\": there is only default");
     }
 }
