@@ -39,13 +39,13 @@ impl fmt::Display for EngineError {
                 ..
             } => write!(
                 f,
-                "{error}: start one with `{}`, the run goes on from where it is",
-                worker(engine)
+                "{error}: start the one that has its agent, {}, and the run goes on from where it is",
+                any_worker(engine)
             ),
             E::NoWorker { engine, .. } => write!(
                 f,
-                "{error}, it takes this up when one is there: start one with `{}`",
-                worker(engine)
+                "{error}, it takes this up when one is there: start the one that has its agent, {}",
+                any_worker(engine)
             ),
             E::Unreachable { engine, .. } => write!(
                 f,
@@ -205,6 +205,16 @@ pub(crate) fn of_incomplete(engine: &str, why: &str) -> String {
     format!("the list is not complete: {why}; {advice}")
 }
 
+/// What may have an agent of which nothing is known.
+fn any_worker(engine: &str) -> String {
+    let own = match named(engine) {
+        Some(EngineName::Temporal) => "on its task queue",
+        Some(EngineName::Restate) => "under its prefix",
+        _ => "of its runs",
+    };
+    format!("`{}` or a program of your own {own}", worker(engine))
+}
+
 fn worker(engine: &str) -> &'static str {
     named(engine).map_or("its worker", EngineName::worker)
 }
@@ -216,4 +226,37 @@ fn variables(engine: &str) -> &'static str {
 /// The engine that a client's error names.
 fn named(engine: &str) -> Option<EngineName> {
     EngineName::from_str(engine, false).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::RunId;
+
+    use super::*;
+
+    #[test]
+    fn a_run_without_a_worker_is_left_to_whatever_has_its_agent() {
+        for (engine, is_kept, expected) in [
+            (
+                "temporal",
+                false,
+                "no worker answers for run d1: start the one that has its agent, `neuron-temporal-worker` or a program of \
+                 your own on its task queue, and the run goes on from where it is",
+            ),
+            (
+                "restate",
+                true,
+                "no worker answers for run d1, it takes this up when one is there: start the one that has its agent, \
+                 `neuron-restate-worker --register` or a program of your own under its prefix",
+            ),
+        ] {
+            let run_id = RunId::new("d1").unwrap();
+            let error = RunClientError::NoWorker {
+                engine,
+                run_id,
+                is_kept,
+            };
+            assert_eq!(EngineError(error).to_string(), expected);
+        }
+    }
 }

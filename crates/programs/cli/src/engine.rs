@@ -155,6 +155,15 @@ fn say_incomplete(client: &dyn RunClient, why: Option<String>) {
     }
 }
 
+/// The prefix of the services on Restate, which all runs have that a command sees.
+pub(crate) fn prefix(engine: EngineName) -> Option<String> {
+    match engine {
+        #[cfg(feature = "restate")]
+        EngineName::Restate => Some(task_queue()),
+        _ => None,
+    }
+}
+
 /// The task queue on Temporal and the prefix of the services on Restate.
 #[cfg(any(feature = "temporal", feature = "restate"))]
 fn task_queue() -> String {

@@ -215,6 +215,11 @@ pub(crate) enum CliError {
         ticket: String,
         reason: String,
     },
+    #[error(
+        "run {run_id} cannot go on with this command: {why}; start the program that serves it, or name the agent file that \
+         has it with --config"
+    )]
+    OtherProgram { run_id: RunId, why: String },
     /// Something kept the run from going on; it did not end.
     #[error("run {run_id} cannot go on here: `neuron resume {run_id}` when that is mended")]
     Stuck {

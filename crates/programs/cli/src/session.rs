@@ -10,7 +10,8 @@ use neuron_approvers::Approvers;
 use neuron_config::{AGENT_FILE, AgentFile, OpenOptions, ProcessEnvironment};
 use neuron_engine::{RunClient, RunHandle};
 use neuron_local::{
-    InMemorySessionStorage, Journal, SessionError, SessionManager, SqliteSessionStorage,
+    InMemorySessionStorage, Journal, LocalClient, SessionError, SessionManager,
+    SqliteSessionStorage,
 };
 use neuron_types::{RunId, RunStatus};
 use neuron_worker::variable;
@@ -130,11 +131,7 @@ impl Session {
     /// [`CliError::NoAgentFile`] and [`CliError::AgentFile`], if it is named.
     pub(crate) fn approvers(&self, status: &RunStatus) -> Result<Approvers, CliError> {
         let directory = status.directory.as_deref().filter(|_| self.is_local());
-        let file = match (&self.config, directory) {
-            (None, Some(directory)) if !self.here => in_directory(Path::new(directory)),
-            _ => self.agent_file_as_it_is(),
-        };
-        match file {
+        match self.agent_file_of(directory.map(Path::new)) {
             Ok(file) => Ok(file.approvers().clone()),
             Err(error) if self.config.is_some() => Err(error),
             // It was only found, and may be nobody's business here.
@@ -143,6 +140,28 @@ impl Session {
                 Ok(Approvers::default())
             }
         }
+    }
+
+    /// The agent file that a run goes on with, to be looked at and not to be opened: the one that is named, else that of the
+    /// directory where it works, else that of the working directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`agent_file_as_it_is`](Self::agent_file_as_it_is).
+    pub(crate) fn agent_file_of(&self, directory: Option<&Path>) -> Result<AgentFile, CliError> {
+        match (&self.config, directory) {
+            (None, Some(directory)) if !self.here => in_directory(directory),
+            _ => self.agent_file_as_it_is(),
+        }
+    }
+
+    /// The client of local runs, to look at them and no more.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError::Journal`].
+    pub(crate) async fn local_to_look_at(&self) -> Result<LocalClient, CliError> {
+        self.home.client_to_look().await
     }
 
     /// What the agent file is opened with: its agents work in the working directory.

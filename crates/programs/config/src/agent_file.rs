@@ -223,6 +223,13 @@ impl AgentFile {
         mcp::check(&self.definitions, agent, options)
     }
 
+    /// Whether an agent that the file may not define could be run with what is in the file: its models' providers and its
+    /// tools. Keys, scripts and servers are not looked at. A workflow of agents that take turns cannot.
+    #[must_use]
+    pub fn has_parts_of(&self, agent: &AgentSpec) -> bool {
+        connect::has_parts_of(&self.definitions, agent)
+    }
+
     /// Whether the demo model answers for this agent.
     #[must_use]
     pub fn is_demo(&self, agent: &AgentSpec) -> bool {

@@ -78,6 +78,15 @@ impl LocalClient {
         }
     }
 
+    /// Returns what a run was started with; with its agent's definition, once whoever executes it has found that.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Journal::load_request`].
+    pub async fn request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
+        self.journal_of(run_id).await?.load_request(run_id).await
+    }
+
     async fn journal_or_new(&self) -> Result<&Journal, JournalError> {
         let open = || Journal::open(&self.home);
         self.journal.get_or_try_init(open).await

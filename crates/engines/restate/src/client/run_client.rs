@@ -60,6 +60,8 @@ impl RunClient for RestateClient {
             let answer = self.call::<RunStatus>(run_id, "status", None);
             let mut status = match tokio::time::timeout(LOOK_PATIENCE, answer).await {
                 Ok(Err(HttpFault::NoAnswer { .. })) | Err(_) => self.kept_status(run_id).await?,
+                // One that never began has told nothing of itself.
+                Ok(Err(fault)) if fault.is_unknown_run(run_id) => self.kept_status(run_id).await?,
                 Ok(status) => status.map_err(|fault| fault.of_run(run_id, None))?,
             };
             if status.state.is_final() {

@@ -11,6 +11,7 @@ use super::{
     restate_client::End,
     tables::{Invocation, Shown},
 };
+use crate::wire::wrong_start;
 
 /// What the server says of an invocation that was cancelled and did not end by itself.
 const CANCELLED: &str = "cancelled";
@@ -76,7 +77,9 @@ impl RestateClient {
                 let status = ended_beside(status, &how);
                 let reason = match status.state {
                     RunPhase::Cancelled => ExitReason::Cancelled,
-                    _ if how.ends_with(KILLED) => ExitReason::Terminated,
+                    _ if how.ends_with(KILLED) && wrong_start::read(&how).is_none() => {
+                        ExitReason::Terminated
+                    }
                     _ => ExitReason::Failed,
                 };
                 Ok(status.output(Some(reason)))
@@ -91,20 +94,22 @@ pub(super) fn ended_beside(mut status: RunStatus, how: &str) -> RunStatus {
         return status;
     }
     status.state = phase_of(how);
-    let kind = match status.state {
-        RunPhase::Cancelled => FailureKind::Cancelled,
-        _ => FailureKind::Internal,
-    };
     status.approvals.clear();
     status.blocked = None;
-    let message = format!("its invocation ended without an output ({how})");
-    status.error = Some(RunError { kind, message });
+    status.error = Some(wrong_start::read(how).unwrap_or_else(|| RunError {
+        kind: match status.state {
+            RunPhase::Cancelled => FailureKind::Cancelled,
+            _ => FailureKind::Internal,
+        },
+        message: format!("its invocation ended without an output ({how})"),
+    }));
     status
 }
 
 /// Where a run stands that ended like this.
 fn phase_of(how: &str) -> RunPhase {
-    if how.ends_with(CANCELLED) {
+    // A sentence about a start may end like that too.
+    if how.ends_with(CANCELLED) && wrong_start::read(how).is_none() {
         RunPhase::Cancelled
     } else {
         RunPhase::Failed

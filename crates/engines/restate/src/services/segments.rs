@@ -9,8 +9,7 @@ use std::{collections::BTreeMap, error::Error};
 use futures::future::BoxFuture;
 use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_of, ends_run};
 use neuron_types::{
-    DurableContext as _, DurableError, FailureKind, RunEvent, RunId, RunOutput, RunStart,
-    declared_patches,
+    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart, declared_patches,
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
@@ -35,6 +34,7 @@ use crate::{
         given::Given,
         messages::{CANCELLED, CONTINUED},
         service_names::ServiceNames,
+        wrong_start,
     },
 };
 
@@ -85,7 +85,7 @@ impl Segments {
         let request = match request.0 {
             Ok(request) => request,
             Err(wrong) if wrong.is_by_hand => {
-                let said = format!("{}: {}", FailureKind::InvalidRequest, wrong.reason);
+                let said = wrong_start::said(&wrong.reason);
                 return Err(TerminalError::new_with_code(400, said).into());
             }
             Err(unread) => return Err(cannot_read(unread.reason)),

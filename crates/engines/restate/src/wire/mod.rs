@@ -8,3 +8,4 @@ pub(crate) mod meter;
 pub(crate) mod pages;
 pub(crate) mod service_names;
 pub(crate) mod settings_error;
+pub(crate) mod wrong_start;

@@ -1,8 +1,8 @@
 //! Runs that anybody starts over HTTP, with two texts.
 
-use neuron_engine::RunClient as _;
+use neuron_engine::{PageRequest, RunClient as _, RunFilter};
 use neuron_testing::{NotedModel, noted_agent};
-use neuron_types::{ExitReason, RunId, RunOutput};
+use neuron_types::{ExitReason, FailureKind, RunError, RunId, RunOutput, RunPhase};
 use serde_json::json;
 
 use crate::{journals::journals, stage::Stage};
@@ -51,5 +51,20 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
         let (answered, body) = stage.post(&wrong, "run", &request).await;
         assert_eq!(answered, 400, "{body}");
         assert_eq!(body["message"], said, "{body}");
+        let expected = said.strip_prefix("invalid_request: ");
+        let said_of = |error: &Option<RunError>| {
+            let error = error.clone().unwrap();
+            assert_eq!(error.kind, FailureKind::InvalidRequest);
+            assert_eq!(Some(&*error.message), expected);
+        };
+        let status = stage.client.status(&wrong).await.unwrap();
+        assert_eq!(status.state, RunPhase::Failed);
+        said_of(&status.error);
+        said_of(&stage.client.wait(&wrong).await.unwrap().error);
+        let all = RunFilter::all();
+        let listed = stage.client.list(&all, PageRequest::first(10));
+        let listed = listed.await.unwrap().runs;
+        let listed = listed.iter().find(|status| status.run_id == wrong);
+        said_of(&listed.unwrap().error);
     }
 }

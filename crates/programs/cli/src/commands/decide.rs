@@ -11,6 +11,7 @@ use crate::{
     args::{AlwaysName, AnswerArgs, ApproveArgs, ByArgs, CompleteArgs, DecideArgs, DecisionArgs},
     decisions::decider::Decider,
     runs::follow::is_executing,
+    runs::served,
     session::Session,
     terminal::output::note,
     terminal::shown,
@@ -242,10 +243,7 @@ async fn tell(
         session.output.text(&said)?;
     }
     if !executing && !session.has_worker().await {
-        note(&format!(
-            "go on with it: {}",
-            session.resume_command(run_id)
-        ));
+        note(&served::to_do(session, run).await);
     }
     Ok(())
 }

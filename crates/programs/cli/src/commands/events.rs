@@ -50,7 +50,7 @@ pub(crate) async fn events(
         if let Some(status) = &status
             && is_left(session, status, left).await
         {
-            note(&outcome::left(session, status));
+            note(&outcome::left(session, status).await);
             return Ok(Exit::Waits);
         }
         last = status;

@@ -10,6 +10,7 @@ use crate::{
     runs::execution::{self, Means, Upcoming},
     runs::outcome,
     runs::place,
+    runs::served,
     runs::signals::Signals,
     runs::stored,
     session::Session,
@@ -37,6 +38,12 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
         true => journal.directory(run_id).await?,
         false => None,
     };
+    let directory = journal.directory(run_id).await?;
+    let looking = match args.here {
+        true => &session.here(),
+        false => session,
+    };
+    served::check(looking, run_id, &request.agent, directory.as_deref())?;
     let session = &place::go(session, &journal, run_id, args.here).await?;
     let file = session.agent_file().await?;
     let options = session.open_options()?;

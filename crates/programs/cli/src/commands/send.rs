@@ -9,6 +9,7 @@ use crate::{
     args::{SendArgs, SignalArgs},
     runs::follow::is_executing,
     runs::input,
+    runs::served,
     session::Session,
     terminal::output::note,
     terminal::shown,
@@ -56,10 +57,8 @@ async fn tell(
             .text(&format!("{what} is queued for run {run_id}"))?;
     }
     if !executing && !session.has_worker().await {
-        note(&format!(
-            "nobody executes the run now; go on with it: {}",
-            session.resume_command(run_id)
-        ));
+        let to_do = served::to_do(session, run).await;
+        note(&format!("nobody executes the run now; {to_do}"));
     }
     Ok(Exit::Done)
 }

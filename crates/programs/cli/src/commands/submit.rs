@@ -5,8 +5,15 @@ use neuron_types::{Overrides, RunPhase, RunRequest};
 use serde_json::json;
 
 use crate::{
-    CliError, Exit, args::SubmitArgs, commands::wait, runs::follow::is_executing,
-    runs::order::Order, session::Session, terminal::output::note, terminal::shown,
+    CliError, Exit,
+    args::SubmitArgs,
+    commands::wait,
+    runs::follow::is_executing,
+    runs::order::Order,
+    runs::served::{Server, server_of},
+    session::Session,
+    terminal::output::note,
+    terminal::shown,
 };
 
 pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, CliError> {
@@ -62,10 +69,20 @@ pub(crate) async fn submit(session: &Session, args: SubmitArgs) -> Result<Exit, 
 async fn say_who_executes(session: &Session, run: &RunHandle) {
     if session.is_local() && !session.has_worker().await {
         let run_id = run.id();
-        note(&format!(
-            "no worker is here: run {run_id} begins when `neuron worker` runs here, or with {}",
-            session.resume_command(run_id)
-        ));
+        let server = match run.status().await {
+            Ok(status) => server_of(session, &status).await,
+            Err(_) => Server::Command,
+        };
+        let begins = match server {
+            Server::Program { agent, .. } => {
+                format!("when the program runs that serves its agent {agent:?}")
+            }
+            _ => format!(
+                "when `neuron worker` runs here, or with {}",
+                session.resume_command(run_id)
+            ),
+        };
+        note(&format!("no worker is here: run {run_id} begins {begins}"));
     }
 }
 

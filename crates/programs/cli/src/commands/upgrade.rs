@@ -10,6 +10,7 @@ use crate::{
     CliError, Exit,
     args::UpgradeArgs,
     runs::follow::is_executing,
+    runs::served,
     session::Session,
     terminal::output::note,
     terminal::{describe, shown},
@@ -30,10 +31,8 @@ pub(crate) async fn upgrade(session: &Session, args: &UpgradeArgs) -> Result<Exi
     run.upgrade(Some(whoami())).await?;
     let is_executing = is_executing(&run).await?;
     if !is_executing && !session.has_worker().await {
-        note(&format!(
-            "nobody executes the run now; go on with it: {}",
-            session.resume_command(run.id())
-        ));
+        let to_do = served::to_do(session, &run).await;
+        note(&format!("nobody executes the run now; {to_do}"));
     }
     let came_of_it = match seen {
         Some(seen) if args.wait => Some(outcome(&run, seen).await?),

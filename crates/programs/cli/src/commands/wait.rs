@@ -103,9 +103,9 @@ pub(crate) async fn to_the_end(
             outcome::over(session, &output, None)
         }
         Followed::Left(status) if status.state.waits_for_person() => {
-            outcome::parked(session, &status)
+            outcome::parked(session, &status).await
         }
-        Followed::Left(status) => outcome::cut_off(session, &status),
+        Followed::Left(status) => outcome::cut_off(session, &status).await,
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) async fn execute(
                 ));
                 return Ok(Exit::Signalled(signal));
             }
-            outcome::parked(session, &journal.status(run_id).await?)
+            outcome::parked(session, &journal.status(run_id).await?).await
         }
         Err(error) => Err(CliError::stuck(run_id, error)),
     }

@@ -10,6 +10,7 @@ pub(crate) mod input;
 pub(crate) mod order;
 pub(crate) mod outcome;
 pub(crate) mod place;
+pub(crate) mod served;
 pub(crate) mod signals;
 pub(crate) mod stored;
 pub(crate) mod table;

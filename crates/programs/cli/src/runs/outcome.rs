@@ -3,8 +3,8 @@
 use neuron_types::{ExitReason, RunOutput, RunPhase, RunStatus};
 
 use crate::{
-    CliError, Exit, runs::tickets, session::Session, terminal::describe, terminal::output::note,
-    terminal::progress::Progress, terminal::shown,
+    CliError, Exit, runs::served::server_of, runs::tickets, session::Session, terminal::describe,
+    terminal::output::note, terminal::progress::Progress, terminal::shown,
 };
 
 /// The run is over: its answer goes to standard output, the rest to standard error. An answer that `progress`
@@ -40,20 +40,21 @@ pub(crate) fn over(
 /// # Errors
 ///
 /// As [`over`].
-pub(crate) fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
-    note(&left(session, status));
+pub(crate) async fn parked(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
+    note(&left(session, status).await);
     unfinished(session, status)
 }
 
 /// Why a run that nobody executes does not go on, and what to type.
-pub(crate) fn left(session: &Session, status: &RunStatus) -> String {
+pub(crate) async fn left(session: &Session, status: &RunStatus) -> String {
+    let server = server_of(session, status).await;
     if status.state.waits_for_person() {
-        return tickets::parked(session, status);
+        return tickets::parked(session, status, &server);
     }
     let run_id = &status.run_id;
     format!(
-        "run {run_id} was interrupted and nobody executes it; go on with it: {}",
-        session.resume_command(run_id)
+        "run {run_id} was interrupted and nobody executes it; {}",
+        server.to_do(session, run_id)
     )
 }
 
@@ -62,8 +63,8 @@ pub(crate) fn left(session: &Session, status: &RunStatus) -> String {
 /// # Errors
 ///
 /// As [`over`].
-pub(crate) fn cut_off(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
-    note(&left(session, status));
+pub(crate) async fn cut_off(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
+    note(&left(session, status).await);
     unfinished(session, status)
 }
 

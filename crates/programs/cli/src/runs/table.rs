@@ -3,7 +3,7 @@
 use neuron_types::{Blocked, BlockedKind, RunPhase, RunStatus};
 
 use crate::{
-    runs::tickets, session::Session, terminal::describe, terminal::shown,
+    runs::served::Server, runs::tickets, session::Session, terminal::describe, terminal::shown,
     terminal::ticket as shown_ticket,
 };
 
@@ -11,13 +11,14 @@ use crate::{
 const SHORT: usize = 60;
 
 /// One line of `neuron runs`: what holds a run up, else what the model said last.
-pub(crate) fn run_line(session: &Session, status: &RunStatus) -> String {
+pub(crate) fn run_line(session: &Session, status: &RunStatus, server: &Server) -> String {
     let held_up = status.blocked.as_ref();
     let held_up = held_up.filter(|blocked| !blocked.kind.is_ticket());
     let last = match (held_up, &status.last_message) {
-        (Some(blocked), _) if blocked.kind == BlockedKind::NoProcess => {
-            session.resume_command(&status.run_id)
-        }
+        (Some(blocked), _) if blocked.kind == BlockedKind::NoProcess => match server {
+            Server::Program { .. } => server.to_do(session, &status.run_id),
+            _ => session.resume_command(&status.run_id),
+        },
         (Some(blocked), _) => blocked.detail.clone(),
         (None, last) => last.clone().unwrap_or_default(),
     };
@@ -34,7 +35,7 @@ pub(crate) fn run_line(session: &Session, status: &RunStatus) -> String {
 }
 
 /// `neuron status` for people.
-pub(crate) fn status(session: &Session, status: &RunStatus) -> String {
+pub(crate) fn status(session: &Session, status: &RunStatus, server: &Server) -> String {
     let mut lines = vec![
         format!("run      {}", status.run_id),
         format!("agent    {}", shown::line(&status.agent)),
@@ -64,7 +65,10 @@ pub(crate) fn status(session: &Session, status: &RunStatus) -> String {
     // Tickets have lines of their own.
     let blocked = status.blocked.as_ref();
     if let Some(blocked) = blocked.filter(|blocked| !blocked.kind.is_ticket()) {
-        lines.push(format!("blocked  {}", held_up(session, status, blocked)));
+        lines.push(format!(
+            "blocked  {}",
+            held_up(session, status, blocked, server)
+        ));
     }
     for child in &status.children {
         lines.push(format!("child    {child}"));
@@ -86,7 +90,7 @@ pub(crate) fn status(session: &Session, status: &RunStatus) -> String {
 }
 
 /// What holds a run up that is no ticket, and what to do about it.
-fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked) -> String {
+fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked, server: &Server) -> String {
     let detail = shown::line(&blocked.detail);
     let attempt = blocked
         .attempt
@@ -94,12 +98,16 @@ fn held_up(session: &Session, status: &RunStatus, blocked: &Blocked) -> String {
     let next = blocked
         .next_at
         .map(|at| format!(", the next at {}", describe::time(at)));
-    let to_do = match blocked.kind {
-        BlockedKind::NoProcess => {
-            let command = session.resume_command(&status.run_id);
-            Some(format!(
-                "; go on with it: {command}, or start `neuron worker`"
-            ))
+    let to_do = match (blocked.kind, server) {
+        // The detail says it.
+        (_, Server::Program { .. }) => None,
+        (BlockedKind::NoProcess, server) => {
+            let to_do = server.to_do(session, &status.run_id);
+            let worker = match server {
+                Server::Command => ", or start `neuron worker`",
+                _ => "",
+            };
+            Some(format!("; {to_do}{worker}"))
         }
         _ => None,
     };

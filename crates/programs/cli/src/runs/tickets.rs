@@ -3,6 +3,7 @@
 use neuron_types::{RunId, RunStatus, Ticket, TicketKind};
 
 use crate::{
+    runs::served::Server,
     session::Session,
     terminal::{describe, shown, ticket as shown_ticket},
 };
@@ -29,7 +30,7 @@ pub(crate) fn commands(session: &Session, run_id: &RunId, ticket: &Ticket) -> St
 }
 
 /// What a run that was parked waits for, and how to go on.
-pub(crate) fn parked(session: &Session, status: &RunStatus) -> String {
+pub(crate) fn parked(session: &Session, status: &RunStatus, server: &Server) -> String {
     let run_id = &status.run_id;
     let mut text = format!("run {run_id} is {}", describe::waiting(status.state));
     for ticket in &status.approvals {
@@ -39,6 +40,9 @@ pub(crate) fn parked(session: &Session, status: &RunStatus) -> String {
             commands(session, run_id, ticket)
         ));
     }
-    text.push_str(&format!("\nthen go on: {}", session.resume_command(run_id)));
+    text.push_str(&match server {
+        Server::Program { .. } => format!("\nthen {}", server.to_do(session, run_id)),
+        _ => format!("\nthen go on: {}", session.resume_command(run_id)),
+    });
     text
 }

@@ -34,6 +34,7 @@ mod mcp_restart;
 mod model_server;
 mod resume;
 mod run;
+mod served;
 mod sessions;
 mod show;
 mod signed;

@@ -19,6 +19,7 @@ use crate::agent_file::{
     providers::{Kind, ProviderSettings},
     tables::{
         context,
+        mcp_names::server_of,
         models::{self, ModelName},
         tools::{self, Workplace},
     },
@@ -124,6 +125,21 @@ pub(crate) fn executor(
         Some(known) => executor.granting_owner(&known.spec),
         None => executor,
     })
+}
+
+/// Whether the file has the providers and the tools of an agent, which needs one model at least.
+pub(crate) fn has_parts_of(file: &Definitions, agent: &AgentSpec) -> bool {
+    let providers = provider_names(agent);
+    let mut tools = agent.head.tools.iter().map(|tool| tool.name.as_str());
+    agent.team.is_none()
+        && !providers.is_empty()
+        && providers
+            .iter()
+            .all(|name| file.providers.contains_key(*name))
+        && tools.all(|name| {
+            let server = server_of(name);
+            NAMED_TOOLS.contains(&name) || server.is_some_and(|name| file.mcp.contains_key(name))
+        })
 }
 
 fn builtin_names(agent: &AgentSpec) -> Vec<&str> {
