@@ -8,7 +8,8 @@ use neuron_local::LocalAgent;
 use neuron_testing::NotedTool;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, ContentItem, ImageSource, RequestHead, RunPhase, ToolEffects, ToolOutput,
+    AgentSpec, ContentItem, ImageSource, RequestHead, RetryPolicy, RunPhase, ToolEffects,
+    ToolOutput,
 };
 
 use crate::vendors::{Course, Served, VENDORS, Vendor};
@@ -55,6 +56,11 @@ async fn run(first: Vendor, second: Vendor) -> (RunPhase, Option<String>, Course
     };
     let spec = AgentSpec {
         head: head.into(),
+        // What is refused once is refused again.
+        model_retry: Some(RetryPolicy {
+            maximum_attempts: 2,
+            ..RetryPolicy::default()
+        }),
         ..AgentSpec::default()
     };
     let mut agent = LocalAgent::from_parts(executor, spec, NoCompaction::default());

@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
     AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, ExitReason, Message,
-    PermissionDecision, RequestHead, Role, RunInput, RunState, Stage, StepFailure, StopReason,
-    Ticket, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock, VERIFY_CALL,
+    PermissionDecision, RequestHead, RunInput, RunState, Stage, StepFailure, StopReason, Ticket,
+    TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock, VERIFY_CALL,
     Verification, VerifyOutcome, VerifyRequest,
 };
 use rust_decimal::Decimal;

@@ -76,6 +76,7 @@ impl FailureKind {
                 | Self::Network
                 | Self::Unavailable
                 | Self::ModelLoading
+                | Self::MalformedAnswer
                 | Self::NoWorker
         )
     }

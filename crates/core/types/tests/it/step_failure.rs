@@ -29,6 +29,7 @@ fn only_what_passes_by_itself_is_retryable() {
             "network",
             "unavailable",
             "model_loading",
+            "malformed_answer",
             "no_worker"
         ]
     );

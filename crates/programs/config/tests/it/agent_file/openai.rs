@@ -10,7 +10,8 @@ use neuron_testing::effects::scope;
 /// What an agent with these lines asks a server for.
 async fn asked(provider: &str, agent_lines: &str) -> Result<wiremock::Request, String> {
     let server = MockServer::start().await;
-    let answer = json!({"output": [], "choices": [{"message": {"content": "Hi"}}]});
+    let answer =
+        json!({"output": [], "choices": [{"finish_reason": "stop", "message": {"content": "Hi"}}]});
     Mock::given(any())
         .respond_with(ResponseTemplate::new(200).set_body_json(answer))
         .mount(&server)
