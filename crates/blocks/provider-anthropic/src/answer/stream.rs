@@ -238,7 +238,13 @@ impl Assembler {
                 *usage = json!({});
             }
             if let Some(usage) = usage.as_object_mut() {
-                usage.extend(counts.into_iter().filter(|(_, value)| !value.is_null()));
+                // Servers that count the prompt at the start say none at the end.
+                let is_said = |(name, count): &(String, Value)| {
+                    let is_new = name == "output_tokens" || !usage.contains_key(name);
+                    !count.is_null() && (is_new || *count != 0)
+                };
+                let counts: Vec<_> = counts.into_iter().filter(is_said).collect();
+                usage.extend(counts);
             }
             self.tell_usage(seen);
         }
@@ -288,6 +294,14 @@ impl Assemble for Assembler {
                 let request_id = self.request_id.take();
                 let failure = failure::of_event(event.data, request_id);
                 return Err(NoAnswer::Failed(failure));
+            }
+            // Servers of other APIs behind a proxy fail in their own form.
+            "" => {
+                let body: Map<String, Value> = read_json(event.data)?;
+                if body.get("error").is_some_and(|error| !error.is_null()) {
+                    let failure = failure::of_event(event.data, self.request_id.take());
+                    return Err(NoAnswer::Failed(failure));
+                }
             }
             // Pings, and what the API may add.
             _ => {}
