@@ -394,7 +394,10 @@ mod ollama {
 
     fn calls(said: &Said) -> Vec<Value> {
         let calls = said.calls.iter().enumerate();
-        let call = |(place, (name, input)): (usize, &(String, Map<String, Value>))| json!({"id": said.id(place), "function": {"name": name, "arguments": input}});
+        let call = |(place, (name, input)): (usize, &(String, Map<String, Value>))| {
+            let function = json!({"name": name, "arguments": input});
+            json!({"id": said.id(place), "function": function})
+        };
         calls.map(call).collect()
     }
 

@@ -145,13 +145,16 @@ impl Assembler {
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
     ) -> serde_json::Result<()> {
-        if self.open_block(index).is_none() {
-            // Servers leave the start of plain blocks out.
-            let kind = match delta.kind.as_deref() {
-                Some("text_delta") => "text",
-                Some("thinking_delta") => "thinking",
-                _ => return Ok(()),
-            };
+        let kind = match delta.kind.as_deref() {
+            Some("text_delta") => Some("text"),
+            Some("thinking_delta") => Some("thinking"),
+            _ => None,
+        };
+        // Servers leave the start of plain blocks out, also behind another block of their index.
+        let open = self.open_block(index);
+        let is_of_it = |block: &Block| kind.is_none_or(|kind| block.said("type") == Some(kind));
+        if !open.is_some_and(|block| is_of_it(block)) {
+            let Some(kind) = kind else { return Ok(()) };
             let fields = Map::from_iter([
                 ("type".to_owned(), json!(kind)),
                 (kind.to_owned(), json!("")),
