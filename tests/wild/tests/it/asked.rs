@@ -1,11 +1,11 @@
 //! The clients, through the executor, against a real server.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use neuron_executor::{Executor, StepScope};
 use neuron_types::{
-    AgentSpec, CompletionRequest, CompletionResponse, FailureKind, Message, RequestHead, RunId,
-    StepFailure,
+    AgentSpec, CompletionRequest, CompletionResponse, DynProvider, FailureKind, Message,
+    RequestHead, RunId, StepFailure,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,8 @@ async fn an_answer_has_its_outcome_however_it_was_asked_for_and_whatever_its_typ
 }
 
 async fn ask_for(case: Case) {
+    let server = Server::start().await;
+    let provider = case.wire.provider(&server.url);
     let bodies = [
         ("in pieces", case.streamed(), case.wire.streams()),
         ("whole", case.whole(), "application/json"),
@@ -39,24 +41,20 @@ async fn ask_for(case: Case) {
         let Some(body) = body else { continue };
         for content_type in [own_type, "text/plain"] {
             let mut headers = case.headers.clone();
-            let content_type = headers
+            headers
                 .entry("content-type".to_owned())
-                .or_insert_with(|| content_type.to_owned())
-                .clone();
+                .or_insert_with(|| content_type.to_owned());
+            server.answer(case.status, &headers, &body);
             let context = format!("{}, {form} as {content_type}", case.name);
-            let server = Server::answering(case.status, &headers, &body).await;
-            ask(&case, &server, &context).await;
+            ask(&case, &server, &provider, &context).await;
         }
     }
 }
 
 /// Asks for it in pieces, as the executor does, and whole.
-async fn ask(case: &Case, server: &Server, context: &str) {
-    let provider = case.wire.provider(&server.url);
+async fn ask(case: &Case, server: &Server, provider: &Arc<dyn DynProvider>, context: &str) {
     let request = request();
-
-    let executor = Executor::builder().shared_provider("wild", provider.clone());
-    let answer = executor.build().call_model(&scope(), &request).await;
+    let answer = executor(provider).call_model(&scope(), &request).await;
     let requests = match &case.outcome {
         Outcome::Failed(failed) if failed.failure == FailureKind::MalformedAnswer => 3,
         _ => 1,
@@ -72,6 +70,13 @@ async fn ask(case: &Case, server: &Server, context: &str) {
     let answer = answer.map_err(StepFailure::from);
     check(case, answer, format_args!("{context}, asked for whole"));
     assert_eq!(server.requests(), 1, "{context}, asked for whole");
+}
+
+pub(crate) fn executor(provider: &Arc<dyn DynProvider>) -> Executor {
+    let executor = Executor::builder();
+    executor
+        .shared_provider("wild", Arc::clone(provider))
+        .build()
 }
 
 fn check(

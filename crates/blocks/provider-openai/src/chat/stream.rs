@@ -42,6 +42,17 @@ struct Chunk {
     error: Value,
     #[serde(default, deserialize_with = "lenient")]
     base_resp: BaseResponse,
+    #[serde(default)]
+    detail: Value,
+    #[serde(default, deserialize_with = "lenient")]
+    x_groq: OwnFields,
+}
+
+/// Groq's own fields.
+#[derive(Debug, Default, Deserialize)]
+struct OwnFields {
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Usage,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,6 +65,9 @@ struct ChunkChoice {
     finish_reason: Option<String>,
     #[serde(default)]
     error: Value,
+    /// Kimi's place for it.
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Usage,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -70,6 +84,23 @@ struct Delta {
     tool_calls: Vec<Map<String, Value>>,
 }
 
+impl Chunk {
+    /// The token counts, wherever this server has them.
+    fn usage(&self) -> Option<Usage> {
+        let of_choices = self.choices.iter().map(|choice| &choice.usage);
+        let mut counts = [&self.usage, &self.x_groq.usage]
+            .into_iter()
+            .chain(of_choices);
+        counts.find(|usage| **usage != Usage::default()).cloned()
+    }
+
+    /// Whether it says that the answer failed, in one of the forms that servers have for it.
+    fn is_error(&self) -> bool {
+        let is_detail = self.choices.is_empty() && self.detail.is_string();
+        !self.error.is_null() || self.object == "error" || self.base_resp.failed() || is_detail
+    }
+}
+
 impl Assemble for Assembler {
     fn take(
         &mut self,
@@ -82,8 +113,7 @@ impl Assemble for Assembler {
             return Ok(Progress::Complete);
         }
         let chunk: Chunk = read_json(event.data)?;
-        let says_so = event.name == "error" || chunk.object == "error";
-        if !chunk.error.is_null() || says_so || chunk.base_resp.failed() {
+        if chunk.is_error() || event.name == "error" {
             let body: Value = read_json(event.data)?;
             let failure = failure::read_event(&body, self.request_id.clone());
             return Err(NoAnswer::Failed(failure));
@@ -123,6 +153,7 @@ impl Assembler {
     }
 
     fn take_chunk(&mut self, chunk: Chunk, seen: &mut VecDeque<StreamEvent>) {
+        let usage = chunk.usage();
         let received = &mut self.received;
         if received.id.is_empty() {
             received.id = chunk.id;
@@ -130,8 +161,8 @@ impl Assembler {
         if received.model.is_empty() {
             received.model = chunk.model;
         }
-        if chunk.usage != Usage::default() && chunk.usage != received.usage {
-            received.usage = chunk.usage;
+        if let Some(usage) = usage.filter(|usage| *usage != received.usage) {
+            received.usage = usage;
             seen.push_back(StreamEvent::Usage(received.usage.clone().into()));
         }
         // One choice is asked for; should a server send more, the first counts, as in a whole answer.
