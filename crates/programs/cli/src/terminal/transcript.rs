@@ -367,6 +367,7 @@ turn 1
   it adopted the current definition of its agent: limits
   conversation compacted from about 120000 to 40000 tokens
   answer rejected: it is no JSON
+  left out: the tool \"odd\" is left out
   model failed: network: the connection was cut
   run failed: the account has no money left";
         assert_eq!(text, expected);
