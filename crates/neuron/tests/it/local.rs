@@ -116,7 +116,7 @@ async fn nobody_to_fill_in_the_form_of_a_tool_is_an_error_once_it_asks() {
 
 #[tokio::test]
 async fn a_question_that_lapses_is_no_error() {
-    let brief = std::time::Duration::from_millis(1); // It lapses.
+    let brief = std::time::Duration::from_millis(1); // Over before anybody could answer.
     let agent = agent(ASKS).ask("count").ask_for(brief, OnExpiry::Deny);
     let agent: Agent = agent.build().unwrap();
     assert_eq!(agent.run("How many?").await.unwrap(), "There are 3.");

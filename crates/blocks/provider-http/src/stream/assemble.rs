@@ -4,7 +4,7 @@ use futures::stream;
 use neuron_types::{CompletionResponse, ProviderError, StreamEvent, StreamHandle};
 use tokio::time::Instant;
 
-use crate::{ApiFailure, EventDecoder, EventStream, WireEvent};
+use crate::{EventDecoder, EventStream, NoAnswer, WireEvent};
 
 /// How long the rest of a stream is waited for once the answer is there.
 const GRACE: Duration = Duration::from_secs(5);
@@ -65,29 +65,6 @@ pub enum Progress {
     Enough,
     /// The end marker was seen.
     Complete,
-}
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub enum NoAnswer {
-    /// What came is not the JSON that the wire says.
-    Malformed(serde_json::Error),
-    /// What came holds no answer, or not all of it.
-    Absent,
-    /// The answer failed, or ended for no good reason.
-    Failed(ApiFailure),
-}
-
-impl From<serde_json::Error> for NoAnswer {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Malformed(error)
-    }
-}
-
-impl From<ApiFailure> for NoAnswer {
-    fn from(failure: ApiFailure) -> Self {
-        Self::Failed(failure)
-    }
 }
 
 impl<D: EventDecoder + Send + 'static> EventStream<D> {

@@ -4,4 +4,5 @@ pub(crate) mod assemble;
 pub(crate) mod event;
 pub(crate) mod event_stream;
 pub(crate) mod ndjson;
+pub(crate) mod no_answer;
 pub(crate) mod sse;

@@ -282,7 +282,7 @@ fn what_is_left_out_of_requests_is_told_once() {
         });
         told.collect()
     };
-    assert_eq!(told(&mut machine), [left_out.clone()]);
+    assert_eq!(told(&mut machine), std::slice::from_ref(&left_out));
     let state = machine.state().clone();
     assert_eq!(state.left_out, left_out);
 }
