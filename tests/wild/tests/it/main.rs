@@ -13,6 +13,7 @@ mod case;
 mod decoded;
 mod outcome;
 mod pairs;
+mod sent;
 mod server;
 mod vendors;
 mod wire;

@@ -74,17 +74,19 @@ impl Served {
     }
 
     pub(crate) fn client(&self) -> Arc<dyn DynProvider> {
-        let url = self.server.uri();
-        match self.vendor {
-            Vendor::Chat => Arc::new(OpenAiChat::builder().base_url(url).build().unwrap()),
-            Vendor::Responses => {
-                Arc::new(OpenAiResponses::builder().base_url(url).build().unwrap())
-            }
-            Vendor::Anthropic => Arc::new(Anthropic::builder().base_url(url).build().unwrap()),
-            Vendor::Ollama => {
-                let builder = Ollama::builder().base_url(url).check_models(false);
-                Arc::new(builder.build().unwrap())
-            }
+        client(self.vendor, &self.server.uri())
+    }
+}
+
+/// A client of a server that speaks as this vendor does.
+pub(crate) fn client(vendor: Vendor, url: &str) -> Arc<dyn DynProvider> {
+    match vendor {
+        Vendor::Chat => Arc::new(OpenAiChat::builder().base_url(url).build().unwrap()),
+        Vendor::Responses => Arc::new(OpenAiResponses::builder().base_url(url).build().unwrap()),
+        Vendor::Anthropic => Arc::new(Anthropic::builder().base_url(url).build().unwrap()),
+        Vendor::Ollama => {
+            let builder = Ollama::builder().base_url(url).check_models(false);
+            Arc::new(builder.build().unwrap())
         }
     }
 }
@@ -111,6 +113,11 @@ impl Respond for Server {
 }
 
 impl Vendor {
+    /// An answer without calls.
+    pub(crate) fn last_answer(self) -> Value {
+        self.answer(0, true)
+    }
+
     /// The id that a vendor gives a call, in letters that others refuse where it may.
     fn id(self, answer: usize, call: usize) -> String {
         match self {

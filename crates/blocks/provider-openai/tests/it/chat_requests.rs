@@ -92,6 +92,44 @@ async fn reasoning_goes_back_where_the_server_wants_it() {
     assert_eq!(sent["messages"][1]["reasoning_content"], "two calls");
 }
 
+/// Kimi and DeepSeek refuse a call whose reasoning does not come back, and old servers of DeepSeek any other.
+#[tokio::test]
+async fn reasoning_goes_back_beside_calls_in_the_field_that_it_came_in() {
+    let thought = |field: Option<&str>| ContentBlock::Thinking {
+        thinking: "hm".into(),
+        signature: None,
+        field: field.map(str::to_owned),
+    };
+    let call = ContentBlock::tool_use("call_1", "get_weather", json!({}));
+    let text = ContentBlock::Text("Hi.".into());
+    let sent = async |field: Option<&str>, last: &ContentBlock, setting: Option<&str>| {
+        let answer = message(Role::Assistant, vec![thought(field), last.clone()]);
+        let request = conversation(vec![Message::user("?"), answer]);
+        let build = |builder: OpenAiBuilder<ChatSettings>| match setting {
+            Some(name) => builder.reasoning_field(name),
+            None => builder,
+        };
+        let sent = chat_sent_by(build, &request).await;
+        sent["messages"][1].get("reasoning_content").cloned()
+    };
+    let came = Some("reasoning_content");
+    assert_eq!(sent(came, &call, None).await, Some(json!("hm")));
+    assert_eq!(sent(came, &text, None).await, None);
+    assert_eq!(sent(None, &call, None).await, None);
+    assert_eq!(sent(came, &call, Some("")).await, None);
+    assert_eq!(sent(None, &text, came).await, Some(json!("hm")));
+}
+
+#[tokio::test]
+async fn a_refusal_for_want_of_reasoning_names_the_setting() {
+    let body = json!({"error": {"message": "thinking is enabled but reasoning_content is missing in message 2"}});
+    let template = wiremock::ResponseTemplate::new(400).set_body_json(body);
+    let api = FakeApi::answering(template).await;
+    let error = api.chat().build().unwrap().complete(&hello()).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("set `reasoning_field`"), "{error}");
+}
+
 #[tokio::test]
 async fn a_schema_goes_into_the_response_format() {
     let told = async |format| {
