@@ -73,7 +73,7 @@ impl HttpClient {
         let mut request = self.request(body, headers)?;
         *request.timeout_mut() = Some(self.timeout);
         let response = self.send(request).await?;
-        self.read(response, &[]).await
+        self.read(response, &[], self.timeout).await
     }
 
     /// Gets what is at the address and reads the answer, whatever its status.
@@ -86,7 +86,7 @@ impl HttpClient {
         *request.headers_mut() = self.headers.clone();
         *request.timeout_mut() = Some(self.timeout);
         let response = self.send(request).await?;
-        self.read(response, &[]).await
+        self.read(response, &[], self.timeout).await
     }
 
     pub(crate) fn request<B: Serialize + ?Sized>(
@@ -137,11 +137,12 @@ impl HttpClient {
             .with_source(source)
     }
 
-    /// Reads the rest of an answer of which `first` came.
+    /// Reads the rest of an answer of which `first` came, and which may be silent for so long.
     pub(crate) async fn read(
         &self,
         mut response: Response,
         first: &[u8],
+        idle: Duration,
     ) -> Result<Reply, ProviderError> {
         let status = response.status().as_u16();
         let headers = std::mem::take(response.headers_mut());
@@ -153,14 +154,15 @@ impl HttpClient {
             MAX_ERROR_BODY
         };
         loop {
-            let chunk = match response.chunk().await {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => break,
+            let chunk = match tokio::time::timeout(idle, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => break,
                 // The status says what happened, however little of the explanation came.
-                Err(_) if !success => break,
-                Err(error) => {
+                Ok(Err(_)) | Err(_) if !success => break,
+                Ok(Err(error)) => {
                     return Err(self.transport_error(error).with_status(status));
                 }
+                Err(_) => return Err(self.silence().with_status(status)),
             };
             let room = limit.saturating_sub(body.len());
             body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));

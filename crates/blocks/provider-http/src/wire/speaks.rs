@@ -94,7 +94,7 @@ impl HttpClient {
                 return Ok(events.into_answer(wire.assembler(request_id), left_out));
             }
         }
-        let reply = self.read(response, &first).await?;
+        let reply = self.read(response, &first, self.idle_timeout()).await?;
         self.whole(wire, &reply).map(StreamHandle::from)
     }
 

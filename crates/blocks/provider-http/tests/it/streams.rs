@@ -265,6 +265,18 @@ async fn silence_before_the_answer_is_a_retryable_timeout() {
 }
 
 #[tokio::test]
+async fn silence_in_a_whole_answer_to_a_request_for_a_stream_is_a_timeout() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n";
+    let url = serve(format!("{head}{{\"text\":"), hold()).await;
+    let wire = TextWire::<SseDecoder>::default();
+
+    let answer = client(&url, SHORT).stream(&wire, &json!({}), &[]).await;
+
+    let error = answer.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Timeout, "{error}");
+}
+
+#[tokio::test]
 async fn a_stream_may_take_longer_than_an_attempt() {
     let body = "data: {\"more\":\"Hi\"}\n\n";
     let url = serve(format!("{HEAD}{body}"), hold()).await;
