@@ -17,7 +17,7 @@ pub type Streamed = (Vec<StreamEvent>, Result<CompletionResponse, NoAnswer>);
 const MADE_UP: usize = 32;
 
 /// Decodes a body that comes in these parts, as
-/// [`EventStream::into_answer`](crate::EventStream::into_answer) does.
+/// [`HttpClient::stream`](crate::HttpClient::stream) does.
 pub fn assemble(
     mut decoder: impl EventDecoder,
     mut assembler: impl Assemble,

@@ -24,7 +24,7 @@ pub use json::schema::closed_schema;
 pub use json::text::{Joined, ResultText};
 pub use stream::assemble::{Assemble, Progress};
 pub use stream::event::{EventDecoder, EventTooLarge, MAX_EVENT, WireEvent};
-pub use stream::event_stream::{EventStream, STREAM_TRUNCATED};
+pub use stream::event_stream::STREAM_TRUNCATED;
 pub use stream::ndjson::NdjsonDecoder;
 pub use stream::no_answer::NoAnswer;
 pub use stream::sse::SseDecoder;

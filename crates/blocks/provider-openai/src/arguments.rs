@@ -1,7 +1,7 @@
+use neuron_provider_http::new_call_id;
 use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 /// Where [`ContentBlock::ToolUse`]'s `extra` keeps arguments whose letters the input does not give back.
 const RAW: &str = "arguments";
@@ -42,7 +42,7 @@ fn call(id: Option<String>, name: String, input: Value, extra: Map<String, Value
     let id = id.filter(|id| !id.is_empty());
     ContentBlock::ToolUse {
         own_id: None,
-        id: id.unwrap_or_else(|| format!("call_{}", Uuid::new_v4().simple())),
+        id: id.unwrap_or_else(new_call_id),
         name,
         input,
         extra: (!extra.is_empty()).then_some(Value::Object(extra)),

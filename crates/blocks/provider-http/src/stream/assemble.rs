@@ -4,7 +4,7 @@ use futures::stream;
 use neuron_types::{CompletionResponse, ProviderError, StreamEvent, StreamHandle};
 use tokio::time::Instant;
 
-use crate::{EventDecoder, EventStream, NoAnswer, WireEvent};
+use crate::{EventDecoder, NoAnswer, WireEvent, stream::event_stream::EventStream};
 
 /// How long the rest of a stream is waited for once the answer is there.
 const GRACE: Duration = Duration::from_secs(5);
@@ -73,7 +73,11 @@ impl<D: EventDecoder + Send + 'static> EventStream<D> {
     ///
     /// An answer whose body ends, falls silent or breaks off before the wire's end marker is an error, unless
     /// [`Assemble::finish`] has the answer all the same.
-    pub fn into_answer<A: Assemble>(self, assembler: A, left_out: Vec<String>) -> StreamHandle {
+    pub(crate) fn into_answer<A: Assemble>(
+        self,
+        assembler: A,
+        left_out: Vec<String>,
+    ) -> StreamHandle {
         let answer = Answer {
             source: Some((self, assembler)),
             seen: VecDeque::new(),

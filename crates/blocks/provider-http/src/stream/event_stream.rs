@@ -4,7 +4,7 @@ use bytes::Bytes;
 use neuron_types::{FailureKind, ProviderError};
 use reqwest::{
     Response, Version,
-    header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING},
+    header::{ACCEPT, CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING},
 };
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ fn is_framed(response: &Response) -> bool {
 }
 
 /// The events of an answer that is still coming. Dropping it closes the connection.
-pub struct EventStream<D> {
+pub(crate) struct EventStream<D> {
     http: HttpClient,
     response: Response,
     decoder: D,
@@ -83,17 +83,18 @@ pub struct EventStream<D> {
 }
 
 impl<D: EventDecoder> EventStream<D> {
-    /// Waits for the next event, which [`EventStream::event`] then returns. `false` is the end of the body,
-    /// which need not be the end of the answer: see [`EventStream::truncated`].
-    ///
-    /// # Errors
-    ///
-    /// Retryable: silence for longer than the idle timeout, a broken connection. Final: an event above
-    /// [`MAX_EVENT`](crate::MAX_EVENT), an answer above [`MAX_SUCCESS_BODY`].
-    pub async fn advance(&mut self) -> Result<bool, ProviderError> {
+    /// As [`advance_within`](Self::advance_within), as long as a stream may be silent.
+    pub(crate) async fn advance(&mut self) -> Result<bool, ProviderError> {
         self.advance_within(self.http.idle_timeout()).await
     }
 
+    /// Waits for the next event, which [`EventStream::event`] then returns, and no longer than `idle` for its next piece.
+    /// `false` is the end of the body, which need not be the end of the answer: see [`EventStream::truncated`].
+    ///
+    /// # Errors
+    ///
+    /// Retryable: silence for longer than that, a broken connection. Final: an event above
+    /// [`MAX_EVENT`](crate::MAX_EVENT), an answer above [`MAX_SUCCESS_BODY`].
     pub(crate) async fn advance_within(&mut self, idle: Duration) -> Result<bool, ProviderError> {
         loop {
             let mut input = self.chunk.as_ref();
@@ -127,16 +128,14 @@ impl<D: EventDecoder> EventStream<D> {
         }
     }
 
-    /// Returns the event that [`EventStream::advance`] waited for.
-    #[must_use]
-    pub fn event(&self) -> WireEvent<'_> {
+    /// Returns the event that [`EventStream::advance_within`] waited for.
+    pub(crate) fn event(&self) -> WireEvent<'_> {
         self.decoder.event()
     }
 
     /// Makes the error of an answer that ended before its wire's end marker: a retryable network failure
     /// with the code [`STREAM_TRUNCATED`].
-    #[must_use]
-    pub fn truncated(&self) -> ProviderError {
+    pub(crate) fn truncated(&self) -> ProviderError {
         let message = format!(
             "{} broke off its answer after {} bytes: try again",
             self.http.origin(),
@@ -175,8 +174,7 @@ impl<D: EventDecoder> EventStream<D> {
 
     /// Makes the error of an event that is not what the provider sends. The last event of a body that broke
     /// off is [truncated](Self::truncated).
-    #[must_use]
-    pub fn malformed(&self, source: serde_json::Error) -> ProviderError {
+    pub(crate) fn malformed(&self, source: serde_json::Error) -> ProviderError {
         if self.over {
             return self.truncated().with_source(source);
         }
@@ -185,20 +183,13 @@ impl<D: EventDecoder> EventStream<D> {
 
     /// Makes the error of an event that says that the answer failed, as [`HttpClient::failure`] does of a
     /// whole answer.
-    #[must_use]
-    pub fn failure(&self, failure: ApiFailure) -> ProviderError {
+    pub(crate) fn failure(&self, failure: ApiFailure) -> ProviderError {
         let reply = Reply::new(
             self.status(),
             self.response.headers().clone(),
             self.event().data.to_vec(),
         );
         self.http.failure(&reply, failure)
-    }
-
-    /// Returns the headers that the answer started with.
-    #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        self.response.headers()
     }
 
     fn status(&self) -> u16 {

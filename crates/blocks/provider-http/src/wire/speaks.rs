@@ -8,7 +8,8 @@ use reqwest::{Response, header::HeaderName, header::HeaderValue};
 use serde::Serialize;
 
 use crate::{
-    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply, wire::shape::Shape,
+    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply,
+    client::reply::header_text, wire::shape::Shape,
 };
 
 /// One of the APIs through which models are asked: what it makes of bodies, whole and in pieces.
@@ -86,9 +87,7 @@ impl HttpClient {
             first = self.beginning(&mut response).await?;
             let shape = Shape::of(&first);
             if shape != Shape::Page && (shape != Shape::Json || W::IS_LINES) {
-                let request_id = response.headers().get(W::REQUEST_ID);
-                let request_id = request_id.and_then(|id| id.to_str().ok()).map(str::trim);
-                let request_id = request_id.filter(|id| !id.is_empty()).map(str::to_owned);
+                let request_id = header_text(response.headers(), W::REQUEST_ID).map(str::to_owned);
                 let events = self.events(response, W::Decoder::default(), first);
                 let left_out = wire.left_out().to_vec();
                 return Ok(events.into_answer(wire.assembler(request_id), left_out));

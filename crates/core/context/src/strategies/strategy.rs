@@ -6,7 +6,7 @@ use neuron_types::{
 };
 
 use crate::{
-    DEFAULT_AT_TOKENS, TokenCounter, strategies::fit::Fit, strategies::no_compaction::no_rules,
+    TokenCounter, strategies::fit::Fit, strategies::no_compaction::no_rules,
     strategies::sliding_window::slide, strategies::summarization::summarize,
     strategies::tool_result_clearing::clear,
 };
@@ -29,13 +29,13 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// Takes the rules, the threshold and the reminders of a policy. The threshold is [`DEFAULT_AT_TOKENS`] where the policy
+    /// Takes the rules, the threshold and the reminders of a policy. The threshold is [`DEFAULT_AT_TOKENS`](crate::DEFAULT_AT_TOKENS) where the policy
     /// has none. Without rules everything is kept.
     #[must_use]
     pub fn from_policy(policy: &ContextPolicy) -> Self {
         Self {
             rules: policy.rules.clone(),
-            at_tokens: policy.at_tokens.unwrap_or(DEFAULT_AT_TOKENS),
+            at_tokens: policy.threshold(),
             reminders: policy.reminders.clone(),
             counter: TokenCounter::default(),
         }
