@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod checkup;
 mod client;
 mod environment;
 #[cfg(feature = "fuzzing")]
@@ -8,6 +9,7 @@ mod json;
 mod stream;
 mod wire;
 
+pub use checkup::{Candidate, Check, Checkup, Cure, Examined, Finding, MAX_REQUESTS, Verdict};
 pub use client::api_key::ApiKey;
 pub use client::failure::{ApiFailure, kind_of_status, name_tool};
 pub use client::http_client::{

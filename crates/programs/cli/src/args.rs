@@ -184,6 +184,8 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// List the agents that the agent file defines, checked
     Agents,
+    /// Find out how the server of a provider differs from what its API says, and which settings it needs
+    Doctor(DoctorArgs),
     /// Trust the agent file of a directory as it is, and the runs in its .neuron
     Trust(TrustArgs),
     /// Offer the agent's tools to MCP clients, or look at MCP servers
@@ -284,6 +286,19 @@ pub(crate) struct SegmentArgs {
     /// The bytes of results in one segment of the journal [default: 32 MiB]
     #[arg(long, value_name = "N")]
     pub(crate) segment_bytes: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The provider, by its name in the agent file. Its server is asked at most 12 small requests
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: String,
+    /// The model that is asked [default: the first of the provider that an agent has]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// How long each answer may take
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration)]
+    pub(crate) timeout: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use neuron_types::RunPhase;
 pub(crate) enum Exit {
     /// The run completed, or the command did what it says.
     Done,
-    /// The run failed, was cancelled, or ended at a limit; or it did not take a decision.
+    /// The run failed, was cancelled, or ended at a limit; it did not take a decision; a check found something.
     RunFailed,
     /// Usage, configuration, or what the command needs cannot be reached.
     Usage,

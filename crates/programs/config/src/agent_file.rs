@@ -41,6 +41,7 @@ use self::{
 };
 
 mod address;
+mod checkup;
 mod definitions;
 mod document;
 mod environment;
@@ -53,6 +54,7 @@ mod text;
 mod wanted;
 mod wants;
 
+pub use checkup::ProviderCheckup;
 pub use definitions::DEFAULT_AGENT;
 pub use environment::{Environment, ProcessEnvironment};
 pub use error::AgentFileError;
@@ -221,6 +223,21 @@ impl AgentFile {
         let definition = self.definition(agent)?;
         connect::executor(&self.definitions, None, definition, options)?;
         mcp::check(&self.definitions, agent, options)
+    }
+
+    /// Prepares a look at the server of a provider, which finds out how it differs from what its API says and which settings
+    /// it needs. Asked is this model, or the first of the provider that an agent of the file has. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentFileError::NoProvider`], [`AgentFileError::NoServer`] and [`AgentFileError::NoModel`].
+    pub fn checkup(
+        &self,
+        provider: &str,
+        model: Option<&str>,
+        options: OpenOptions,
+    ) -> Result<ProviderCheckup, AgentFileError> {
+        ProviderCheckup::new(&self.definitions, provider, model, options)
     }
 
     /// Whether an agent that the file may not define could be run with what is in the file: its models' providers and its

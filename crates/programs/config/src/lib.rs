@@ -9,8 +9,9 @@ mod trust;
 
 pub use agent_file::{
     AGENT_FILE, AgentFile, AgentFileError, DEFAULT_AGENT, Environment, OpenAgents, OpenOptions,
-    Problem, ProcessEnvironment, WantedAddress, WantedKey, WantedProgram, Wants,
+    Problem, ProcessEnvironment, ProviderCheckup, WantedAddress, WantedKey, WantedProgram, Wants,
 };
 pub use demo::{DEMO_MODEL, DemoModel};
+pub use neuron_provider_http::{Check, Examined, Finding, MAX_REQUESTS, Verdict};
 pub use script::{ScriptError, ScriptModel};
 pub use trust::{TRUST_VARIABLE, TrustStore, check_trust, trust_store_path, trusts_all};

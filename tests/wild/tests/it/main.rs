@@ -10,9 +10,11 @@
 
 mod asked;
 mod case;
+mod checked;
 mod decoded;
 mod outcome;
 mod pairs;
+mod said;
 mod sent;
 mod server;
 mod vendors;

@@ -8,6 +8,8 @@ use neuron_types::{CompletionResponse, DynProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
+pub(crate) const WIRES: [Wire; 4] = [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Ollama];
+
 /// One of the APIs that servers speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -12,6 +12,7 @@ mod cancel;
 mod costs;
 mod decide;
 mod dev;
+mod doctor;
 mod events;
 mod mcp;
 mod replay;
@@ -56,6 +57,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Rm(args) => rm::rm(&session, args).await,
         Command::Sessions(args) => sessions::sessions(&session, args.command).await,
         Command::Agents => agents::agents(&session),
+        Command::Doctor(args) => doctor::doctor(&session, &args).await,
         Command::Trust(args) => trust::trust(&session, &args.folder).await,
         Command::Mcp(args) => mcp::mcp(&session, args).await,
         Command::Replay(args) => replay::replay(&session, &args.file).await,

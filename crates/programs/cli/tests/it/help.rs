@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "run",
     "resume",
     "submit",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 26] = [
     "worker",
     "rm",
     "agents",
+    "doctor",
     "trust",
     "mcp",
     "replay",

@@ -12,6 +12,7 @@ mod agents;
 mod approvals;
 mod changes;
 mod costs;
+mod doctor;
 mod engine_dev;
 mod engine_others;
 mod engine_people;

@@ -86,6 +86,26 @@ pub enum AgentFileError {
         /// The tools that there are.
         known: Vec<String>,
     },
+    /// There is no such provider.
+    #[error("{}", unknown("provider", name, known))]
+    NoProvider {
+        /// The name that was asked for.
+        name: String,
+        /// The providers that there are.
+        known: Vec<String>,
+    },
+    /// The provider's model answers in this process.
+    #[error("the provider {provider} has no server: its model answers in this process")]
+    NoServer {
+        /// The provider.
+        provider: String,
+    },
+    /// No agent has a model of the provider, and none was named.
+    #[error("no agent has a model of the provider {provider}: name one with --model")]
+    NoModel {
+        /// The provider.
+        provider: String,
+    },
     /// The provider needs a key and has none.
     #[error("the provider {provider} has no key: set the variable {}", .variables.join(" or "))]
     MissingKey {

@@ -29,6 +29,16 @@ pub(crate) enum Kind {
     Demo,
 }
 
+impl Kind {
+    /// As it stands in the file.
+    pub(crate) fn name(self) -> &'static str {
+        let mut kinds = KINDS.iter();
+        kinds
+            .find(|(_, kind)| *kind == self)
+            .map_or("", |(name, _)| name)
+    }
+}
+
 /// A key and the variable that it comes from.
 pub(crate) struct Key<'a> {
     pub(crate) variable: &'a str,

@@ -2,6 +2,7 @@ mod activity;
 mod anthropic;
 mod approvers;
 mod builtin;
+mod checkup;
 mod cost_limit;
 mod defaults;
 mod executor;

@@ -34,11 +34,20 @@ pub(crate) fn provider_of(
     let timeout = AgentSpec::default().model_timeout;
     let made = Clients::of(name, settings, base_url.as_deref(), timeout, environment);
     let provider = made.map_err(|error| error.to_string())?.shared;
-    let limiter = shared_limiter(name, settings, options);
-    let Some(limiter) = limiter else {
-        return Ok(provider);
-    };
-    Ok(Arc::new(InTurn { provider, limiter }))
+    Ok(in_turn(name, settings, provider, options))
+}
+
+/// The client, within the rate of the provider's own key, if it has one.
+pub(crate) fn in_turn(
+    name: &str,
+    settings: &ProviderSettings,
+    provider: Arc<dyn DynProvider>,
+    options: &OpenOptions,
+) -> Arc<dyn DynProvider> {
+    match shared_limiter(name, settings, options) {
+        None => provider,
+        Some(limiter) => Arc::new(InTurn { provider, limiter }),
+    }
 }
 
 /// Where the API is, if the file or the environment says so.

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use neuron_provider_http::Cure;
 use neuron_provider_openai::{
     OpenAiBuilder, OpenAiChat, OpenAiResponses, SystemRole, TokenLimitField,
 };
@@ -54,6 +55,66 @@ pub(crate) struct OpenAiSettings {
     done_suffices: Option<bool>,
 }
 
+/// One setting in which servers of Chat Completions differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    TokenLimit(TokenLimitField),
+    SystemRole(SystemRole),
+    ReasoningField(&'static str),
+    StreamUsage(bool),
+    DoneSuffices(bool),
+}
+
+impl Dialect {
+    /// Those that may help where a server refuses the default, and what against.
+    pub(crate) fn all() -> [(Self, Cure); 6] {
+        [
+            (
+                Self::TokenLimit(TokenLimitField::MaxCompletionTokens),
+                Cure::Refused(&["max_tokens", "max_completion_tokens"]),
+            ),
+            (
+                Self::SystemRole(SystemRole::Developer),
+                Cure::Refused(&["system"]),
+            ),
+            (
+                Self::StreamUsage(false),
+                Cure::Refused(&["stream_options", "include_usage"]),
+            ),
+            (Self::DoneSuffices(true), Cure::NoEnd),
+            (
+                Self::ReasoningField(""),
+                Cure::Refused(&["reasoning", "thinking"]),
+            ),
+            (
+                Self::ReasoningField("reasoning_content"),
+                Cure::Refused(&["reasoning", "thinking"]),
+            ),
+        ]
+    }
+
+    /// As it stands in the provider's table.
+    pub(crate) fn line(&self) -> String {
+        fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+            let mut names = names.iter();
+            names
+                .find(|(_, it)| it == value)
+                .map_or("", |(name, _)| name)
+        }
+        match self {
+            Self::TokenLimit(field) => {
+                format!("token_limit_field = {:?}", name_of(&TOKEN_LIMITS, field))
+            }
+            Self::SystemRole(role) => {
+                format!("system_role = {:?}", name_of(&SYSTEM_ROLES, role))
+            }
+            Self::ReasoningField(field) => format!("reasoning_field = {field:?}"),
+            Self::StreamUsage(ask) => format!("stream_usage = {ask}"),
+            Self::DoneSuffices(suffices) => format!("done_suffices = {suffices}"),
+        }
+    }
+}
+
 /// How to reach the server.
 pub(crate) struct Access {
     pub(crate) key: Option<String>,
@@ -62,6 +123,17 @@ pub(crate) struct Access {
 }
 
 impl OpenAiSettings {
+    /// Changes one setting.
+    pub(crate) fn adopt(&mut self, dialect: &Dialect) {
+        match *dialect {
+            Dialect::TokenLimit(field) => self.token_limit = Some(field),
+            Dialect::SystemRole(role) => self.system_role = Some(role),
+            Dialect::ReasoningField(field) => self.reasoning_field = Some(field.to_owned()),
+            Dialect::StreamUsage(ask) => self.stream_usage = Some(ask),
+            Dialect::DoneSuffices(suffices) => self.done_suffices = Some(suffices),
+        }
+    }
+
     pub(crate) fn read(table: &Table<'_>) -> Self {
         let text = |key| table.text(key).map(|text| text.value.to_owned());
         Self {

@@ -1,0 +1,105 @@
+//! `neuron doctor`
+
+use neuron_config::{Examined, Finding, MAX_REQUESTS};
+use neuron_types::TokenUsage;
+use serde::Serialize;
+
+use crate::{
+    CliError, Exit,
+    args::DoctorArgs,
+    session::Session,
+    terminal::{output::note, shown},
+};
+
+/// What was found, in `--json` output.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    provider: &'a str,
+    model: &'a str,
+    /// Whether agents work with the server as it is set up.
+    ok: bool,
+    checks: &'a [Finding],
+    /// The lines that belong into the provider's table.
+    settings: &'a [String],
+    requests: usize,
+    usage: &'a TokenUsage,
+}
+
+pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit, CliError> {
+    let file = session.agent_file().await?;
+    let options = session.open_options()?;
+    let checkup = file.checkup(&args.provider, args.model.as_deref(), options)?;
+    let server = checkup.server();
+    note(&format!(
+        "asking {}/{}{} at most {MAX_REQUESTS} small requests, which its server may charge for",
+        shown::line(&args.provider),
+        shown::line(checkup.model()),
+        server
+            .map(|at| format!(" at {}", shown::line(&at)))
+            .unwrap_or_default(),
+    ));
+    let output = session.output;
+    let mut written = Ok(());
+    let examined = checkup
+        .examine(args.timeout, |finding| {
+            if !output.is_json() && written.is_ok() {
+                written = output.text(&line(finding));
+            }
+        })
+        .await?;
+    written?;
+    if output.is_json() {
+        output.value(&Report {
+            provider: &args.provider,
+            model: checkup.model(),
+            ok: examined.is_fine(),
+            checks: &examined.findings,
+            settings: &examined.settings,
+            requests: examined.requests,
+            usage: &examined.usage,
+        })?;
+    } else {
+        output.text(&summary(&args.provider, &examined))?;
+    }
+    Ok(match examined.is_fine() {
+        true => Exit::Done,
+        false => Exit::RunFailed,
+    })
+}
+
+fn line(finding: &Finding) -> String {
+    let verdict = finding.verdict.as_str().replace('_', " ");
+    let check = finding.check.as_str().replace('_', " ");
+    let says = shown::line(&finding.says);
+    format!("{verdict:<14} {check:<15} {says}")
+}
+
+fn summary(provider: &str, examined: &Examined) -> String {
+    let Examined {
+        settings,
+        requests,
+        usage,
+        ..
+    } = examined;
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    let mut lines = vec![format!(
+        "\n{requests} requests, {input} tokens in and {output} out"
+    )];
+    if !settings.is_empty() {
+        lines.push("put into the agent file:".to_owned());
+        lines.push(format!("\n[providers.{}]", key(provider)));
+        lines.extend(settings.iter().cloned());
+    } else if examined.is_fine() {
+        lines.push("agents work with it as it is set up".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    match name.chars().all(is_bare) {
+        true => name.to_owned(),
+        false => format!("{name:?}"),
+    }
+}
