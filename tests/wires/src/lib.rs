@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code fails by panicking"
+)]
+
+pub mod any;
+mod api;
+mod asked;
+mod corpus;
+mod fake_api;
+pub mod raw;
+mod streamed;
+#[doc(hidden)]
+pub mod suite;
+mod table;
+
+pub use self::{
+    api::{Api, KEY, Settings},
+    asked::{conversation, hello},
+    corpus::corpus,
+    fake_api::{FakeApi, event_stream},
+    streamed::{Streamed, read, streamed, streamed_as_whole, whole},
+};

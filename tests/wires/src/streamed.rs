@@ -1,0 +1,111 @@
+use futures::StreamExt as _;
+use neuron_types::{
+    CompletionRequest, CompletionResponse, Provider, ProviderError, StreamEvent, StreamHandle,
+};
+use serde_json::Value;
+
+use crate::{Api, FakeApi, event_stream, hello};
+
+/// What a stream handed out, and how it ended.
+#[derive(Debug)]
+pub struct Streamed {
+    /// What came before the end.
+    pub seen: Vec<StreamEvent>,
+    /// The end.
+    pub end: Result<CompletionResponse, ProviderError>,
+}
+
+impl Streamed {
+    /// Reads a stream to its end, which is the only one.
+    pub async fn of(mut stream: StreamHandle) -> Self {
+        let mut seen = Vec::new();
+        while let Some(event) = stream.receiver.next().await {
+            let end = match event {
+                StreamEvent::MessageComplete(response) => Ok(*response),
+                StreamEvent::Error(error) => Err(error),
+                other => {
+                    seen.push(other);
+                    continue;
+                }
+            };
+            let next = stream.receiver.next().await;
+            assert!(next.is_none(), "something follows the end");
+            return Self { seen, end };
+        }
+        panic!("the stream ended without an end: {seen:?}");
+    }
+
+    /// The text that was told.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.seen.iter().filter_map(|event| match event {
+            StreamEvent::TextDelta(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The reasoning that was told.
+    #[must_use]
+    pub fn thinking(&self) -> String {
+        let texts = self.seen.iter().filter_map(|event| match event {
+            StreamEvent::ThinkingDelta(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Each call's id, name and arguments, which were told from start to end.
+    #[must_use]
+    pub fn calls(&self) -> Vec<(String, String, String)> {
+        let mut calls: Vec<(String, String, String)> = Vec::new();
+        let mut ended = Vec::new();
+        for event in &self.seen {
+            match event {
+                StreamEvent::ToolUseStart { id, name } => {
+                    assert!(calls.iter().all(|call| call.0 != *id), "{id} starts twice");
+                    calls.push((id.clone(), name.clone(), String::new()));
+                }
+                StreamEvent::ToolUseInputDelta { id, delta } => {
+                    calls.iter_mut().find(|call| call.0 == *id).unwrap().2 += delta;
+                }
+                StreamEvent::ToolUseEnd { id } => {
+                    assert!(calls.iter().any(|call| call.0 == *id), "{id} never started");
+                    assert!(!ended.contains(id), "{id} ends twice");
+                    ended.push(id.clone());
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(ended.len(), calls.len(), "{:?}", self.seen);
+        calls
+    }
+}
+
+/// What the stream of this request hands out.
+pub async fn read(client: &impl Provider, request: &CompletionRequest) -> Streamed {
+    Streamed::of(client.complete_stream(request).await.unwrap()).await
+}
+
+/// What the client makes of a stream of this body.
+pub async fn streamed<A: Api>(body: impl Into<Vec<u8>>) -> Streamed {
+    let api = FakeApi::<A>::answering(event_stream::<A>(body)).await;
+    read(&api.client(), &hello::<A>()).await
+}
+
+/// What the client makes of this answer without a stream.
+pub async fn whole<A: Api>(answer: &Value) -> Result<CompletionResponse, ProviderError> {
+    let api = FakeApi::<A>::with_body(answer).await;
+    let result = api.client().complete(&hello::<A>()).await;
+    assert_eq!(api.requests().await.len(), 1, "one attempt");
+    result
+}
+
+/// What the client makes of this answer as a stream, and without one.
+pub async fn streamed_as_whole<A: Api>(
+    answer: &Value,
+    piece: usize,
+) -> (Streamed, CompletionResponse) {
+    let body = A::events(answer, piece).concat() + A::MARKER;
+    (streamed::<A>(body).await, whole::<A>(answer).await.unwrap())
+}
