@@ -35,12 +35,14 @@ pub trait Api: 'static {
     const MODEL: &'static str;
     /// What the base URL has behind the host.
     const BASE: &'static str = "";
+    /// The address that clients ask of themselves.
+    const HOST: &'static str;
     /// What is asked.
     const PATH: &'static str;
     /// The content type of a stream.
     const STREAM: &'static str = "text/event-stream";
-    /// The header with the id of a request.
-    const REQUEST_ID: &'static str = "x-request-id";
+    /// The header with the id of a request, where a client tells it.
+    const REQUEST_ID: Option<&'static str> = Some("x-request-id");
     /// The header with the key, and what it has before it.
     const KEY_HEADER: (&'static str, &'static str) = ("authorization", "Bearer ");
     /// The variable that messages ask for.
@@ -60,6 +62,12 @@ pub trait Api: 'static {
     const ERRORS: &'static str;
     /// The same of errors among the events, which have no status.
     const STREAM_ERRORS: &'static str;
+
+    /// Whether a stream has lines of JSON, and no events.
+    #[must_use]
+    fn is_lines() -> bool {
+        Self::STREAM == "application/x-ndjson"
+    }
 
     /// A builder with these settings. [`built_by!`](crate::built_by) writes it.
     fn builder(settings: Settings<'_>) -> Self::Builder;

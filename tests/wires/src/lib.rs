@@ -23,5 +23,5 @@ pub use self::{
     asked::{conversation, hello},
     corpus::corpus,
     fake_api::{FakeApi, event_stream},
-    streamed::{Streamed, read, streamed, streamed_as_whole, whole},
+    streamed::{Streamed, pieces, read, streamed, streamed_as_whole, whole},
 };

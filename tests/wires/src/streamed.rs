@@ -109,3 +109,10 @@ pub async fn streamed_as_whole<A: Api>(
     let body = A::events(answer, piece).concat() + A::MARKER;
     (streamed::<A>(body).await, whole::<A>(answer).await.unwrap())
 }
+
+/// The pieces of so many letters that a text comes in.
+#[must_use]
+pub fn pieces(text: &str, size: usize) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(size).map(String::from_iter).collect()
+}

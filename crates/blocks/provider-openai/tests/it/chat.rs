@@ -2,15 +2,10 @@
 
 use neuron_provider_openai::{ChatSettings, OpenAiBuilder, OpenAiChat};
 use neuron_types::FailureKind;
-use neuron_wires::Api;
+use neuron_wires::{Api, pieces};
 use serde_json::{Value, json};
 
-use crate::{
-    errors,
-    event::{event, pieces},
-    fake_api::chat_answer,
-    fixtures,
-};
+use crate::{errors, event::event, fake_api::chat_answer, fixtures};
 
 pub(crate) struct Chat;
 
@@ -24,6 +19,7 @@ impl Api for Chat {
     const KEY_VARIABLE: &'static str = "OPENAI_API_KEY";
     const KEYED: &'static [Option<&'static str>] = &[None, Some("https://eu.api.openai.com/v1")];
     const KEYLESS: &'static [Option<&'static str>] = &[Some("http://127.0.0.1:9/v1")];
+    const HOST: &'static str = "https://api.openai.com";
     const NOTHING: &'static str = "data: {}\n\n";
     const MARKER: &'static str = "data: [DONE]\n\n";
     const ERRORS: &'static str = errors::ERRORS;

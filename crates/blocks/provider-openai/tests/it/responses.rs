@@ -2,14 +2,10 @@
 
 use neuron_provider_openai::{OpenAiBuilder, OpenAiResponses, ResponsesSettings};
 use neuron_types::FailureKind;
-use neuron_wires::Api;
+use neuron_wires::{Api, pieces};
 use serde_json::{Value, json};
 
-use crate::{
-    errors,
-    event::{event, pieces},
-    fixtures,
-};
+use crate::{errors, event::event, fixtures};
 
 pub(crate) struct Responses;
 
@@ -23,6 +19,7 @@ impl Api for Responses {
     const KEY_VARIABLE: &'static str = "OPENAI_API_KEY";
     const KEYED: &'static [Option<&'static str>] = &[None, Some("https://eu.api.openai.com/v1")];
     const KEYLESS: &'static [Option<&'static str>] = &[Some("http://127.0.0.1:9/v1")];
+    const HOST: &'static str = "https://api.openai.com";
     const NOTHING: &'static str = "data: {\"type\":\"response.from_the_future\",\"x\":[]}\n\n";
     const ERRORS: &'static str = errors::ERRORS;
     const STREAM_ERRORS: &'static str = errors::STREAM_ERRORS;
