@@ -3,10 +3,9 @@ use std::time::Duration;
 use neuron_patience::patience;
 use neuron_provider_http::{ApiFailure, HttpClient, MAX_ERROR_BODY, kind_of_status};
 use neuron_types::{FailureKind, ProviderError};
+use neuron_wires::raw::{Then, Watch, hold, serve};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
-
-use crate::raw_server::{Then, Watch, hold, serve};
 
 fn client(base_url: &str) -> HttpClient {
     HttpClient::builder("test", base_url).build().unwrap()

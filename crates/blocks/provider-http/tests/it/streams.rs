@@ -10,10 +10,9 @@ use neuron_provider_http::{
 use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle,
 };
+use neuron_wires::raw::{Then, Watch, hold, read_request, serve};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
-
-use crate::raw_server::{Then, Watch, hold, read_request, serve};
 
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
