@@ -2,25 +2,12 @@ use std::{fmt::Debug, time::Duration};
 
 use neuron_types::{FailureKind, Provider, ProviderError};
 use serde_json::Value;
-use wiremock::Mock;
 
 /// The key that clients have unless a test says otherwise.
 pub const KEY: &str = "sk-very-secret";
 
-/// What a client is built with; the builder's own defaults where there is nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Settings<'a> {
-    /// The address of the API.
-    pub base_url: Option<&'a str>,
-    /// The key.
-    pub key: Option<&'a str>,
-    /// How long a whole answer may take.
-    pub timeout: Option<Duration>,
-    /// How long a stream may be silent.
-    pub idle: Option<Duration>,
-    /// A further header.
-    pub header: Option<(&'a str, &'a str)>,
-}
+/// How long they wait.
+pub const LONG: Duration = Duration::from_secs(24 * 60 * 60); // Passes where the clock is paused only.
 
 /// One API: how its client is built, and how its server writes.
 pub trait Api: 'static {
@@ -69,8 +56,9 @@ pub trait Api: 'static {
         Self::STREAM == "application/x-ndjson"
     }
 
-    /// A builder with these settings. [`built_by!`](crate::built_by) writes it.
-    fn builder(settings: Settings<'_>) -> Self::Builder;
+    /// A builder with this address and this key, if any, that waits so long, and has the header `x-team`.
+    /// [`built_by!`](crate::built_by) writes it.
+    fn builder(base_url: Option<&str>, key: Option<&str>, wait: Duration) -> Self::Builder;
 
     /// Builds the client.
     ///
@@ -78,11 +66,6 @@ pub trait Api: 'static {
     ///
     /// If a setting does not do.
     fn build(builder: Self::Builder) -> Result<Self::Client, ProviderError>;
-
-    /// What a server answers beside [`PATH`](Self::PATH).
-    fn others() -> Vec<Mock> {
-        vec![]
-    }
 
     /// An answer of this text and of a call.
     fn answer(text: &str) -> Value;
@@ -132,24 +115,21 @@ macro_rules! built_by {
         type Builder = $builder;
         type Client = $client;
 
-        fn builder(settings: $crate::Settings<'_>) -> Self::Builder {
-            let mut builder = <$client>::builder();
-            if let Some(base_url) = settings.base_url {
-                builder = builder.base_url(base_url);
+        fn builder(
+            base_url: Option<&str>,
+            key: Option<&str>,
+            wait: std::time::Duration,
+        ) -> Self::Builder {
+            let builder = <$client>::builder().header("x-team", "a");
+            let builder = builder.timeout(wait).idle_timeout(wait);
+            let builder = match base_url {
+                Some(base_url) => builder.base_url(base_url),
+                None => builder,
+            };
+            match key {
+                Some(key) => builder.api_key(key),
+                None => builder,
             }
-            if let Some(key) = settings.key {
-                builder = builder.api_key(key);
-            }
-            if let Some(timeout) = settings.timeout {
-                builder = builder.timeout(timeout);
-            }
-            if let Some(idle) = settings.idle {
-                builder = builder.idle_timeout(idle);
-            }
-            if let Some((name, value)) = settings.header {
-                builder = builder.header(name, value);
-            }
-            builder
         }
 
         fn build(builder: Self::Builder) -> Result<Self::Client, neuron_types::ProviderError> {

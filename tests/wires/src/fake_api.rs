@@ -6,7 +6,7 @@ use wiremock::{
     matchers::{method, path},
 };
 
-use crate::{Api, KEY, Settings};
+use crate::{Api, KEY, LONG};
 
 /// One server for one test: answers every request alike and keeps what was asked.
 #[derive(Debug)]
@@ -21,9 +21,6 @@ impl<A: Api> FakeApi<A> {
         let server = MockServer::start().await;
         let asked = Mock::given(method("POST")).and(path(A::PATH));
         asked.respond_with(template).mount(&server).await;
-        for other in A::others() {
-            other.mount(&server).await;
-        }
         let api = PhantomData;
         Self { server, api }
     }
@@ -39,22 +36,10 @@ impl<A: Api> FakeApi<A> {
         self.server.uri() + A::BASE
     }
 
-    /// A client of this server with the usual key.
+    /// A client of this server.
     #[must_use]
     pub fn client(&self) -> A::Client {
-        self.client_with(Settings::default())
-    }
-
-    /// A client of this server with the usual key, unless there is another.
-    #[must_use]
-    pub fn client_with(&self, settings: Settings<'_>) -> A::Client {
-        let base_url = self.base_url();
-        let settings = Settings {
-            base_url: Some(&base_url),
-            key: settings.key.or(Some(KEY)),
-            ..settings
-        };
-        A::build(A::builder(settings)).unwrap()
+        A::build(A::builder(Some(&self.base_url()), Some(KEY), LONG)).unwrap()
     }
 
     /// What was asked.

@@ -9,7 +9,6 @@
 
 pub mod any;
 mod api;
-mod asked;
 mod corpus;
 mod fake_api;
 pub mod raw;
@@ -19,9 +18,8 @@ pub mod suite;
 mod table;
 
 pub use self::{
-    api::{Api, KEY, Settings},
-    asked::{conversation, hello},
+    api::{Api, KEY, LONG},
     corpus::corpus,
     fake_api::{FakeApi, event_stream},
-    streamed::{Streamed, pieces, read, streamed, streamed_as_whole, whole},
+    streamed::{Streamed, hello, pieces, read, streamed, streamed_as_whole, whole},
 };

@@ -1,10 +1,11 @@
 use futures::StreamExt as _;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Provider, ProviderError, StreamEvent, StreamHandle,
+    CompletionRequest, CompletionResponse, Message, Provider, ProviderError, RequestHead,
+    StreamEvent,
 };
 use serde_json::Value;
 
-use crate::{Api, FakeApi, event_stream, hello};
+use crate::{Api, FakeApi, event_stream};
 
 /// What a stream handed out, and how it ended.
 #[derive(Debug)]
@@ -16,43 +17,30 @@ pub struct Streamed {
 }
 
 impl Streamed {
-    /// Reads a stream to its end, which is the only one.
-    pub async fn of(mut stream: StreamHandle) -> Self {
-        let mut seen = Vec::new();
-        while let Some(event) = stream.receiver.next().await {
-            let end = match event {
-                StreamEvent::MessageComplete(response) => Ok(*response),
-                StreamEvent::Error(error) => Err(error),
-                other => {
-                    seen.push(other);
-                    continue;
-                }
-            };
-            let next = stream.receiver.next().await;
-            assert!(next.is_none(), "something follows the end");
-            return Self { seen, end };
-        }
-        panic!("the stream ended without an end: {seen:?}");
-    }
-
     /// The text that was told.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.seen.iter().filter_map(|event| match event {
-            StreamEvent::TextDelta(text) => Some(text.as_str()),
+        self.told(|event| match event {
+            StreamEvent::TextDelta(text) => Some(text),
             _ => None,
-        });
-        texts.collect()
+        })
     }
 
     /// The reasoning that was told.
     #[must_use]
     pub fn thinking(&self) -> String {
-        let texts = self.seen.iter().filter_map(|event| match event {
-            StreamEvent::ThinkingDelta(text) => Some(text.as_str()),
+        self.told(|event| match event {
+            StreamEvent::ThinkingDelta(text) => Some(text),
             _ => None,
-        });
-        texts.collect()
+        })
+    }
+
+    fn told(&self, part: impl Fn(&StreamEvent) -> Option<&String>) -> String {
+        self.seen
+            .iter()
+            .filter_map(part)
+            .map(String::as_str)
+            .collect()
     }
 
     /// Each call's id, name and arguments, which were told from start to end.
@@ -82,9 +70,32 @@ impl Streamed {
     }
 }
 
-/// What the stream of this request hands out.
+/// A request of one user message.
+#[must_use]
+pub fn hello<A: Api>() -> CompletionRequest {
+    CompletionRequest::new(RequestHead::new(A::MODEL), vec![Message::user("hello")])
+}
+
+/// What the stream of this request hands out, to its only end.
 pub async fn read(client: &impl Provider, request: &CompletionRequest) -> Streamed {
-    Streamed::of(client.complete_stream(request).await.unwrap()).await
+    let stream = client.complete_stream(request).await.unwrap();
+    let mut seen: Vec<StreamEvent> = stream.receiver.collect().await;
+    let end = match seen.pop() {
+        Some(StreamEvent::MessageComplete(response)) => Ok(*response),
+        Some(StreamEvent::Error(error)) => Err(error),
+        other => panic!("the stream ends with {other:?} after {seen:?}"),
+    };
+    let ends = |event: &StreamEvent| {
+        matches!(
+            event,
+            StreamEvent::MessageComplete(_) | StreamEvent::Error(_)
+        )
+    };
+    assert!(
+        !seen.iter().any(ends),
+        "something follows the end: {seen:?}"
+    );
+    Streamed { seen, end }
 }
 
 /// What the client makes of a stream of this body.

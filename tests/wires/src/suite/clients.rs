@@ -3,33 +3,27 @@
 use neuron_types::{FailureKind, Provider as _};
 
 use super::faults::SAID;
-use crate::{Api, FakeApi, KEY, Settings, hello};
+use crate::{Api, FakeApi, KEY, LONG, hello};
 
 pub async fn key_and_headers_are_sent_to_the_path<A: Api>() {
     let api = FakeApi::<A>::with_body(&A::answer(SAID)).await;
-    let client = api.client_with(Settings {
-        header: Some(("x-team", "a")),
-        ..Settings::default()
-    });
-    client.complete(&hello::<A>()).await.unwrap();
-    let sent = &api.requests().await[0];
+    for key in [KEY, ""] {
+        let builder = A::builder(Some(&api.base_url()), Some(key), LONG);
+        let client = A::build(builder).unwrap();
+        client.complete(&hello::<A>()).await.unwrap();
+    }
     let (name, before) = A::KEY_HEADER;
-    assert_eq!(sent.headers[name], format!("{before}{KEY}"));
-    assert_eq!(sent.headers["x-team"], "a");
-    let holders = sent.headers.values();
+    let sent = api.requests().await;
+    assert_eq!(sent[0].headers[name], format!("{before}{KEY}"));
+    assert_eq!(sent[0].headers["x-team"], "a");
+    let holders = sent[0].headers.values();
     let holders = holders.filter(|value| value.to_str().unwrap_or_default().contains(KEY));
     assert_eq!(holders.count(), 1, "the key is nowhere else");
+    assert!(!sent[1].headers.contains_key(name), "there is no key");
 }
 
 pub async fn a_key_is_asked_for_where_one_is_needed<A: Api>() {
-    let build = |base_url, key| {
-        let settings = Settings {
-            base_url,
-            key,
-            ..Settings::default()
-        };
-        A::build(A::builder(settings))
-    };
+    let build = |base_url, key| A::build(A::builder(base_url, key, LONG));
     for base_url in A::KEYED {
         for key in [None, Some(""), Some("\n"), Some(" \n")] {
             let error = build(*base_url, key).unwrap_err();
@@ -43,27 +37,9 @@ pub async fn a_key_is_asked_for_where_one_is_needed<A: Api>() {
     }
 }
 
-pub async fn without_a_key_none_is_sent<A: Api>() {
-    let api = FakeApi::<A>::with_body(&A::answer(SAID)).await;
-    let client = api.client_with(Settings {
-        key: Some(""),
-        ..Settings::default()
-    });
-    client.complete(&hello::<A>()).await.unwrap();
-    assert!(
-        !api.requests().await[0]
-            .headers
-            .contains_key(A::KEY_HEADER.0)
-    );
-}
-
 pub async fn debug_shows_no_key<A: Api>() {
-    let settings = Settings {
-        key: Some(KEY),
-        ..Settings::default()
-    };
-    let client = A::build(A::builder(settings)).unwrap();
-    let shown = format!("{:?} {client:?}", A::builder(settings));
+    let builder = || A::builder(None, Some(KEY), LONG);
+    let shown = format!("{:?} {:?}", builder(), A::build(builder()).unwrap());
     assert!(!shown.contains("secret"), "{shown}");
     assert!(shown.contains(A::HOST), "{shown}");
 }

@@ -1,20 +1,18 @@
 //! Streams and answers that break or say that they failed.
 
-use std::{error::Error as _, time::Duration};
+use std::error::Error as _;
 
 use neuron_types::{FailureKind, Provider as _};
 
 use crate::{
-    Api, KEY, Settings, Streamed, hello,
+    Api, KEY, LONG, Streamed, hello,
     raw::{Then, hold, serve},
-    read, streamed, streamed_as_whole,
+    read, streamed,
     table::rows,
-    whole,
 };
 
 /// What the answer says in which faults are looked for.
 pub(super) const SAID: &str = "I'll check both.";
-pub(super) const LONG: Duration = Duration::from_secs(3600); // Passes where the clock is paused only.
 const TRUNCATED: Option<&str> = Some("stream_truncated");
 
 /// What a stream begins with.
@@ -26,25 +24,20 @@ pub(super) fn head<A: Api>() -> String {
     )
 }
 
-/// A client of this server that waits long.
-pub(super) fn patient<A: Api>(url: &str) -> A::Client {
-    client::<A>(url, LONG)
-}
-
-pub(super) fn client<A: Api>(url: &str, idle: Duration) -> A::Client {
-    let settings = Settings {
-        base_url: Some(&format!("{url}{}", A::BASE)),
-        key: Some(KEY),
-        idle: Some(idle),
-        ..Settings::default()
-    };
-    A::build(A::builder(settings)).unwrap()
+/// A client of this server.
+pub(super) fn client<A: Api>(url: &str) -> A::Client {
+    A::build(A::builder(
+        Some(&format!("{url}{}", A::BASE)),
+        Some(KEY),
+        LONG,
+    ))
+    .unwrap()
 }
 
 /// What the client makes of a raw answer with this body.
 pub(super) async fn raw<A: Api>(body: &str, then: Then) -> Streamed {
     let url = serve(format!("{}{body}", head::<A>()), then).await;
-    read(&patient::<A>(&url), &hello::<A>()).await
+    read(&client::<A>(&url), &hello::<A>()).await
 }
 
 /// The events up to and without the one that ends the answer.
@@ -76,19 +69,13 @@ pub async fn a_stream_that_ends_early_is_a_truncation_wherever_it_ends<A: Api>()
         before += &event;
     }
     for body in [before.clone(), before + A::NOTHING] {
-        let error = raw::<A>(&body, Then::Close).await.end.unwrap_err();
+        let streamed = raw::<A>(&body, Then::Close).await;
+        assert_eq!(streamed.text(), SAID, "what came was handed out");
+        let error = streamed.end.unwrap_err();
         assert_eq!(error.kind(), FailureKind::Network, "{error}");
         assert_eq!(error.code(), TRUNCATED);
+        assert!(error.is_retryable());
     }
-}
-
-pub async fn what_came_before_a_break_was_handed_out<A: Api>() {
-    let streamed = raw::<A>(&unended::<A>().concat(), Then::Close).await;
-    assert_eq!(streamed.text(), SAID);
-    let error = streamed.end.unwrap_err();
-    assert_eq!(error.kind(), FailureKind::Network, "{error}");
-    assert_eq!(error.code(), TRUNCATED);
-    assert!(error.is_retryable());
 }
 
 pub async fn a_connection_that_breaks_is_a_retryable_network_failure_with_its_cause<A: Api>() {
@@ -104,7 +91,7 @@ pub async fn a_connection_that_breaks_is_a_retryable_network_failure_with_its_ca
             let kind = A::STREAM;
             let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n{length}\r\n\r\n");
             let url = serve(head + &body, Then::Close).await;
-            let streamed = read(&patient::<A>(&url), &hello::<A>()).await;
+            let streamed = read(&client::<A>(&url), &hello::<A>()).await;
             let error = streamed.end.unwrap_err();
             assert_eq!(error.kind(), FailureKind::Network, "{error}");
             assert!(error.is_retryable());
@@ -120,7 +107,7 @@ pub async fn a_whole_answer_that_is_cut_is_a_failure_of_the_network_or_of_who_cu
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{{\"model\":");
         let url = serve(answer, Then::Close).await;
-        let error = patient::<A>(&url).complete(&hello::<A>()).await;
+        let error = client::<A>(&url).complete(&hello::<A>()).await;
         assert_eq!(error.unwrap_err().kind(), kind);
     }
 }
@@ -165,22 +152,4 @@ pub async fn an_event_that_is_not_json_is_a_malformed_answer<A: Api>() {
             assert!(error.source().is_some());
         }
     }
-}
-
-pub async fn an_answer_that_is_whole_needs_no_end_marker<A: Api>() {
-    for (name, answer) in A::answers() {
-        let body = A::events(&answer, 4).concat();
-        let end = streamed::<A>(body).await.end.unwrap();
-        assert_eq!(end, whole::<A>(&answer).await.unwrap(), "{name}");
-    }
-}
-
-pub async fn what_follows_the_end_is_not_read<A: Api>() {
-    let late = A::error_event(&A::error("late", "late", "late"));
-    let answer = A::answer(SAID);
-    let body = A::events(&answer, 4).concat() + A::MARKER;
-    // Without a marker of its own, the last event is the end.
-    let streamed = raw::<A>(&format!("{body}{late}"), hold()).await;
-    let (_, expected) = streamed_as_whole::<A>(&answer, 4).await;
-    assert_eq!(streamed.end.unwrap(), expected);
 }

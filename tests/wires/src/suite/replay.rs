@@ -3,15 +3,16 @@
 use neuron_types::{ContentBlock, Message, Provider as _};
 use serde_json::Value;
 
-use crate::{Api, FakeApi, conversation, hello};
+use crate::{Api, FakeApi, hello};
 
 /// The answer of this content, and the content that is then sent for it.
 pub async fn replayed<A: Api>(content: &Value) -> (Message, Value) {
     let api = FakeApi::<A>::with_body(&A::answer_of(content)).await;
     let client = api.client();
     let answer = client.complete(&hello::<A>()).await.unwrap().message;
-    let [before, after] = [Message::user("hello"), Message::user("go on")];
-    let next = conversation::<A>(vec![before, answer.clone(), after]);
+    let mut next = hello::<A>();
+    next.messages.push(answer.clone());
+    next.messages.push(Message::user("go on"));
     client.complete(&next).await.unwrap();
     (answer, A::sent_back(&api.body_of(1).await))
 }

@@ -3,9 +3,7 @@
 use neuron_types::{CompletionResponse, ContentBlock, StreamEvent};
 use serde_json::{Value, json};
 
-use crate::{
-    Api, FakeApi, Streamed, event_stream, hello, read, streamed, streamed_as_whole, whole,
-};
+use crate::{Api, FakeApi, Streamed, event_stream, hello, read, streamed, whole};
 
 /// Each call's id, name and input.
 fn calls(response: &CompletionResponse) -> Vec<(String, String, Value)> {
@@ -30,10 +28,12 @@ fn input(arguments: String) -> Value {
     }
 }
 
-pub async fn a_streamed_answer_equals_the_whole_one<A: Api>() {
+pub async fn a_streamed_answer_equals_the_whole_one_with_an_end_marker_and_without<A: Api>() {
     for (name, answer) in A::answers() {
-        for piece in [1, 5, 1000] {
-            let (streamed, whole) = streamed_as_whole::<A>(&answer, piece).await;
+        let whole = whole::<A>(&answer).await.unwrap();
+        for (piece, marker) in [(1, A::MARKER), (5, ""), (1000, A::MARKER)] {
+            let body = A::events(&answer, piece).concat() + marker;
+            let streamed = streamed::<A>(body).await;
             assert_eq!(streamed.end.as_ref().unwrap(), &whole, "{name} by {piece}");
             if !A::UNTOLD.contains(&name) {
                 assert_eq!(streamed.text(), whole.message.text(), "{name}");

@@ -1,14 +1,9 @@
 //! Ollama's chat: how its server writes, and the suite.
 
+use crate::fake_api::{answer, delta};
 use neuron_provider_ollama::{Ollama, OllamaBuilder};
 use neuron_wires::{Api, pieces};
 use serde_json::{Value, json};
-use wiremock::{
-    Mock, ResponseTemplate,
-    matchers::{method, path},
-};
-
-use crate::fake_api::{answer, capable, delta};
 
 pub(crate) struct Chat;
 
@@ -53,15 +48,6 @@ impl Api for Chat {
 - - RateLimited   again | too many requests
 - - Unavailable   again
 ";
-
-    fn others() -> Vec<Mock> {
-        let shown = ResponseTemplate::new(200).set_body_json(capable());
-        vec![
-            Mock::given(method("POST"))
-                .and(path("/api/show"))
-                .respond_with(shown),
-        ]
-    }
 
     fn answer(text: &str) -> Value {
         let call =

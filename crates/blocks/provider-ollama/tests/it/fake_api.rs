@@ -19,7 +19,8 @@ impl FakeApi {
     pub(crate) async fn answering(template: ResponseTemplate) -> Self {
         let api = Self::silent().await;
         api.chat_answers(template).await;
-        api.shows(&capable()).await;
+        api.shows(&model(&["completion", "tools", "thinking", "vision"]))
+            .await;
         api
     }
 
@@ -98,11 +99,6 @@ pub(crate) fn model(capabilities: &[&str]) -> Value {
         "details": {"family": "qwen3"},
         "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40960},
     })
-}
-
-/// What it says of a model that can do everything.
-pub(crate) fn capable() -> Value {
-    model(&["completion", "tools", "thinking", "vision"])
 }
 
 /// A whole answer with this message.

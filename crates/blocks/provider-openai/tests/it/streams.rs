@@ -1,7 +1,7 @@
 //! Streams end in the answer that would have come without one.
 
 use neuron_types::{ContentBlock, FailureKind, StopReason, TokenUsage};
-use neuron_wires::{Api, Settings, event_stream, read, streamed, streamed_as_whole, whole};
+use neuron_wires::{Api, LONG, event_stream, read, streamed, streamed_as_whole, whole};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -46,10 +46,7 @@ async fn asked<A: Api>(settings: impl FnOnce(A::Builder) -> A::Builder) -> Value
         head.parallel_tool_calls = Some(false);
     });
     let base_url = api.base_url();
-    let builder = A::builder(Settings {
-        base_url: Some(&base_url),
-        ..Settings::default()
-    });
+    let builder = A::builder(Some(&base_url), None, LONG);
     let client = A::build(settings(builder)).unwrap();
     read(&client, &request).await.end.unwrap();
     api.body_of(0).await
