@@ -39,7 +39,6 @@ pub fn fields(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<
 }
 
 /// The object, with fields that nobody expects.
-#[must_use]
 pub fn with_more(mut object: Value, more: Map<String, Value>) -> Value {
     let known = object.as_object_mut().unwrap();
     for (name, value) in more {
@@ -49,7 +48,6 @@ pub fn with_more(mut object: Value, more: Map<String, Value>) -> Value {
 }
 
 /// The calls, each with an id of its own in this field: no server takes two of one.
-#[must_use]
 pub fn with_own_ids(mut calls: Vec<Value>, field: &str) -> Value {
     for (position, call) in calls.iter_mut().enumerate() {
         if call[field] == "call_1" {

@@ -51,7 +51,6 @@ pub trait Api: 'static {
     const STREAM_ERRORS: &'static str;
 
     /// Whether a stream has lines of JSON, and no events.
-    #[must_use]
     fn is_lines() -> bool {
         Self::STREAM == "application/x-ndjson"
     }

@@ -31,13 +31,11 @@ impl<A: Api> FakeApi<A> {
     }
 
     /// What clients are told of this server.
-    #[must_use]
     pub fn base_url(&self) -> String {
         self.server.uri() + A::BASE
     }
 
     /// A client of this server.
-    #[must_use]
     pub fn client(&self) -> A::Client {
         A::build(A::builder(Some(&self.base_url()), Some(KEY), LONG)).unwrap()
     }

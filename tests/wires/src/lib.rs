@@ -6,6 +6,7 @@
     clippy::indexing_slicing,
     reason = "test code fails by panicking"
 )]
+#![allow(clippy::must_use_candidate, reason = "tests check what they get")]
 
 pub mod any;
 mod api;

@@ -18,7 +18,6 @@ pub struct Streamed {
 
 impl Streamed {
     /// The text that was told.
-    #[must_use]
     pub fn text(&self) -> String {
         self.told(|event| match event {
             StreamEvent::TextDelta(text) => Some(text),
@@ -27,7 +26,6 @@ impl Streamed {
     }
 
     /// The reasoning that was told.
-    #[must_use]
     pub fn thinking(&self) -> String {
         self.told(|event| match event {
             StreamEvent::ThinkingDelta(text) => Some(text),
@@ -44,7 +42,6 @@ impl Streamed {
     }
 
     /// Each call's id, name and arguments, which were told from start to end.
-    #[must_use]
     pub fn calls(&self) -> Vec<(String, String, String)> {
         let mut calls: Vec<(String, String, String)> = Vec::new();
         let mut ended = Vec::new();
@@ -71,7 +68,6 @@ impl Streamed {
 }
 
 /// A request of one user message.
-#[must_use]
 pub fn hello<A: Api>() -> CompletionRequest {
     CompletionRequest::new(RequestHead::new(A::MODEL), vec![Message::user("hello")])
 }
@@ -122,7 +118,6 @@ pub async fn streamed_as_whole<A: Api>(
 }
 
 /// The pieces of so many letters that a text comes in.
-#[must_use]
 pub fn pieces(text: &str, size: usize) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(size).map(String::from_iter).collect()

@@ -56,6 +56,8 @@ pub async fn the_wait_the_verdict_and_the_request_id_are_read<A: Api>() {
         let no = refused::<A>(status, "busy").insert_header("x-should-retry", "false");
         assert!(!fail::<A>(no).await.is_retryable());
     }
+    let yes = refused::<A>(400, "busy").insert_header("x-should-retry", "true");
+    assert!(fail::<A>(yes).await.is_retryable());
 }
 
 pub async fn an_error_that_is_not_json_keeps_its_status<A: Api>() {

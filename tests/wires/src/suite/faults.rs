@@ -107,8 +107,11 @@ pub async fn a_whole_answer_that_is_cut_is_a_failure_of_the_network_or_of_who_cu
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{{\"model\":");
         let url = serve(answer, Then::Close).await;
-        let error = client::<A>(&url).complete(&hello::<A>()).await;
-        assert_eq!(error.unwrap_err().kind(), kind);
+        let error = client::<A>(&url).complete(&hello::<A>()).await.unwrap_err();
+        assert_eq!(error.kind(), kind);
+        assert_eq!(error.is_retryable(), kind.is_retryable());
+        assert_eq!(error.status(), Some(200));
+        assert!(error.source().is_some());
     }
 }
 
@@ -149,6 +152,7 @@ pub async fn an_event_that_is_not_json_is_a_malformed_answer<A: Api>() {
             let body = format!("{before}{data}{garbage}\n\n{rest}");
             let error = streamed::<A>(body).await.end.unwrap_err();
             assert_eq!(error.kind(), FailureKind::MalformedAnswer, "{garbage}");
+            assert_eq!(error.code(), None);
             assert!(error.source().is_some());
         }
     }

@@ -21,8 +21,8 @@ fn calls(response: &CompletionResponse) -> Vec<(String, String, Value)> {
 }
 
 /// Input as arguments say it.
-fn input(arguments: String) -> Value {
-    match arguments.as_str() {
+fn input(arguments: &str) -> Value {
+    match arguments {
         "" => json!({}),
         text => serde_json::from_str(text).unwrap_or(json!(arguments)),
     }
@@ -44,7 +44,7 @@ pub async fn a_streamed_answer_equals_the_whole_one_with_an_end_marker_and_witho
             });
             assert_eq!(usage.unwrap_or_default(), whole.usage, "{name}");
             let told = streamed.calls().into_iter();
-            let told = told.map(|(id, name, arguments)| (id, name, input(arguments)));
+            let told = told.map(|(id, name, arguments)| (id, name, input(&arguments)));
             assert_eq!(told.collect::<Vec<_>>(), calls(&whole), "{name}");
         }
     }
