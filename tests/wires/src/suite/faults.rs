@@ -132,8 +132,9 @@ pub async fn an_error_in_the_stream_ends_it_and_has_its_kind<A: Api>() {
         assert!(!shown.contains(KEY), "{shown}");
     }
     for (event, kind) in A::other_error_events() {
-        for before in [&begun, ""] {
+        for (before, said) in [(&*begun, SAID), ("", "")] {
             let streamed = raw::<A>(&format!("{before}{event}"), hold()).await;
+            assert_eq!(streamed.text(), said);
             let error = streamed.end.unwrap_err();
             assert_eq!(error.kind(), kind, "{event}");
             assert_eq!(error.is_retryable(), kind.is_retryable());
@@ -148,9 +149,11 @@ pub async fn an_event_that_is_not_json_is_a_malformed_answer<A: Api>() {
     let rest = A::events(&A::answer(SAID), 4).concat();
     let data = if A::is_lines() { "" } else { "data: " };
     for garbage in ["{\"type\":", "{'type': 1}", "{\"choices\": [{"] {
-        for before in [&begun, ""] {
+        for (before, said) in [(&*begun, SAID), ("", "")] {
             let body = format!("{before}{data}{garbage}\n\n{rest}");
-            let error = streamed::<A>(body).await.end.unwrap_err();
+            let streamed = raw::<A>(&body, hold()).await;
+            assert_eq!(streamed.text(), said);
+            let error = streamed.end.unwrap_err();
             assert_eq!(error.kind(), FailureKind::MalformedAnswer, "{garbage}");
             assert_eq!(error.code(), None);
             assert!(error.source().is_some());

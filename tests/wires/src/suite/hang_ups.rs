@@ -34,7 +34,13 @@ pub async fn a_dropped_stream_hangs_up<A: Api>() {
         .await
         .unwrap()
         .receiver;
-    while let Some(StreamEvent::Usage(_)) = events.next().await {}
+    let mut first = events.next().await;
+    while let Some(StreamEvent::Usage(_)) = first {
+        first = events.next().await;
+    }
+    let Some(StreamEvent::TextDelta(_) | StreamEvent::ThinkingDelta(_)) = first else {
+        panic!("nothing comes: {first:?}");
+    };
     drop(events);
     comes(hung_up, "the connection stays open").await;
 }
