@@ -1,11 +1,11 @@
 //! The containers in which the API runs a model's code.
 
 use neuron_types::{CompletionRequest, CompletionResponse, Message, Provider};
+use neuron_wires::read;
 use serde_json::{Value, json};
 
 use crate::{
     fake_api::{FakeApi, conversation, hello, sent},
-    streaming::stream,
     wire,
 };
 
@@ -16,7 +16,7 @@ async fn answers(container: &Value) -> [CompletionResponse; 2] {
     let api = FakeApi::saying(vec![("claude-opus-5-5", answer)], 5).await;
     let client = api.client().build().unwrap();
     let whole = client.complete(&hello()).await.unwrap();
-    let (_, streamed) = stream(&client, &hello()).await;
+    let streamed = read(&client, &hello()).await.end;
     [whole, streamed.unwrap()]
 }
 

@@ -12,7 +12,7 @@ use wiremock::{
 
 use crate::wire_stream;
 
-pub(crate) const KEY: &str = "sk-ant-very-secret";
+pub(crate) use neuron_wires::KEY;
 
 pub(crate) struct FakeApi {
     server: MockServer,

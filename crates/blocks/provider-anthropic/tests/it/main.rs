@@ -16,15 +16,13 @@ mod containers;
 mod corpus;
 mod errors;
 mod fake_api;
+mod messages;
 mod models;
 mod official_client;
-#[path = "../../../provider-http/tests/it/raw_server.rs"]
-mod raw_server;
 mod refusals;
 mod replay;
 mod requests;
 mod round_trip;
-mod stream_faults;
 mod streaming;
 mod thinking;
 mod tools;

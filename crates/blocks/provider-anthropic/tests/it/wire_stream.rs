@@ -1,9 +1,17 @@
 //! The answers of `wire` as the API streams them.
 
+use neuron_wires::{Api, pieces};
 use serde_json::{Map, Value, json};
+
+use crate::messages::Messages;
 
 /// The same message as a stream, its texts in pieces of so many characters.
 pub(crate) fn streamed(message: &Value, piece: usize) -> String {
+    events(message, piece).concat() + Messages::MARKER
+}
+
+/// The same without the event that ends it.
+pub(crate) fn events(message: &Value, piece: usize) -> Vec<String> {
     let mut start = message.as_object().unwrap().clone();
     let content = start
         .insert("content".into(), json!([]))
@@ -43,7 +51,7 @@ pub(crate) fn streamed(message: &Value, piece: usize) -> String {
         );
         events.push(json!({"type": "content_block_stop", "index": index}));
     }
-    events.extend([end, json!({"type": "message_stop"})]);
+    events.push(end);
     let event = |event: &Value| {
         format!(
             "event: {}\ndata: {event}\n\n",
@@ -89,6 +97,7 @@ fn apart(block: &Value, piece: usize) -> (Value, Vec<Value>) {
             if text != "{}" {
                 deltas.extend(
                     pieces(&text, piece)
+                        .into_iter()
                         .map(|part| json!({"type": "input_json_delta", "partial_json": part})),
                 );
             }
@@ -116,14 +125,9 @@ fn grow(
         return;
     };
     seed[field] = json!("");
-    deltas.extend(pieces(&text, piece).map(|part| json!({"type": kind, name: part})));
-}
-
-fn pieces(text: &str, piece: usize) -> impl Iterator<Item = String> {
-    let characters: Vec<char> = text.chars().collect();
-    let chunks: Vec<String> = characters
-        .chunks(piece.max(1))
-        .map(|chunk| chunk.iter().collect())
-        .collect();
-    chunks.into_iter()
+    deltas.extend(
+        pieces(&text, piece)
+            .into_iter()
+            .map(|part| json!({"type": kind, name: part})),
+    );
 }

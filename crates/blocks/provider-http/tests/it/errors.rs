@@ -53,14 +53,6 @@ async fn each_status_has_its_kind_and_one_request_is_made() {
 }
 
 #[tokio::test]
-async fn should_retry_outranks_the_status() {
-    let no = ResponseTemplate::new(500).insert_header("x-should-retry", "false");
-    assert!(!answer(no).await.is_retryable());
-    let yes = ResponseTemplate::new(400).insert_header("x-should-retry", "true");
-    assert!(answer(yes).await.is_retryable());
-}
-
-#[tokio::test]
 async fn the_wait_is_read_from_every_form() {
     let limited = || ResponseTemplate::new(429);
     let wait = async |template| answer(template).await.retry_after();

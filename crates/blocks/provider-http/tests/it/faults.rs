@@ -1,12 +1,10 @@
 use std::time::Duration;
 
-use neuron_patience::patience;
 use neuron_provider_http::{ApiFailure, HttpClient, MAX_ERROR_BODY, kind_of_status};
 use neuron_types::{FailureKind, ProviderError};
+use neuron_wires::raw::{Then, hold, serve};
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, sync::oneshot};
-
-use crate::raw_server::{Then, Watch, hold, serve};
+use tokio::net::TcpListener;
 
 fn client(base_url: &str) -> HttpClient {
     HttpClient::builder("test", base_url).build().unwrap()
@@ -14,22 +12,6 @@ fn client(base_url: &str) -> HttpClient {
 
 async fn fail(client: &HttpClient) -> ProviderError {
     client.post(&json!({}), &[]).await.unwrap_err()
-}
-
-#[tokio::test]
-async fn a_cut_body_is_a_retryable_network_failure() {
-    let url = serve(
-        "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"id\":",
-        Then::Close,
-    )
-    .await;
-
-    let error = fail(&client(&url)).await;
-
-    assert_eq!(error.kind(), FailureKind::Network);
-    assert!(error.is_retryable());
-    assert_eq!(error.status(), Some(200));
-    assert!(std::error::Error::source(&error).is_some());
 }
 
 #[tokio::test]
@@ -81,24 +63,6 @@ async fn bytes_that_stop_coming_are_a_timeout() {
     assert_eq!(error.kind(), FailureKind::Timeout);
     assert!(error.is_retryable());
     assert!(error.to_string().contains("100ms"), "{error}");
-}
-
-#[tokio::test]
-async fn a_dropped_call_hangs_up() {
-    let (asked, was_asked) = oneshot::channel();
-    let (gone, hung_up) = oneshot::channel();
-    let url = serve("", Then::Hold(Watch { asked, gone })).await;
-    let client = client(&url);
-
-    let call = tokio::spawn(async move { client.post(&json!({}), &[]).await.map(|_| ()) });
-    was_asked.await.unwrap();
-    assert!(!call.is_finished());
-    call.abort();
-
-    tokio::time::timeout(patience(), hung_up)
-        .await
-        .expect("the connection stays open")
-        .unwrap();
 }
 
 #[tokio::test]

@@ -12,6 +12,5 @@ mod corpus;
 mod decoders;
 mod errors;
 mod faults;
-mod raw_server;
 mod requests;
 mod streams;

@@ -10,10 +10,9 @@ use neuron_provider_http::{
 use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle,
 };
+use neuron_wires::raw::{Then, hold, read_request, serve};
 use serde_json::{Value, json};
-use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::oneshot, time};
-
-use crate::raw_server::{Then, Watch, hold, read_request, serve};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, time};
 
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -165,38 +164,6 @@ async fn an_answer_without_end_is_a_final_failure_at_the_bound_of_whole_answers(
 }
 
 #[tokio::test]
-async fn a_body_that_ends_early_is_a_retryable_truncation() {
-    for (body, pieces) in [
-        ("", 0),
-        ("data: {\"more\":\"Hel\"}\n\n", 1),
-        ("data: {\"more\":\"Hel\"}\n\ndata: {\"more\":\"l", 1),
-    ] {
-        let url = serve(format!("{HEAD}{body}"), Then::Close).await;
-
-        let (texts, end) = answer(&url, LONG).await;
-
-        let error = end.unwrap_err();
-        assert_eq!(texts.len(), pieces, "{body:?}");
-        assert_eq!(error.kind(), FailureKind::Network);
-        assert_eq!(error.code(), Some(STREAM_TRUNCATED));
-        assert!(error.is_retryable());
-    }
-}
-
-#[tokio::test]
-async fn a_body_that_ends_before_its_announced_length_is_a_retryable_network_failure() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n";
-    let url = serve(format!("{head}data: {{\"more\":\"Hel\"}}\n\n"), Then::Close).await;
-
-    let (texts, end) = answer(&url, LONG).await;
-
-    let error = end.unwrap_err();
-    assert_eq!(texts, ["Hel"]);
-    assert_eq!(error.kind(), FailureKind::Network);
-    assert!(error.is_retryable());
-}
-
-#[tokio::test]
 async fn an_answer_that_is_all_there_needs_no_end_marker() {
     let url = serve(
         format!("{HEAD}data: {{\"more\":\"Hi\"}}\n\ndata: {{}}"),
@@ -226,42 +193,6 @@ async fn an_answer_that_is_all_there_does_not_wait_while_the_connection_is_kept_
         "{end:?}"
     );
     assert!(since.elapsed() < LONG / 2);
-}
-
-#[tokio::test]
-async fn silence_is_a_retryable_timeout() {
-    let url = serve(format!("{HEAD}data: {{\"more\":\"Hel\"}}\n\n"), hold()).await;
-
-    let mut stream = open(&client(&url, LONG)).await;
-    let text = stream.receiver.next().await;
-    // Nothing else is to come: the clock goes on to the end of the silence.
-    time::pause();
-    let end = stream.receiver.next().await;
-
-    assert!(
-        matches!(&text, Some(StreamEvent::TextDelta(text)) if text == "Hel"),
-        "{text:?}"
-    );
-    let Some(StreamEvent::Error(error)) = end else {
-        panic!("no error: {end:?}");
-    };
-    assert_eq!(error.kind(), FailureKind::Timeout);
-    assert!(error.is_retryable());
-    assert!(error.to_string().contains("for 3600s"), "{error}");
-    assert!(stream.receiver.next().await.is_none());
-}
-
-#[tokio::test]
-async fn silence_before_the_answer_is_a_retryable_timeout() {
-    let url = serve("", hold()).await;
-
-    let error = client(&url, SHORT)
-        .stream(&TextWire::<SseDecoder>::default(), &json!({}), &[])
-        .await
-        .unwrap_err();
-
-    assert_eq!(error.kind(), FailureKind::Timeout);
-    assert!(error.is_retryable());
 }
 
 #[tokio::test]
@@ -299,23 +230,6 @@ async fn a_stream_may_take_longer_than_an_attempt() {
         panic!("no error");
     };
     assert!(error.to_string().contains("for 3600s"), "{error}");
-}
-
-#[tokio::test]
-async fn an_event_that_is_not_json_ends_the_answer() {
-    let url = serve(
-        format!("{HEAD}data: {{'more'\n\ndata: {{\"more\":\"no\"}}\n\n"),
-        hold(),
-    )
-    .await;
-
-    let (texts, end) = answer(&url, LONG).await;
-
-    let error = end.unwrap_err();
-    assert!(texts.is_empty());
-    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
-    assert_eq!(error.code(), None);
-    assert!(std::error::Error::source(&error).is_some());
 }
 
 #[tokio::test]
@@ -380,17 +294,6 @@ async fn events_that_carry_nothing_are_passed_over() {
     let url = serve(format!("{HEAD}{body}"), Then::Close).await;
 
     assert_eq!(answer(&url, LONG).await.1.unwrap(), "Hi");
-}
-
-#[tokio::test]
-async fn an_error_status_is_its_error() {
-    let head = "HTTP/1.1 503 No\r\ncontent-type: text/event-stream\r\ncontent-length: 2";
-    let url = serve(format!("{head}\r\n\r\n{{}}"), Then::Close).await;
-    let wire = TextWire::<SseDecoder>::default();
-
-    let error = client(&url, LONG).stream(&wire, &json!({}), &[]).await;
-
-    assert_eq!(error.unwrap_err().kind(), FailureKind::Overloaded);
 }
 
 /// What comes tells what it is, whatever its type and whatever was asked for.
@@ -469,30 +372,6 @@ async fn a_compressed_answer_is_decoded() {
     let url = serve(answer, Then::Close).await;
     let whole = client(&url, LONG).complete(&wire, &json!({}), &[]).await;
     assert_eq!(whole.unwrap().message.text(), "Hi");
-}
-
-#[tokio::test]
-async fn a_dropped_stream_hangs_up() {
-    let (asked, _asked) = oneshot::channel();
-    let (gone, hung_up) = oneshot::channel();
-    let url = serve(
-        format!("{HEAD}data: {{\"more\":\"Hel\"}}\n\n"),
-        Then::Hold(Watch { asked, gone }),
-    )
-    .await;
-    let client = client(&url, LONG);
-    let mut stream = open(&client).await;
-    assert!(matches!(
-        stream.receiver.next().await,
-        Some(StreamEvent::TextDelta(_))
-    ));
-
-    drop(stream);
-
-    tokio::time::timeout(patience(), hung_up)
-        .await
-        .expect("the connection stays open")
-        .unwrap();
 }
 
 /// Answers the first request with `head`, and then with `piece` again and again until the client hangs up. Returns

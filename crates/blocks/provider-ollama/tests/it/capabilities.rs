@@ -139,7 +139,7 @@ async fn a_model_is_looked_up_once_and_only_where_it_matters() {
     );
     assert_eq!(
         looked_up[0].headers["authorization"],
-        "Bearer ollama-very-secret"
+        format!("Bearer {}", neuron_wires::KEY)
     );
 }
 

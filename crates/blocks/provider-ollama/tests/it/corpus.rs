@@ -1,25 +1,9 @@
 //! What fuzzing found worth keeping still does no harm. See `fuzz/README.md`.
 
-use std::path::Path;
-
-use neuron_provider_http::fuzzing::{check_answer, check_stream, replay};
+use neuron_provider_http::fuzzing::{check_answer, check_stream};
 use neuron_provider_ollama::fuzzing;
 
-fn corpus(target: &str, check: impl Fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus");
-    assert!(replay(&folder.join(target), check).unwrap() > 0);
-}
-
-#[test]
-fn whole_answers() {
-    corpus("ollama_answer", |input| {
-        check_answer(fuzzing::answer(input));
-    });
-}
-
-#[test]
-fn streams() {
-    corpus("ollama_stream", |input| {
-        check_stream(input, fuzzing::stream);
-    });
+neuron_wires::corpora! {
+    whole_answers: "ollama_answer", |input| check_answer(fuzzing::answer(input));
+    streams: "ollama_stream", |input| check_stream(input, fuzzing::stream);
 }

@@ -1,8 +1,7 @@
 //! One server for one test: answers every request alike and keeps what was asked.
 
-use futures::StreamExt as _;
 use neuron_provider_ollama::{Ollama, OllamaBuilder};
-use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamEvent};
+use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError};
 use serde_json::{Value, json};
 use wiremock::{
     Match, Mock, MockServer, Request, ResponseTemplate,
@@ -10,8 +9,6 @@ use wiremock::{
 };
 
 use crate::conversations::hello;
-
-pub(crate) const KEY: &str = "ollama-very-secret";
 
 pub(crate) struct FakeApi {
     server: MockServer,
@@ -70,7 +67,9 @@ impl FakeApi {
     }
 
     pub(crate) fn builder(&self) -> OllamaBuilder {
-        Ollama::builder().base_url(self.uri()).api_key(KEY)
+        Ollama::builder()
+            .base_url(self.uri())
+            .api_key(neuron_wires::KEY)
     }
 
     pub(crate) fn client(&self) -> Ollama {
@@ -133,30 +132,6 @@ pub(crate) async fn sent_by(
 /// The body that is sent.
 pub(crate) async fn sent(request: &CompletionRequest) -> Value {
     sent_by(|builder| builder, request).await
-}
-
-/// Everything that a stream of this body shows, and its end.
-pub(crate) async fn streamed(
-    body: impl Into<Vec<u8>>,
-) -> (Vec<StreamEvent>, Result<CompletionResponse, ProviderError>) {
-    let template = ResponseTemplate::new(200).set_body_raw(body.into(), "application/x-ndjson");
-    let api = FakeApi::answering(template).await;
-    read(&api.client(), &hello()).await
-}
-
-/// Everything that the stream of this request shows, and its end.
-pub(crate) async fn read(
-    client: &Ollama,
-    request: &CompletionRequest,
-) -> (Vec<StreamEvent>, Result<CompletionResponse, ProviderError>) {
-    let stream = client.complete_stream(request).await.unwrap();
-    let mut events: Vec<StreamEvent> = stream.receiver.collect().await;
-    let end = match events.pop() {
-        Some(StreamEvent::MessageComplete(response)) => Ok(*response),
-        Some(StreamEvent::Error(error)) => Err(error),
-        other => panic!("ends with {other:?}"),
-    };
-    (events, end)
 }
 
 /// Lines as the server streams them.

@@ -10,15 +10,12 @@
 
 mod answers;
 mod capabilities;
-mod clients;
+mod chat;
 mod conversations;
 mod corpus;
 mod errors;
 mod fake_api;
-mod faults;
 mod official_client;
-#[path = "../../../provider-http/tests/it/raw_server.rs"]
-mod raw_server;
 mod replay;
 mod requests;
 mod round_trip;

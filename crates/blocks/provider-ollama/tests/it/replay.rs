@@ -1,46 +1,20 @@
-//! What the model said goes back to it as it came.
+//! What the model said that does not go back as it came.
 
-use neuron_types::{ContentBlock, Message, Provider, Role};
-use serde_json::{Value, json};
+use neuron_types::{ContentBlock, Role};
+use neuron_wires::{Api, suite::replayed};
+use serde_json::json;
 
 use crate::{
-    conversations::{conversation, hello, message},
-    fake_api::{FakeApi, answer, sent},
+    chat::Chat,
+    conversations::{conversation, message},
+    fake_api::sent,
 };
 
-/// The assistant message that is sent after an answer of this message.
-pub(crate) async fn replayed(said: &Value) -> (Message, Value) {
-    let api = FakeApi::with_body(&answer(said)).await;
-    let client = api.client();
-    let answer = client.complete(&hello()).await.unwrap().message;
-    client
-        .complete(&conversation(vec![answer.clone()]))
-        .await
-        .unwrap();
-    let body = api.chats().await.remove(1);
-    (answer, body["messages"][0].clone())
-}
-
 #[tokio::test]
-async fn every_field_of_a_message_goes_back_as_it_came() {
-    let said = json!({
-        "role": "assistant",
-        "content": "Two cities.",
-        "thinking": "need the tool",
-        "tool_calls": [
-            {"id": "call_1", "type": "function", "x": {"y": null},
-                "function": {"index": 0, "name": "get_weather", "arguments": {"city": "Paris", "n": 1.50}, "z": [1]}},
-            {"id": "call_2", "function": {"index": 1, "name": "now", "arguments": {}}},
-        ],
-        "images": ["iVBORw0KGgo="],
-        "from_the_future": {"signature": "EqQB+/="},
-    });
-    let (answer, sent) = replayed(&said).await;
-    assert_eq!(sent, said);
-    assert!(matches!(
-        answer.content.last(),
-        Some(ContentBlock::Other(_))
-    ));
+async fn fields_that_no_client_knows_are_a_block_of_their_own() {
+    let (answer, _) = replayed::<Chat>(&Chat::contents()[0].0).await;
+    let last = answer.content.last();
+    assert!(matches!(last, Some(ContentBlock::Other(_))), "{last:?}");
 }
 
 #[tokio::test]

@@ -1,173 +1,89 @@
+//! What errors of both APIs mean.
+
 use std::time::Duration;
 
-use neuron_types::{FailureKind, Provider, ProviderError};
+use neuron_types::{FailureKind, ProviderError};
+use neuron_wires::suite::fail;
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
-use crate::{
-    conversations::hello,
-    fake_api::{FakeApi, KEY},
-};
+use crate::{chat::Chat, event::event, responses::Responses};
 
-const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
+pub(crate) const ERRORS: &str = "
+400 invalid_request_error     -                                    InvalidRequest final
+400 invalid_request_error     context_length_exceeded              ContextLength  final
+400 invalid_request_error     invalid_prompt                       InvalidRequest final
+400 exceed_context_size_error -                                    ContextLength  final
+400 -                         content_filter                       ContentFilter  final
+401 invalid_request_error     invalid_api_key                      Authentication final
+402 -                         -                                    Quota          final
+403 -                         unsupported_country_region_territory Permission     final
+404 invalid_request_error     model_not_found                      ModelNotFound  final
+404 -                         -                                    ModelNotFound  final
+408 -                         -                                    Timeout        again
+409 -                         -                                    Unavailable    again
+413 -                         -                                    ContextLength  final
+422 -                         -                                    InvalidRequest final
+429 requests                  rate_limit_exceeded                  RateLimited    again
+429 tokens                    -                                    RateLimited    again
+429 insufficient_quota        insufficient_quota                   Quota          final
+429 insufficient_quota        -                                    Quota          final
+429 -                         billing_hard_limit_reached           Quota          final
+429 -                         project_spend_limit_exceeded         Quota          final
+500 server_error              -                                    Unavailable    again
+502 -                         -                                    Unavailable    again
+503 -                         server_is_overloaded                 Overloaded     again
+503 -                         -                                    Overloaded     again
+504 -                         -                                    Timeout        again
+529 -                         -                                    Overloaded     again
+400 -                         400                                  ContextLength  final | This model's maximum context length is 8192 tokens.
+400 -                         400                                  ContextLength  final | the request exceeds the available context size
+503 -                         503                                  ModelLoading   again | Loading model
+";
+
+pub(crate) const STREAM_ERRORS: &str = "
+server_error          server_error            Unavailable    again
+server_error          -                       Unavailable    again
+-                     server_is_overloaded    Overloaded     again
+tokens                rate_limit_exceeded     RateLimited    again
+tokens                -                       RateLimited    again
+insufficient_quota    insufficient_quota      Quota          final
+invalid_request_error -                       InvalidRequest final
+invalid_request_error context_length_exceeded ContextLength  final
+-                     429                     RateLimited    again
+x                     from_the_future         Unavailable    again
+-                     invalid_api_key         Authentication final
+";
+
+pub(crate) fn body(kind: &str, code: &str, message: &str) -> Value {
+    // Some servers give their status as the code.
+    let code = code
+        .parse::<u16>()
+        .map_or_else(|_| json!(code), |code| json!(code));
+    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+}
+
+/// Errors in streams of both APIs in the forms of compatible servers.
+pub(crate) fn other_events() -> Vec<(String, FailureKind)> {
+    let only_named = "event: error\ndata: {\"code\":400,\"message\":\"why\"}\n\n";
+    let text = json!({"error": {"message": "why", "code": "429"}});
+    vec![
+        (event(&json!({"error": "why"})), FailureKind::Unavailable),
+        (event(&text), FailureKind::RateLimited),
+        (only_named.to_owned(), FailureKind::InvalidRequest),
+    ]
+}
 
 /// The error of both clients, which must not differ.
-async fn fail(template: ResponseTemplate) -> ProviderError {
-    let api = FakeApi::answering(template).await;
-    let chat = api.chat().build().unwrap().complete(&hello()).await;
-    let responses = api.responses().build().unwrap().complete(&hello()).await;
-    assert_eq!(api.requests().await.len(), 2, "one attempt each");
-    let (chat, responses) = (chat.unwrap_err(), responses.unwrap_err());
+async fn both_fail(status: u16, body: &Value, headers: &[(&str, &str)]) -> ProviderError {
+    let mut template = ResponseTemplate::new(status).set_body_json(body);
+    for (name, value) in headers {
+        template = template.insert_header(*name, *value);
+    }
+    let chat = fail::<Chat>(template.clone()).await;
+    let responses = fail::<Responses>(template).await;
     assert_eq!(format!("{chat:?}"), format!("{responses:?}"));
     chat
-}
-
-fn said(status: u16, body: &Value) -> ResponseTemplate {
-    ResponseTemplate::new(status).set_body_json(body)
-}
-
-#[tokio::test]
-async fn each_status_and_code_has_its_kind() {
-    for (status, kind_said, code, kind, retryable) in [
-        (
-            400,
-            "invalid_request_error",
-            "",
-            FailureKind::InvalidRequest,
-            false,
-        ),
-        (
-            400,
-            "invalid_request_error",
-            "context_length_exceeded",
-            FailureKind::ContextLength,
-            false,
-        ),
-        (
-            400,
-            "invalid_request_error",
-            "invalid_prompt",
-            FailureKind::InvalidRequest,
-            false,
-        ),
-        (
-            400,
-            "exceed_context_size_error",
-            "",
-            FailureKind::ContextLength,
-            false,
-        ),
-        (400, "", "content_filter", FailureKind::ContentFilter, false),
-        (
-            401,
-            "invalid_request_error",
-            "invalid_api_key",
-            FailureKind::Authentication,
-            false,
-        ),
-        (402, "", "", FailureKind::Quota, false),
-        (
-            403,
-            "",
-            "unsupported_country_region_territory",
-            FailureKind::Permission,
-            false,
-        ),
-        (
-            404,
-            "invalid_request_error",
-            "model_not_found",
-            FailureKind::ModelNotFound,
-            false,
-        ),
-        (404, "", "", FailureKind::ModelNotFound, false),
-        (408, "", "", FailureKind::Timeout, true),
-        (409, "", "", FailureKind::Unavailable, true),
-        (413, "", "", FailureKind::ContextLength, false),
-        (422, "", "", FailureKind::InvalidRequest, false),
-        (
-            429,
-            "requests",
-            "rate_limit_exceeded",
-            FailureKind::RateLimited,
-            true,
-        ),
-        (429, "tokens", "", FailureKind::RateLimited, true),
-        (
-            429,
-            "insufficient_quota",
-            "insufficient_quota",
-            FailureKind::Quota,
-            false,
-        ),
-        (429, "insufficient_quota", "", FailureKind::Quota, false),
-        (
-            429,
-            "",
-            "billing_hard_limit_reached",
-            FailureKind::Quota,
-            false,
-        ),
-        (
-            429,
-            "",
-            "project_spend_limit_exceeded",
-            FailureKind::Quota,
-            false,
-        ),
-        (500, "server_error", "", FailureKind::Unavailable, true),
-        (502, "", "", FailureKind::Unavailable, true),
-        (
-            503,
-            "",
-            "server_is_overloaded",
-            FailureKind::Overloaded,
-            true,
-        ),
-        (503, "", "", FailureKind::Overloaded, true),
-        (504, "", "", FailureKind::Timeout, true),
-        (529, "", "", FailureKind::Overloaded, true),
-    ] {
-        let error = fail(said(
-            status,
-            &json!({"error": {"message": "why", "type": kind_said, "param": null, "code": code}}),
-        ))
-        .await;
-        assert_eq!(error.kind(), kind, "{status} {kind_said} {code}");
-        assert_eq!(
-            error.is_retryable(),
-            retryable,
-            "{status} {kind_said} {code}"
-        );
-        assert_eq!(error.status(), Some(status));
-        assert!(error.to_string().contains("\"why\""), "{error}");
-        let name = [code, kind_said].into_iter().find(|name| !name.is_empty());
-        assert_eq!(error.code(), name);
-    }
-}
-
-#[tokio::test]
-async fn a_message_can_tell_what_no_code_does() {
-    for (status, message, kind) in [
-        (
-            400,
-            "This model's maximum context length is 8192 tokens.",
-            FailureKind::ContextLength,
-        ),
-        (
-            400,
-            "the request exceeds the available context size",
-            FailureKind::ContextLength,
-        ),
-        (503, "Loading model", FailureKind::ModelLoading),
-    ] {
-        let error = fail(said(
-            status,
-            &json!({"error": {"message": message, "code": status}}),
-        ))
-        .await;
-        assert_eq!(error.kind(), kind, "{message}");
-    }
 }
 
 #[tokio::test]
@@ -179,64 +95,24 @@ async fn every_form_of_error_body_is_quoted() {
         json!({"detail": "why"}),
         json!([{"error": {"message": "why", "code": 400}}]),
     ] {
-        let error = fail(said(400, &body)).await;
+        let error = both_fail(400, &body, &[]).await;
         assert_eq!(error.kind(), FailureKind::InvalidRequest);
         assert!(error.to_string().contains(": \"why\"; "), "{error}");
     }
     let fastapi = json!({"detail": [{"loc": ["body"], "msg": "field required"}]});
-    assert!(
-        fail(said(422, &fastapi))
-            .await
-            .to_string()
-            .contains("field required")
-    );
+    let error = both_fail(422, &fastapi, &[]).await.to_string();
+    assert!(error.contains("field required"), "{error}");
 }
 
 #[tokio::test]
-async fn the_wait_the_verdict_and_the_request_id_are_read() {
+async fn the_message_tells_the_wait_where_no_header_does() {
     let body = json!({"error": {"message": "Rate limit reached. Please try again in 1.5s.", "code": "rate_limit_exceeded"}});
-    let error = fail(said(429, &body).insert_header("x-request-id", "req_1")).await;
-    assert_eq!(error.retry_after(), Some(SECOND * 3 / 2));
-    assert_eq!(error.request_id(), Some("req_1"));
-
-    let wait = async |name, value| {
-        fail(said(429, &body).insert_header(name, value))
-            .await
-            .retry_after()
-    };
-    assert_eq!(wait("retry-after-ms", "20").await, Some(SECOND / 50));
-    assert_eq!(wait("retry-after", "3").await, Some(SECOND * 3));
-    assert_eq!(wait("retry-after", "-1").await, Some(SECOND * 3 / 2));
-
-    let no = said(500, &json!({})).insert_header("x-should-retry", "false");
-    assert!(!fail(no).await.is_retryable());
-}
-
-#[tokio::test]
-async fn an_error_that_is_not_json_keeps_its_status() {
-    let huge = format!("<html>{}</html>", "x".repeat(100_000));
-    for body in [
-        "",
-        "<html>Bad gateway</html>",
-        "null",
-        "[]",
-        "{\"error\":5}",
-        &huge,
-    ] {
-        let error = fail(ResponseTemplate::new(502).set_body_string(body)).await;
-        assert_eq!(error.kind(), FailureKind::Unavailable);
-        assert!(error.to_string().len() < 600);
+    let asked = Duration::from_millis(1500); // Only compared, never waited for.
+    for headers in [[].as_slice(), &[("retry-after", "-1")]] {
+        let error = both_fail(429, &body, headers).await;
+        assert_eq!(error.retry_after(), Some(asked));
     }
-}
-
-#[tokio::test]
-async fn a_key_in_a_message_is_blanked() {
-    let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}."), "code": "invalid_api_key"}});
-    let error = fail(said(401, &body)).await;
-    let shown = format!("{error} {error:?}");
-    assert!(!shown.contains(KEY), "{shown}");
-    assert_eq!(
-        error.to_string(),
-        "the model server refused the key: \"Incorrect API key provided: [redacted].\"; check the API key (HTTP 401)"
-    );
+    let header = [("retry-after-ms", "3000")];
+    let error = both_fail(429, &body, &header).await;
+    assert_eq!(error.retry_after(), Some(asked * 2));
 }

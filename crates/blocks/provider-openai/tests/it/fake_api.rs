@@ -12,7 +12,7 @@ use wiremock::{
 
 use crate::conversations::hello;
 
-pub(crate) const KEY: &str = "sk-proj-very-secret";
+pub(crate) use neuron_wires::KEY;
 
 pub(crate) struct FakeApi {
     server: MockServer,

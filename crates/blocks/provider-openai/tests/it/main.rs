@@ -8,6 +8,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod chat;
 mod chat_answers;
 mod chat_requests;
 mod clients;
@@ -15,17 +16,15 @@ mod compaction;
 mod conversations;
 mod corpus;
 mod errors;
+mod event;
 mod fake_api;
-mod faults;
 mod fixtures;
 mod models;
 mod official_client;
-#[path = "../../../provider-http/tests/it/raw_server.rs"]
-mod raw_server;
 mod replay;
+mod responses;
 mod responses_answers;
 mod responses_requests;
 mod round_trip;
 mod streams;
 mod tools;
-mod wires;

@@ -3,6 +3,7 @@
 use std::env;
 
 use neuron_types::{CompletionResponse, ContentBlock};
+use neuron_wires::{Api, event_stream, whole};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use wiremock::{
@@ -10,19 +11,16 @@ use wiremock::{
     matchers::{body_partial_json, path_regex},
 };
 
-use crate::{
-    fixtures::answers,
-    wires::{Wire, event_stream, whole},
-};
+use crate::{chat::Chat, fixtures, responses::Responses};
 
 /// What the official client prints of each answer, whole and streamed.
-async fn official(wire: Wire, answers: &[(&str, Value)]) -> Vec<Value> {
+async fn official<A: Api>(api: &str, answers: &[(&str, Value)]) -> Vec<Value> {
     let server = MockServer::start().await;
     for (index, (_, answer)) in answers.iter().enumerate() {
         let path = format!("^/{index}/");
         Mock::given(path_regex(path.as_str()))
             .and(body_partial_json(json!({"stream": true})))
-            .respond_with(event_stream(wire.stream_of(answer, 4)))
+            .respond_with(event_stream::<A>(A::events(answer, 4).concat() + A::MARKER))
             .with_priority(1)
             .mount(&server)
             .await;
@@ -35,10 +33,6 @@ async fn official(wire: Wire, answers: &[(&str, Value)]) -> Vec<Value> {
         "NEURON_PYTHON is not set: run the tests with `cargo xtask test`, or set it to the path that \
          `cargo xtask engines clients` prints",
     );
-    let api = match wire {
-        Wire::Chat => "chat",
-        Wire::Responses => "responses",
-    };
     let output = Command::new(python)
         .arg(concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -88,28 +82,27 @@ fn ours(response: &CompletionResponse) -> Value {
     })
 }
 
-async fn reads_the_same(wire: Wire) {
-    let answers = answers(wire);
-    let official = official(wire, &answers).await;
+async fn reads_the_same<A: Api>(api: &str, answers: &[(&str, Value)]) {
+    let official = official::<A>(api, answers).await;
     assert_eq!(official.len(), 2 * answers.len());
     for ((name, answer), pair) in answers.iter().zip(official.chunks(2)) {
-        let mut ours = ours(&whole(wire, answer).await);
+        let mut ours = ours(&whole::<A>(answer).await.unwrap());
         for theirs in pair {
             // No arguments and an empty object mean the same.
             if theirs["calls"][0]["arguments"] == "" {
                 ours["calls"][0]["arguments"] = json!("");
             }
-            assert_eq!(theirs, &ours, "{wire:?} {name}");
+            assert_eq!(theirs, &ours, "{name}");
         }
     }
 }
 
 #[tokio::test]
 async fn the_official_client_reads_our_chat_fixtures_alike() {
-    reads_the_same(Wire::Chat).await;
+    reads_the_same::<Chat>("chat", &fixtures::chat_answers()).await;
 }
 
 #[tokio::test]
 async fn the_official_client_reads_our_responses_fixtures_alike() {
-    reads_the_same(Wire::Responses).await;
+    reads_the_same::<Responses>("responses", &fixtures::responses_answers()).await;
 }

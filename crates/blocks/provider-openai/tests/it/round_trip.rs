@@ -1,42 +1,12 @@
+use neuron_wires::{
+    any::{any_json, fields, with_more, with_own_ids},
+    suite::replayed,
+};
 use proptest::{collection, prelude::*};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::replay::{replayed_message, replayed_output};
-
-fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        ".{0,12}".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 12, 4, |inner| {
-        prop_oneof![
-            collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            fields(inner).prop_map(Value::from),
-        ]
-    })
-}
-
-fn fields(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<String, Value>> {
-    collection::btree_map("[a-z_]{1,10}", value, 0..4).prop_map(|map| map.into_iter().collect())
-}
-
-/// The object, with fields that nobody expects.
-fn with_more(
-    object: impl Strategy<Value = Value>,
-    value: impl Strategy<Value = Value>,
-) -> impl Strategy<Value = Value> {
-    (object, fields(value)).prop_map(|(mut object, more)| {
-        let known = object.as_object_mut().unwrap();
-        for (name, value) in more {
-            known.entry(name).or_insert(value);
-        }
-        object
-    })
-}
+use crate::{chat::Chat, responses::Responses};
 
 fn any_part() -> impl Strategy<Value = Value> {
     let known = prop_oneof![
@@ -44,7 +14,7 @@ fn any_part() -> impl Strategy<Value = Value> {
         ".{0,8}".prop_map(|text| json!({"type": "refusal", "refusal": text})),
         "[a-z]{3,9}_v2".prop_map(|kind| json!({"type": kind})),
     ];
-    with_more(known, any_json())
+    more(known, any_json())
 }
 
 fn any_item() -> impl Strategy<Value = Value> {
@@ -63,7 +33,7 @@ fn any_item() -> impl Strategy<Value = Value> {
         "[a-z]{3,9}_v2".prop_map(|kind| json!({"type": kind})),
         Just(json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA"})),
     ];
-    with_more(known, any_json())
+    more(known, any_json())
 }
 
 fn any_call() -> impl Strategy<Value = Value> {
@@ -71,7 +41,7 @@ fn any_call() -> impl Strategy<Value = Value> {
         json!({"id": "call_1", "type": "function", "function": {"name": "n", "arguments": input.to_string()}})
     });
     let said = any_json().prop_filter("a null says nothing", |value| !value.is_null());
-    with_more(call, said)
+    more(call, said)
 }
 
 pub(crate) fn any_output() -> impl Strategy<Value = Value> {
@@ -82,14 +52,12 @@ pub(crate) fn any_calls() -> impl Strategy<Value = Value> {
     collection::vec(any_call(), 1..4).prop_map(|calls| with_own_ids(calls, "id"))
 }
 
-/// Each call has an id of its own: no server takes two of one.
-fn with_own_ids(mut calls: Vec<Value>, name: &str) -> Value {
-    for (position, call) in calls.iter_mut().enumerate() {
-        if call[name] == "call_1" {
-            call[name] = json!(format!("call_{position}"));
-        }
-    }
-    Value::from(calls)
+/// The object, with fields that nobody expects.
+fn more(
+    object: impl Strategy<Value = Value>,
+    value: impl Strategy<Value = Value>,
+) -> impl Strategy<Value = Value> {
+    (object, fields(value)).prop_map(|(object, more)| with_more(object, more))
 }
 
 proptest! {
@@ -97,14 +65,14 @@ proptest! {
 
     #[test]
     fn any_output_goes_back_as_it_came(output in any_output()) {
-        let (_, sent) = Runtime::new().unwrap().block_on(replayed_output(&output));
+        let (_, sent) = Runtime::new().unwrap().block_on(replayed::<Responses>(&output));
         prop_assert_eq!(sent, output);
     }
 
     #[test]
     fn any_chat_call_goes_back_as_it_came(calls in any_calls()) {
         let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
-        let (_, sent) = Runtime::new().unwrap().block_on(replayed_message(&message));
+        let (_, sent) = Runtime::new().unwrap().block_on(replayed::<Chat>(&message));
         prop_assert_eq!(sent, message);
     }
 }

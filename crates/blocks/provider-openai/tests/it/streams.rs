@@ -1,101 +1,68 @@
 //! Streams end in the answer that would have come without one.
 
-use neuron_types::{ContentBlock, StopReason, StreamEvent, TokenUsage};
+use neuron_types::{ContentBlock, FailureKind, StopReason, TokenUsage};
+use neuron_wires::{Api, LONG, event_stream, read, streamed, streamed_as_whole, whole};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{
+    chat::Chat,
     conversations::{hello, now, weather},
+    event::lines,
     fake_api::FakeApi,
-    fixtures::{answers, answers_from_the_future},
+    responses::Responses,
     round_trip::{any_calls, any_output},
-    wires::{WIRES, Wire, event_stream, lines, read, streamed, whole},
 };
 
-#[tokio::test]
-async fn a_streamed_answer_equals_the_whole_one() {
-    for wire in WIRES {
-        for (name, answer) in [answers(wire), answers_from_the_future(wire)].concat() {
-            let whole = whole(wire, &answer).await;
-            for size in [1, 1000] {
-                let streamed = streamed(wire, wire.stream_of(&answer, size)).await;
-
-                assert_eq!(streamed.end.as_ref().unwrap(), &whole, "{wire:?} {name}");
-                assert_eq!(streamed.text(), whole.message.text(), "{wire:?} {name}");
-                let told = streamed.calls().into_iter().map(|(id, name, _)| (id, name));
-                let calls = whole
-                    .message
-                    .content
-                    .iter()
-                    .filter_map(|block| match block {
-                        ContentBlock::ToolUse { id, name, .. } => Some((id.clone(), name.clone())),
-                        _ => None,
-                    });
-                assert!(told.eq(calls), "{wire:?} {name}");
-                let usage = streamed.seen.iter().rev().find_map(|event| match event {
-                    StreamEvent::Usage(usage) => Some(usage),
-                    _ => None,
-                });
-                assert_eq!(usage, Some(&whole.usage), "{wire:?} {name}");
-            }
-        }
-    }
+async fn arguments_are_told_letter_for_letter<A: Api>() {
+    let (streamed, _) = streamed_as_whole::<A>(&A::answers()[2].1, 3).await;
+    let expected = [
+        told("call_1", "get_weather", r#"{ "city": "Paris" }"#),
+        told("call_2", "get_weather", r#"{"city":"Oslo"}"#),
+    ];
+    assert_eq!(streamed.calls(), expected);
 }
 
 #[tokio::test]
 async fn the_arguments_of_calls_are_told_letter_for_letter() {
-    for wire in WIRES {
-        let streamed = streamed(wire, wire.stream_of(&answers(wire)[2].1, 3)).await;
-        let expected = [
-            told("call_1", "get_weather", r#"{ "city": "Paris" }"#),
-            told("call_2", "get_weather", r#"{"city":"Oslo"}"#),
-        ];
-        assert_eq!(streamed.calls(), expected, "{wire:?}");
-    }
+    arguments_are_told_letter_for_letter::<Chat>().await;
+    arguments_are_told_letter_for_letter::<Responses>().await;
 }
 
 #[tokio::test]
 async fn reasoning_is_told_as_it_comes() {
-    let answer = &answers(Wire::Chat)[8].1;
-    let chat = streamed(Wire::Chat, Wire::Chat.stream_of(answer, 3)).await;
+    let (chat, _) = streamed_as_whole::<Chat>(&Chat::answers()[8].1, 3).await;
     assert_eq!(chat.thinking(), "Two cities, two calls.");
-
-    let answer = &answers(Wire::Responses)[2].1;
-    let responses = streamed(Wire::Responses, Wire::Responses.stream_of(answer, 3)).await;
+    let (responses, _) = streamed_as_whole::<Responses>(&Responses::answers()[2].1, 3).await;
     assert_eq!(responses.thinking(), "Two cities,\n\ntwo calls.");
+}
+
+/// What is sent for a stream.
+async fn asked<A: Api>(settings: impl FnOnce(A::Builder) -> A::Builder) -> Value {
+    let api = neuron_wires::FakeApi::<A>::with_body(&A::answer("Hi.")).await;
+    let request = hello().with_head(|head| {
+        head.tools = vec![weather(), now()];
+        head.parallel_tool_calls = Some(false);
+    });
+    let base_url = api.base_url();
+    let builder = A::builder(Some(&base_url), None, LONG);
+    let client = A::build(settings(builder)).unwrap();
+    read(&client, &request).await.end.unwrap();
+    api.body_of(0).await
 }
 
 #[tokio::test]
 async fn a_stream_is_asked_for_with_its_usage() {
-    for wire in WIRES {
-        let answer = &answers(wire)[0].1;
-        let api = FakeApi::answering(event_stream(wire.stream_of(answer, 5))).await;
-        let request = hello().with_head(|head| {
-            head.tools = vec![weather(), now()];
-            head.parallel_tool_calls = Some(false);
-        });
-
-        let client = wire.client(&api);
-        read(&*client, &request).await.end.unwrap();
-
-        let sent = &api.requests().await[0];
-        assert_eq!(sent.headers["accept"], "text/event-stream");
-        let body: Value = sent.body_json().unwrap();
-        assert_eq!(body["stream"], true);
-        assert_eq!(body["parallel_tool_calls"], false);
-        let options = match wire {
-            Wire::Chat => json!({"include_usage": true}),
-            Wire::Responses => Value::Null,
-        };
-        assert_eq!(body["stream_options"], options);
+    let chat = asked::<Chat>(|builder| builder).await;
+    assert_eq!(chat["stream_options"], json!({"include_usage": true}));
+    let responses = asked::<Responses>(|builder| builder).await;
+    assert_eq!(responses.get("stream_options"), None);
+    for sent in [chat, responses] {
+        assert_eq!(sent["parallel_tool_calls"], false);
     }
-
-    let wire = Wire::Chat;
-    let api = FakeApi::answering(event_stream(wire.stream_of(&answers(wire)[0].1, 5))).await;
-    let client = api.chat().stream_usage(false).build().unwrap();
-    read(&client, &hello()).await.end.unwrap();
-    assert_eq!(api.body_of(0).await.get("stream_options"), None);
+    let without = asked::<Chat>(|builder| builder.stream_usage(false)).await;
+    assert_eq!(without.get("stream_options"), None);
 }
 
 /// The chunk of one choice.
@@ -109,7 +76,7 @@ async fn chat_calls(deltas: &[Value]) -> Vec<(String, String, String)> {
         .map(|calls| chunk(&json!({"tool_calls": calls}), None))
         .collect();
     events.push(chunk(&json!({}), Some("tool_calls")));
-    let streamed = streamed(Wire::Chat, lines(&events)).await;
+    let streamed = streamed::<Chat>(lines(&events)).await;
     let told = streamed.calls();
     let response = streamed.end.unwrap();
     assert_eq!(response.stop_reason, StopReason::ToolUse);
@@ -188,7 +155,7 @@ async fn calls_without_an_id_are_told_by_the_one_that_they_end_up_with() {
         json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
         json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}}),
     ];
-    let streamed = streamed(Wire::Responses, lines(&events)).await;
+    let streamed = streamed::<Responses>(lines(&events)).await;
     let told = streamed.calls();
     let response = streamed.end.unwrap();
     let [ContentBlock::ToolUse { id, .. }] = response.message.content.as_slice() else {
@@ -199,21 +166,43 @@ async fn calls_without_an_id_are_told_by_the_one_that_they_end_up_with() {
 
 #[tokio::test]
 async fn items_that_were_done_stand_in_for_an_empty_output() {
-    let wire = Wire::Responses;
-    for (name, answer) in answers(wire) {
-        let body = wire.stream_of(&answer, 4);
-        let (start, end) = body.rsplit_once("data: ").unwrap();
+    for (name, answer) in Responses::answers() {
+        let mut events = Responses::events(&answer, 4);
+        let last = events.pop().unwrap();
+        let (_, last) = last.split_once("data: ").unwrap();
         for output in [Some(json!([])), None] {
-            let mut last: Value = serde_json::from_str(end).unwrap();
+            let mut last: Value = serde_json::from_str(last).unwrap();
             let response = last["response"].as_object_mut().unwrap();
             match output {
                 Some(output) => response.insert("output".to_owned(), output),
                 None => response.remove("output"),
             };
-            let streamed = streamed(wire, format!("{start}data: {last}\n\n")).await;
-            assert_eq!(streamed.end.unwrap(), whole(wire, &answer).await, "{name}");
+            let body = format!("{}data: {last}\n\n", events.concat());
+            let whole = whole::<Responses>(&answer).await.unwrap();
+            assert_eq!(
+                streamed::<Responses>(body).await.end.unwrap(),
+                whole,
+                "{name}"
+            );
         }
     }
+}
+
+#[tokio::test]
+async fn an_end_marker_without_a_reason_is_a_malformed_answer_unless_the_dialect_allows_it() {
+    let body = format!(
+        "{}data: [DONE]\n\n",
+        lines(&[json!({"choices": [{"delta": {"content": "Half"}}]})])
+    );
+    let error = streamed::<Chat>(body.clone()).await.end.unwrap_err();
+    assert_eq!(error.kind(), FailureKind::MalformedAnswer);
+    assert!(error.to_string().contains("done_suffices"), "{error}");
+
+    let api = FakeApi::answering(event_stream::<Chat>(body)).await;
+    let client = api.chat().done_suffices(true).build().unwrap();
+    let response = read(&client, &hello()).await.end.unwrap();
+    assert_eq!(response.message.text(), "Half");
+    assert_eq!(response.stop_reason, StopReason::EndTurn);
 }
 
 #[tokio::test]
@@ -241,14 +230,14 @@ async fn usage_may_come_early_often_or_never() {
         (vec![text("a"), with(stop.clone(), json!({}))], (0, 0)),
         (vec![text("a"), stop.clone()], (0, 0)),
     ] {
-        let response = streamed(Wire::Chat, lines(&events)).await.end.unwrap();
+        let response = streamed::<Chat>(lines(&events)).await.end.unwrap();
         let counted = (response.usage.input_tokens, response.usage.output_tokens);
         assert_eq!(counted, expected, "{events:?}");
     }
 
     let completed =
         json!({"type": "response.completed", "response": {"status": "completed", "output": []}});
-    let response = streamed(Wire::Responses, lines(&[completed]))
+    let response = streamed::<Responses>(lines(&[completed]))
         .await
         .end
         .unwrap();
@@ -266,8 +255,8 @@ async fn missing_and_odd_fields_do_no_harm() {
         json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c"}]}}]}),
         chunk(&json!({}), Some("stop")),
     ];
-    let streamed = streamed(Wire::Chat, lines(&events)).await;
-    assert_eq!(streamed.end.unwrap().message.text(), "x");
+    let chat = streamed::<Chat>(lines(&events)).await;
+    assert_eq!(chat.end.unwrap().message.text(), "x");
 
     let body = "data: {}\n\n\
         event: response.output_text.delta\ndata: {\"delta\":\"x\"}\n\n\
@@ -276,48 +265,9 @@ async fn missing_and_odd_fields_do_no_harm() {
         data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"lost\"}\n\n\
         event: response.completed\ndata: {\"response\":{\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"x\"}]}]}}\n\n\
         data: [DONE]\n\n";
-    let streamed = crate::wires::streamed(Wire::Responses, body).await;
-    assert_eq!(streamed.text(), "x");
-    assert_eq!(streamed.end.unwrap().message.text(), "x");
-}
-
-#[tokio::test]
-async fn a_server_that_does_not_stream_answers_in_one_piece() {
-    for wire in WIRES {
-        for (name, answer) in answers(wire) {
-            let api = FakeApi::with_body(&answer).await;
-            let streamed = read(&*wire.client(&api), &hello()).await;
-            assert_eq!(streamed.end.unwrap(), whole(wire, &answer).await, "{name}");
-        }
-    }
-}
-
-/// Every way to cut and mark lines that the standard allows.
-fn variants(body: &str) -> Vec<String> {
-    let unnamed = body.lines().filter(|line| !line.starts_with("event: "));
-    vec![
-        body.replace('\n', "\r\n"),
-        body.replace('\n', "\r"),
-        format!(
-            "\u{feff}: hello\n\n{}",
-            body.replace("data: ", ": keep-alive\nid: 7\nretry: 10\ndata:")
-        ),
-        body.replace("\",\"", "\",\ndata: \""),
-        body.trim_end().to_owned(),
-        unnamed.map(|line| format!("{line}\n")).collect(),
-    ]
-}
-
-#[tokio::test]
-async fn every_form_of_lines_is_read() {
-    for wire in WIRES {
-        let answer = &answers(wire)[2].1;
-        let whole = whole(wire, answer).await;
-        for body in variants(&wire.stream_of(answer, 4)) {
-            let streamed = streamed(wire, body.clone()).await;
-            assert_eq!(streamed.end.unwrap(), whole, "{wire:?} {body}");
-        }
-    }
+    let responses = streamed::<Responses>(body).await;
+    assert_eq!(responses.text(), "x");
+    assert_eq!(responses.end.unwrap().message.text(), "x");
 }
 
 proptest! {
@@ -326,7 +276,7 @@ proptest! {
     #[test]
     fn any_streamed_output_equals_the_whole_one(output in any_output(), size in 1..20_usize) {
         let answer = json!({"id": "resp_1", "model": "m", "status": "completed", "output": output});
-        same(Wire::Responses, &answer, size)?;
+        same::<Responses>(&answer, size)?;
     }
 
     #[test]
@@ -336,14 +286,13 @@ proptest! {
         let message = json!({"content": content, "reasoning": reasoning, "tool_calls": calls});
         let answer = json!({"id": "chatcmpl-1", "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
-        same(Wire::Chat, &answer, size)?;
+        same::<Chat>(&answer, size)?;
     }
 }
 
-fn same(wire: Wire, answer: &Value, size: usize) -> Result<(), TestCaseError> {
-    let runtime = Runtime::new().unwrap();
-    let whole = runtime.block_on(whole(wire, answer));
-    let streamed = runtime.block_on(streamed(wire, wire.stream_of(answer, size)));
+fn same<A: Api>(answer: &Value, size: usize) -> Result<(), TestCaseError> {
+    let both = streamed_as_whole::<A>(answer, size);
+    let (streamed, whole) = Runtime::new().unwrap().block_on(both);
     prop_assert_eq!(streamed.end.unwrap(), whole);
     Ok(())
 }

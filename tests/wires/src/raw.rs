@@ -7,29 +7,32 @@ use tokio::{
 };
 
 /// What the server does after it has said its bytes.
-pub(crate) enum Then {
+#[derive(Debug)]
+pub enum Then {
+    /// Hangs up.
     Close,
     /// Says nothing more and waits for the client to hang up.
     Hold(Watch),
 }
 
 /// Tells a test what its server has seen.
-pub(crate) struct Watch {
+#[derive(Debug)]
+pub struct Watch {
     /// The request is here.
-    pub(crate) asked: oneshot::Sender<()>,
+    pub asked: oneshot::Sender<()>,
     /// The client has hung up.
-    pub(crate) gone: oneshot::Sender<()>,
+    pub gone: oneshot::Sender<()>,
 }
 
 /// Holds the connection open, whoever watches.
-pub(crate) fn hold() -> Then {
+pub fn hold() -> Then {
     let (asked, _) = oneshot::channel();
     let (gone, _) = oneshot::channel();
     Then::Hold(Watch { asked, gone })
 }
 
 /// Answers the first request with `bytes`. Returns the server's base URL.
-pub(crate) async fn serve(bytes: impl Into<Vec<u8>>, then: Then) -> String {
+pub async fn serve(bytes: impl Into<Vec<u8>>, then: Then) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let bytes = bytes.into();
@@ -49,7 +52,7 @@ pub(crate) async fn serve(bytes: impl Into<Vec<u8>>, then: Then) -> String {
 }
 
 /// Reads a request to its end.
-pub(crate) async fn read_request(socket: &mut TcpStream) {
+pub async fn read_request(socket: &mut TcpStream) {
     let mut seen = Vec::new();
     loop {
         let mut buffer = [0; 4096];

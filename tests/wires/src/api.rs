@@ -1,0 +1,138 @@
+use std::{fmt::Debug, time::Duration};
+
+use neuron_types::{FailureKind, Provider, ProviderError};
+use serde_json::Value;
+
+/// The key that clients have unless a test says otherwise.
+pub const KEY: &str = "sk-very-secret";
+
+/// How long they wait.
+pub const LONG: Duration = Duration::from_secs(24 * 60 * 60); // Passes where the clock is paused only.
+
+/// One API: how its client is built, and how its server writes.
+pub trait Api: 'static {
+    /// What builds a client.
+    type Builder: Debug;
+    /// The client.
+    type Client: Provider + Debug + Send + Sync + 'static;
+
+    /// Who failed, in messages.
+    const NAME: &'static str;
+    /// A model of this API.
+    const MODEL: &'static str;
+    /// What the base URL has behind the host.
+    const BASE: &'static str = "";
+    /// The address that clients ask of themselves.
+    const HOST: &'static str;
+    /// What is asked.
+    const PATH: &'static str;
+    /// The content type of a stream.
+    const STREAM: &'static str = "text/event-stream";
+    /// The header with the id of a request, where a client tells it.
+    const REQUEST_ID: Option<&'static str> = Some("x-request-id");
+    /// The header with the key, and what it has before it.
+    const KEY_HEADER: (&'static str, &'static str) = ("authorization", "Bearer ");
+    /// The variable that messages ask for.
+    const KEY_VARIABLE: &'static str;
+    /// Addresses that need a key; nothing is the builder's own.
+    const KEYED: &'static [Option<&'static str>];
+    /// Addresses that need none.
+    const KEYLESS: &'static [Option<&'static str>];
+    /// An event that says nothing.
+    const NOTHING: &'static str;
+    /// What ends a stream after its answer is all there.
+    const MARKER: &'static str = "";
+    /// Answers whose text is not told piece by piece.
+    const UNTOLD: &'static [&'static str] = &[];
+    /// What each refused request means, a line each: status, type, code, kind of failure, `again` or `final`, and
+    /// perhaps `|` and the message.
+    const ERRORS: &'static str;
+    /// The same of errors among the events, which have no status.
+    const STREAM_ERRORS: &'static str;
+
+    /// Whether a stream has lines of JSON, and no events.
+    fn is_lines() -> bool {
+        Self::STREAM == "application/x-ndjson"
+    }
+
+    /// A builder with this address and this key, if any, that waits so long, and has the header `x-team`.
+    /// [`built_by!`](crate::built_by) writes it.
+    fn builder(base_url: Option<&str>, key: Option<&str>, wait: Duration) -> Self::Builder;
+
+    /// Builds the client.
+    ///
+    /// # Errors
+    ///
+    /// If a setting does not do.
+    fn build(builder: Self::Builder) -> Result<Self::Client, ProviderError>;
+
+    /// An answer of this text and of a call.
+    fn answer(text: &str) -> Value;
+
+    /// Whole answers by name, which streams must equal.
+    fn answers() -> Vec<(&'static str, Value)>;
+
+    /// The events of a whole answer as they are sent, its texts in pieces of so many letters. Without
+    /// [`MARKER`](Self::MARKER).
+    fn events(answer: &Value, piece: usize) -> Vec<String>;
+
+    /// Whether the answer is all there with this event.
+    fn is_all(event: &str) -> bool;
+
+    /// The body of a refused request.
+    fn error(kind: &str, code: &str, message: &str) -> Value;
+
+    /// What a client tells of this type and code.
+    fn code<'a>(kind: &'a str, code: &'a str) -> Option<&'a str> {
+        [code, kind].into_iter().find(|name| !name.is_empty())
+    }
+
+    /// An error among the events.
+    fn error_event(error: &Value) -> String {
+        format!("data: {error}\n\n")
+    }
+
+    /// Errors among the events in other forms, with `why` in their messages.
+    fn other_error_events() -> Vec<(String, FailureKind)> {
+        vec![]
+    }
+
+    /// A whole answer with this content.
+    fn answer_of(content: &Value) -> Value;
+
+    /// The content of the answer that is in this request.
+    fn sent_back(request: &Value) -> Value;
+
+    /// Contents that go back as they came, their text, and how many calls they have.
+    fn contents() -> Vec<(Value, &'static str, usize)>;
+}
+
+/// Has an implementation of [`Api`] build a client with its builder.
+#[macro_export]
+macro_rules! built_by {
+    ($builder:ty, $client:ty) => {
+        type Builder = $builder;
+        type Client = $client;
+
+        fn builder(
+            base_url: Option<&str>,
+            key: Option<&str>,
+            wait: std::time::Duration,
+        ) -> Self::Builder {
+            let builder = <$client>::builder().header("x-team", "a");
+            let builder = builder.timeout(wait).idle_timeout(wait);
+            let builder = match base_url {
+                Some(base_url) => builder.base_url(base_url),
+                None => builder,
+            };
+            match key {
+                Some(key) => builder.api_key(key),
+                None => builder,
+            }
+        }
+
+        fn build(builder: Self::Builder) -> Result<Self::Client, neuron_types::ProviderError> {
+            builder.build()
+        }
+    };
+}
