@@ -2,12 +2,16 @@ use std::{collections::VecDeque, time::Duration};
 
 use futures::stream;
 use neuron_types::{CompletionResponse, ProviderError, StreamEvent, StreamHandle};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::{EventDecoder, NoAnswer, WireEvent, stream::event_stream::EventStream};
 
 /// How long the rest of a stream is waited for once the answer is there.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// A longer event is no ping.
+const LONGEST_PING: usize = 256;
 
 /// What one wire's events add up to. Pure: the same events always give the same answer.
 pub trait Assemble: Send + 'static {
@@ -52,7 +56,19 @@ pub trait Assemble: Send + 'static {
 /// Whether an event carries nothing.
 fn keeps_alive(event: WireEvent<'_>) -> bool {
     let is_json = matches!(event.data.trim_ascii_start().first(), Some(b'{' | b'['));
-    !is_json || event.name == "ping"
+    !is_json || event.name == "ping" || is_ping(event.data)
+}
+
+/// Whether an event calls itself a ping, and says no more than that.
+fn is_ping(data: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: &'a str,
+    }
+
+    data.len() <= LONGEST_PING
+        && serde_json::from_slice::<Kind<'_>>(data).is_ok_and(|it| it.kind == "ping")
 }
 
 /// How far an answer is.
@@ -158,5 +174,38 @@ impl<D: EventDecoder, A: Assemble> Answer<D, A> {
             })),
             Err(error) => StreamEvent::Error(error),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_carries_nothing_is_told_by_its_name_or_by_what_it_calls_itself() {
+        let carries_nothing = |name, data: &str| {
+            keeps_alive(WireEvent {
+                name,
+                data: data.as_bytes(),
+            })
+        };
+        for (name, data) in [
+            ("", ""),
+            ("", "still here"),
+            ("ping", "{}"),
+            ("", "{\"type\":\"ping\"}"),
+            ("", " {\"type\": \"ping\", \"at\": 1}"),
+        ] {
+            assert!(carries_nothing(name, data), "{name} {data}");
+        }
+        for (name, data) in [
+            ("", "{}"),
+            ("", "{\"type\":\"pong\"}"),
+            ("", "{\"type\":{\"type\":\"ping\"}}"),
+            ("", "[{\"type\":\"ping\"}]"),
+            ("message", "{\"text\":\"ping\"}"),
+        ] {
+            assert!(!carries_nothing(name, data), "{name} {data}");
+        }
     }
 }
