@@ -27,7 +27,7 @@ pub const ASKING_SERVER: &str = concat!(
 );
 
 /// A program of the protocol's own, by its name, to be run by `node`: `mcp-server-everything`,
-/// `mcp-server-filesystem` or `mcp-inspector`. It is looked for beside what `NEURON_MCP_SERVERS` names, which
+/// `mcp-server-filesystem`, `mcp-inspector` or `conformance`. It is looked for beside what `NEURON_MCP_SERVERS` names, which
 /// `cargo xtask test` sets, else where `cargo xtask engines` puts it.
 ///
 /// # Panics

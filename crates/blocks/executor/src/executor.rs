@@ -111,6 +111,8 @@ struct Inner {
     /// By the provider's name and the tenant, for its own provider.
     tenant_limiters: BTreeMap<String, BTreeMap<String, RateLimiter>>,
     tools: ToolRegistry,
+    /// What is not among the tools since it cannot be used, each a sentence.
+    left_out: Vec<String>,
     hooks: Hooks,
     prices: Prices,
     cwd: PathBuf,

@@ -147,6 +147,13 @@ impl<I: ?Sized, O> AgentBuilder<I, O> {
         self
     }
 
+    /// Says what is left out of the tools because it cannot be used, each in a sentence, such as those of
+    /// `McpServers::told_left_out`: a run tells it once. Servers of an agent file are told of already.
+    pub fn left_out(mut self, what: impl IntoIterator<Item = String>) -> Self {
+        self.executor = self.executor.left_out(what);
+        self
+    }
+
     /// Sets what the commands of the built-in `bash` may reach. Default is what the tool was made with:
     /// [`Sandbox::Workspace`], or what the agent file says.
     ///

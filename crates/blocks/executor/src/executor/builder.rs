@@ -21,6 +21,7 @@ pub struct ExecutorBuilder {
     limiters: BTreeMap<String, RateLimiter>,
     tenant_limiters: BTreeMap<String, BTreeMap<String, RateLimiter>>,
     tools: ToolRegistry,
+    left_out: Vec<String>,
     hooks: Hooks,
     prices: Prices,
     cwd: Option<PathBuf>,
@@ -52,6 +53,7 @@ impl ExecutorBuilder {
             limiters: inner.limiters.clone(),
             tenant_limiters: inner.tenant_limiters.clone(),
             tools: inner.tools.clone(),
+            left_out: inner.left_out.clone(),
             hooks: inner.hooks.clone(),
             prices: inner.prices.clone(),
             cwd: Some(inner.cwd.clone()),
@@ -117,6 +119,16 @@ impl ExecutorBuilder {
     /// Sets the tools. Default is none.
     pub fn tools(mut self, tools: ToolRegistry) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// Says what is left out of the tools because it cannot be used, such as that of an MCP server: each a sentence that
+    /// names it and says why. Default is nothing. It comes with every answer of a model to a turn, as
+    /// [`CompletionResponse::left_out`](neuron_types::CompletionResponse::left_out), and a run tells it once.
+    ///
+    /// Journals hold it with each of these answers: whoever passes on what strangers say bounds it.
+    pub fn left_out(mut self, what: impl IntoIterator<Item = String>) -> Self {
+        self.left_out.extend(what);
         self
     }
 
@@ -197,6 +209,7 @@ impl ExecutorBuilder {
                 limiters: self.limiters,
                 tenant_limiters: self.tenant_limiters,
                 tools,
+                left_out: self.left_out,
                 hooks: self.hooks,
                 prices: self.prices,
                 cwd: self.cwd.unwrap_or_else(|| ToolContext::default().cwd),

@@ -31,6 +31,9 @@ impl Executor {
     /// [sink](Self::with_sink) watches, it is shown the pieces. The attempt may take as long as its scope says
     /// [without a piece](crate::longest_attempt).
     ///
+    /// The answer's `left_out` ends with what the executor was built [without](super::ExecutorBuilder::left_out), but for a
+    /// context strategy's calls, which have no tools.
+    ///
     /// What the provider reported of an attempt that failed all the same is in its failure.
     ///
     /// A model whose answer is [malformed](FailureKind::MalformedAnswer), or ended for a
@@ -62,10 +65,16 @@ impl Executor {
     ) -> Result<CompletionResponse, StepFailure> {
         let executor = self.of_step(scope.agent.as_deref())?;
         // A run may go on with one of several models, and without the others.
-        if request.fallback_models.is_empty() && !was_answered_by_several(request) {
-            return executor.ask(scope, request, Duration::MAX).await;
+        let is_one = request.fallback_models.is_empty() && !was_answered_by_several(request);
+        let mut response = match is_one {
+            true => executor.ask(scope, request, Duration::MAX).await?,
+            false => executor.ask_in_order(scope, request).await?,
+        };
+        if answers_turn(scope) {
+            let left_out = executor.inner.left_out.iter().cloned();
+            response.left_out.extend(left_out);
         }
-        executor.ask_in_order(scope, request).await
+        Ok(response)
     }
 
     async fn ask_in_order(
@@ -271,7 +280,7 @@ impl Executor {
     /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.
     fn watcher(&self, scope: &StepScope) -> Option<&dyn EventSink> {
         let sink = self.sink.as_deref()?;
-        (scope.step.position == 0 && sink.wants_tokens()).then_some(sink)
+        (answers_turn(scope) && sink.wants_tokens()).then_some(sink)
     }
 
     /// The provider of this name, with what keeps its requests within their rate: the tenant's own, where there is one.
@@ -314,6 +323,11 @@ impl Executor {
                 StepFailure::new(kind, format!("{what}: this executor has {known}"))
             })
     }
+}
+
+/// Whether a call is for a turn's answer, and not one of a context strategy.
+fn answers_turn(scope: &StepScope) -> bool {
+    scope.step.position == 0
 }
 
 /// An answer whose end says nothing that is known may lack anything.

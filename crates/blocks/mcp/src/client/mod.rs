@@ -12,5 +12,6 @@ pub(crate) mod resource;
 pub(crate) mod rounds;
 pub(crate) mod servers;
 pub(crate) mod servers_builder;
+pub(crate) mod told;
 pub(crate) mod tool;
 pub(crate) mod watch;

@@ -9,7 +9,9 @@ use std::{
 use futures::future::join_all;
 use neuron_types::{ToolDefinition, ToolDyn};
 
-use crate::{Discovered, LeftOut, McpClient, McpError, McpTool, client::watch::Watch};
+use crate::{
+    Discovered, LeftOut, McpClient, McpError, McpTool, client::told::told, client::watch::Watch,
+};
 
 /// Servers that were started together, with the tools that they had then. Cheap to clone; clones share the
 /// servers, and so do all runs of the process.
@@ -92,6 +94,14 @@ impl McpServers {
     pub fn left_out(&self, server: &str) -> &[LeftOut] {
         let server = self.inner.servers.get(server);
         server.map_or(&[], |server| server.found.left_out.as_slice())
+    }
+
+    /// Says which tools of a server cannot be used, each in a sentence with the server, the name and the reason, for the runs
+    /// of agents that are to have its tools. The first 16 are named; where there are more, a last sentence says so. Each has
+    /// no more than 500 characters of the server's, all harmless to look at. Empty if there is no such server.
+    #[must_use]
+    pub fn told_left_out(&self, server: &str) -> Vec<String> {
+        told(server, self.left_out(server))
     }
 
     /// A tool by its name here.

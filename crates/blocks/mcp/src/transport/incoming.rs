@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tracing::{debug, warn};
 
 use crate::{
-    transport::awaited::Awaited,
+    transport::awaited::{Awaited, number, number_of},
     wire::{
         answer::unreadable,
         fault::shown,
@@ -24,7 +24,8 @@ pub(crate) enum Incoming {
     Noise,
 }
 
-/// Reads a line, or the data of an event. What answers an awaited request is a message in any case.
+/// Reads a line, or the data of an event. What answers an awaited request is a message in any case. It answers the request of
+/// its id, or else the only one that there is. An error under a strange id does not say that a call had no effect.
 pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim().trim_start_matches('\u{feff}');
@@ -32,25 +33,35 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
         return Incoming::Noise;
     }
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
-        Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
-            Some((id, asked)) if asked.is_answered_by(&response.result) => {
-                let is_as_sent = response.id == id;
-                response.id = id;
-                let message = Box::new(ServerJsonRpcMessage::Response(response));
-                return match is_as_sent {
-                    true => Incoming::Message(message),
-                    false => Incoming::Mended(message),
-                };
+        Ok(ServerJsonRpcMessage::Response(mut response)) => {
+            let found = awaited.find(&response.id);
+            let found = found.or_else(|| awaited.only(number(&response.id), false));
+            match found {
+                Some((id, asked)) if asked.is_answered_by(&response.result) => {
+                    let is_as_sent = response.id == id;
+                    response.id = id;
+                    let message = Box::new(ServerJsonRpcMessage::Response(response));
+                    return match is_as_sent {
+                        true => Incoming::Message(message),
+                        false => Incoming::Mended(message),
+                    };
+                }
+                Some(_) => {}
+                None => return stray(ServerJsonRpcMessage::Response(response), text),
             }
-            Some(_) => {}
-            None => return Incoming::Message(Box::new(ServerJsonRpcMessage::Response(response))),
-        },
+        }
         Ok(ServerJsonRpcMessage::Error(mut error)) => {
-            let ours = error.id.as_ref().and_then(|id| awaited.find(id));
-            let is_as_sent = ours
-                .as_ref()
-                .is_none_or(|(id, _)| error.id.as_ref() == Some(id));
-            error.id = ours.map(|(id, _)| id).or(error.id);
+            let Some((id, _)) = error.id.as_ref().and_then(|id| awaited.find(id)) else {
+                let only = awaited.only(error.id.as_ref().and_then(number), true);
+                return match only {
+                    Some((id, asked)) => {
+                        Incoming::Mended(Box::new(refused(asked, id, error.error, text)))
+                    }
+                    None => stray(ServerJsonRpcMessage::Error(error), text),
+                };
+            };
+            let is_as_sent = error.id.as_ref() == Some(&id);
+            error.id = Some(id);
             let message = Box::new(ServerJsonRpcMessage::Error(error));
             return match is_as_sent {
                 true => Incoming::Message(message),
@@ -82,16 +93,37 @@ fn mended(
     if has_method || !(fields.contains_key("jsonrpc") || fields.keys().all(is_answer)) {
         return None;
     }
-    let (id, asked) = awaited.find_json(fields.get("id")?)?;
-    match fields.remove("error") {
-        None | Some(Value::Null) => {}
-        Some(error) => return Some(ServerJsonRpcMessage::error(refusal(&error), Some(id))),
-    }
+    let error = fields.remove("error").filter(|error| !error.is_null());
+    let own_id = fields.get("id");
+    let Some((id, asked)) = own_id.and_then(|id| awaited.find_json(id)) else {
+        let is_answer = error.is_some() || fields.contains_key("result");
+        if !is_answer || !fields.contains_key("jsonrpc") {
+            return None;
+        }
+        let (id, asked) = awaited.only(own_id.and_then(number_of), error.is_some())?;
+        return Some(match error {
+            Some(error) => refused(asked, id, refusal(&error), text),
+            None => with_result(fields, asked, id, text),
+        });
+    };
+    Some(match error {
+        Some(error) => ServerJsonRpcMessage::error(refusal(&error), Some(id)),
+        None => with_result(fields, asked, id, text),
+    })
+}
+
+/// An answer that is no error.
+fn with_result(
+    mut fields: Map<String, Value>,
+    asked: Asked,
+    id: RequestId,
+    text: &str,
+) -> ServerJsonRpcMessage {
     let Some(result) = fields.remove("result") else {
         let why = "it has neither a result nor an error";
-        return Some(told(asked, id, why, text));
+        return told(asked, id, why, text);
     };
-    Some(match mend(asked, result) {
+    match mend(asked, result) {
         Some(result) => {
             debug!(
                 ?asked,
@@ -101,7 +133,22 @@ fn mended(
             ServerJsonRpcMessage::response(result, id)
         }
         None => told(asked, id, "it is not what MCP prescribes", text),
-    })
+    }
+}
+
+/// An answer to nothing that is awaited, or to one of several requests.
+fn stray(message: ServerJsonRpcMessage, text: &str) -> Incoming {
+    let answer = shown(text, 200);
+    debug!(answer, "an answer has an id that no request has");
+    Incoming::Message(Box::new(message))
+}
+
+/// An error under a strange id. It may be about something else that the server did for a call.
+fn refused(asked: Asked, id: RequestId, error: ErrorData, text: &str) -> ServerJsonRpcMessage {
+    match asked {
+        Asked::Call => told(asked, id, "it is an error under another id", text),
+        _ => ServerJsonRpcMessage::error(error, Some(id)),
+    }
 }
 
 fn told(asked: Asked, id: RequestId, why: &str, text: &str) -> ServerJsonRpcMessage {

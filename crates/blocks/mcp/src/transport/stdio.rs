@@ -75,19 +75,18 @@ impl StdioTransport {
 
     fn accept(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         self.noise = 0;
-        let answers = match &message {
-            ServerJsonRpcMessage::Response(response) => Some(Some(&response.id)),
-            ServerJsonRpcMessage::Error(error) => Some(error.id.as_ref()),
+        let id = match &message {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        match answers {
-            Some(id) => {
-                self.unasked = 0;
-                if let Some(id) = id {
-                    self.awaited.ends(id);
-                }
-            }
-            None => self.unasked += 1,
+        if id.is_some_and(|id| self.awaited.find(id).is_some()) {
+            self.unasked = 0;
+        } else {
+            self.unasked += 1;
+        }
+        if let Some(id) = id {
+            self.awaited.ends(id);
         }
         if self.unasked > MAX_UNASKED {
             let reason = format!("it sent {MAX_UNASKED} messages without answering anything");

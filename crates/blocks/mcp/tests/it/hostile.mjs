@@ -5,6 +5,8 @@ import { appendFileSync, existsSync, readFile, readFileSync, writeFileSync } fro
 
 const mode = process.argv[2];
 let pings = 0;
+// The id of a request that is answered already.
+let initialized;
 const object = { type: "object" };
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
@@ -79,6 +81,8 @@ const evil = (id) => {
       return forever("x".repeat(65536));
     case "endless-noise":
       return forever("no MCP at all\n".repeat(1000));
+    case "endless-answers":
+      return forever(JSON.stringify({ jsonrpc: "2.0", id: initialized, result: {} }) + "\n");
     case "endless-notices":
       return forever(
         JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: 1 } }) + "\n",
@@ -137,6 +141,7 @@ if (mode === "stillborn") {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
     if (id === undefined) return;
+    if (method === "initialize") initialized = id;
     switch (method) {
       case "initialize":
         return send({

@@ -53,6 +53,11 @@ async fn notices_without_end_are_an_error() {
 }
 
 #[tokio::test]
+async fn answers_without_end_to_what_is_answered_are_an_error() {
+    says(&evil("endless-answers").await, "without answering anything");
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_read_may_have_taken_effect_and_has_not_failed() {
     for (mode, why) in [
         ("invalid-json", "invalid JSON"),

@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod conformance;
 mod corpus;
 mod everything;
 mod everything_http;

@@ -27,7 +27,7 @@ const usual = ({ method, params }) => {
 // The lines of what is sent back. A text of a case is sent as it is, with the id in place of $ID.
 const answers = (message) => {
   const { id, method } = message;
-  if (id === undefined) return [];
+  if (id === undefined && method !== wild.method) return [];
   if (method === "tools/call") appendFileSync(calls, "called\n");
   if (method !== wild.method) {
     const result = usual(message);

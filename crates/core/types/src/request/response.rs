@@ -26,8 +26,8 @@ pub struct CompletionResponse {
     /// left out of the context. `None` where it said nothing of note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<Value>,
-    /// What the provider crate left out of the request, since its API takes no such thing: each a sentence that names it and
-    /// says why. The loop tells it once a run.
+    /// What the provider crate left out of the request, since its API takes no such thing, and what the executor has no tool
+    /// for, since it cannot be used: each a sentence that names it and says why. The loop tells it once a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// Why the text is not of the [form](crate::ResponseFormat) that was asked for, as the executor found; providers

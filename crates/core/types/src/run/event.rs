@@ -86,7 +86,8 @@ pub enum RunEvent {
         /// What is wrong with it.
         reason: String,
     },
-    /// What was left out of the model's requests, since its API takes no such thing. Each is told once a run.
+    /// What was left out of the model's requests: its API takes no such thing, or it is a tool that an MCP server lists and
+    /// that cannot be used. Each is told once a run.
     LeftOut {
         /// The turn.
         turn: u32,

@@ -41,6 +41,38 @@ fn lists_what_a_server_offers_and_what_is_left_out() {
 }
 
 #[test]
+fn a_run_says_once_which_tools_of_a_server_cannot_be_used_and_why() {
+    let home = home("names");
+    let ran = home.neuron(&["run", "Go.", "--id", "mcp"]).exits(0);
+    let lines = ran.stderr.lines();
+    let lines: Vec<_> = lines.filter(|line| line.contains("left out: ")).collect();
+    let [line] = lines.as_slice() else {
+        panic!("it is said once: {}", ran.stderr);
+    };
+    let empty = "the tool \"\" of the MCP server h is left out: it has no name";
+    assert!(line.contains(empty), "{line}");
+    assert!(
+        line.contains("of the MCP server h is left out: another tool"),
+        "{line}"
+    );
+    assert!(!line.contains('\u{1b}'), "{line:?}");
+
+    let events = home.neuron(&["events", "mcp", "--json"]).exits(0);
+    let events = events.json_lines();
+    let answers = |event: &&Value| event["type"] == "model_responded";
+    assert_eq!(events.iter().filter(answers).count(), 2);
+    let told = |event: &&Value| event["type"] == "left_out";
+    let told: Vec<_> = events.iter().filter(told).collect();
+    let [told] = told.as_slice() else {
+        panic!("{events:?}");
+    };
+    assert_eq!(told["turn"], 1);
+    let what = told["what"].as_array().unwrap();
+    assert_eq!(what.len(), 4, "{what:?}");
+    assert!(what.contains(&json!(empty)), "{what:?}");
+}
+
+#[test]
 fn a_server_that_does_not_start_is_named_with_the_reason() {
     let home = home("stillborn");
     let listed = home.neuron(&["mcp", "list", "--json"]).exits(2).json();

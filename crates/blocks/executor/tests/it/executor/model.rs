@@ -55,6 +55,30 @@ async fn asks_the_provider_that_the_request_names() {
 }
 
 #[tokio::test]
+async fn answers_to_turns_name_what_the_executor_has_no_tool_for() {
+    let of = |what: &str| {
+        Executor::builder()
+            .provider("a", script(r#"{"turns": [{"text": "yes"}]}"#))
+            .left_out([what.to_owned()])
+            .build()
+    };
+    let executor = of("mine")
+        .to_builder()
+        .member("other", of("theirs"))
+        .build();
+    let told = async |agent: Option<&str>, position: u32| {
+        let mut scope = scope();
+        scope.agent = agent.map(ToOwned::to_owned);
+        scope.step.position = position;
+        let answer = executor.call_model(&scope, &request(None)).await;
+        answer.unwrap().left_out
+    };
+    assert_eq!(told(None, 0).await, ["mine"]);
+    assert_eq!(told(Some("other"), 0).await, ["theirs"]);
+    assert!(told(None, 1).await.is_empty());
+}
+
+#[tokio::test]
 async fn asks_for_a_tenant_what_is_there_for_it() {
     let own: Arc<dyn DynProvider> = Arc::new(script(r#"{"turns": [{"text": "of acme"}]}"#));
     let shared = r#"{"turns": [{"text": "shared"}]}"#;

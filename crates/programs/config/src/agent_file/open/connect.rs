@@ -69,7 +69,10 @@ pub(crate) fn executor(
     for (tool, limits) in &workplace.limits {
         limits.add_to(&mut registry, tool, agent.timeout_of(tool));
     }
-    let mut builder = Executor::builder().tools(registry).cwd(&options.cwd);
+    let mut builder = Executor::builder()
+        .tools(registry)
+        .left_out(mcp::left_out(file, servers, agent))
+        .cwd(&options.cwd);
     if let Some(bytes) = workplace.tool_output_bytes {
         builder = builder.max_result_bytes(bytes);
     }

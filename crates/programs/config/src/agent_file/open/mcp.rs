@@ -264,6 +264,27 @@ pub(crate) fn is_without(file: &Definitions, servers: Option<&Servers>, name: &s
     server.is_some_and(|server| servers.is_some_and(|it| is_left_out(&file.mcp, it, server)))
 }
 
+/// What the servers of an agent list and what cannot be used, each a sentence. The servers are those that the file gives it,
+/// and those of the tools that the definition has, which may be an older one.
+pub(crate) fn left_out(
+    file: &Definitions,
+    servers: Option<&Servers>,
+    agent: &AgentSpec,
+) -> Vec<String> {
+    let current = file.agents.get(&agent.name);
+    let current = current.into_iter().flat_map(|known| &known.mcp);
+    let own = agent
+        .head
+        .tools
+        .iter()
+        .filter_map(|tool| server_of(&tool.name));
+    let names: BTreeSet<&str> = current.map(String::as_str).chain(own).collect();
+    let told = names
+        .into_iter()
+        .flat_map(|name| servers.map(|it| it.told_left_out(name)).unwrap_or_default());
+    told.collect()
+}
+
 /// A tool of an agent that is no built-in one.
 pub(crate) fn tool(
     file: &Definitions,

@@ -44,6 +44,11 @@ impl Servers {
         self.0.definitions(server)
     }
 
+    /// Which tools of a server cannot be used, each in a sentence with the reason.
+    pub(crate) fn told_left_out(&self, server: &str) -> Vec<String> {
+        self.0.told_left_out(server)
+    }
+
     /// A tool by its name here.
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<dyn ToolDyn>> {
         self.0.tool(name)

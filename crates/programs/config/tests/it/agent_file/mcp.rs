@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use neuron_config::{AgentFile, AgentFileError, OpenOptions};
 use neuron_harness::HOSTILE_SERVER;
 use neuron_mcp::McpNotice;
-use neuron_types::{AskRule, ToolDefinition};
+use neuron_testing::effects::scope;
+use neuron_types::{AskRule, CompletionRequest, Message, ToolDefinition};
 
 fn file() -> AgentFile {
     let text = format!(
@@ -56,6 +57,36 @@ async fn a_run_carries_the_tools_that_its_servers_have_when_it_starts() {
          more: bring the tool back, or start a new run"
     );
     later.stop().await;
+}
+
+#[tokio::test]
+async fn answers_to_an_agent_name_the_tools_of_its_own_servers_that_cannot_be_used() {
+    let text = format!(
+        "[mcp.h]\ncommand = [\"node\", {HOSTILE_SERVER:?}, \"schemas\"]\n\n\
+         [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:h\"]\n\n\
+         [agents.plain]\nmodel = \"demo/demo\"\n"
+    );
+    let file = AgentFile::parse(&text, "neuron.toml").unwrap();
+    let agents = file.open(OpenOptions::new(".")).await.unwrap();
+    let told = async |name: &str| {
+        let agent = agents.agent(name).unwrap();
+        let executor = agents.executor(&agent).unwrap();
+        let mut scope = scope();
+        scope.step.position = 0;
+        let request = CompletionRequest::new((*agent.head).clone(), vec![Message::user("Hi")]);
+        let answer = executor.call_model(&scope, &request).await;
+        answer.unwrap().left_out
+    };
+    assert_eq!(
+        told("default").await,
+        [
+            "the tool \"deep\" of the MCP server h is left out: its schema is nested deeper than 32",
+            "the tool \"big\" of the MCP server h is left out: its schema has more than 65536 bytes",
+            "the tool \"array\" of the MCP server h is left out: the schema of its arguments is not that of an object",
+        ]
+    );
+    assert!(told("plain").await.is_empty());
+    agents.stop().await;
 }
 
 #[tokio::test]
