@@ -4,8 +4,8 @@ use std::{
 };
 
 use neuron_provider_http::{
-    ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, Wire, http_settings,
-    read_json, variable,
+    ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, ToolNames, Wire,
+    http_settings, read_json, variable,
 };
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamHandle,
@@ -151,12 +151,12 @@ impl Wire for Chat<'_> {
         whole(body, self.body.messages())
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::read(reply)
     }
 }
 

@@ -1,5 +1,5 @@
 use neuron_provider_http::{
-    ApiFailure, Reply, is_too_long, kind_of_status, lenient, name_tool, says_too_long,
+    ApiFailure, Reply, is_too_long, kind_of_status, lenient, says_too_long,
 };
 use neuron_types::FailureKind;
 use serde::Deserialize;
@@ -18,22 +18,17 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
     )
 }
 
-/// As [`read`], of a request that was sent these tools, in order.
-pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
+/// As [`read`], of a request of Chat Completions, whose servers want the reasoning back in different fields.
+pub(crate) fn of_chat(reply: &Reply) -> ApiFailure {
     let mut failure = read(reply);
-    let says = |word| {
-        failure
-            .message
-            .as_deref()
-            .is_some_and(|message| message.contains(word))
-    };
-    if failure.kind == FailureKind::InvalidRequest && says("reasoning_content") {
+    let message = failure.message.as_deref().unwrap_or_default();
+    if failure.kind == FailureKind::InvalidRequest && message.contains("reasoning_content") {
         failure.hint = Some(
             "set `reasoning_field` to \"reasoning_content\", or to \"\" if the server takes none"
                 .to_owned(),
         );
     }
-    name_tool(failure, tools)
+    failure
 }
 
 /// The header that names the request.

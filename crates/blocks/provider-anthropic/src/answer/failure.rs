@@ -1,6 +1,4 @@
-use neuron_provider_http::{
-    ApiFailure, Reply, kind_of_status, lenient, name_tool, read_json, says_too_long,
-};
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient, read_json, says_too_long};
 use neuron_types::FailureKind;
 use serde::Deserialize;
 
@@ -63,11 +61,6 @@ fn of_body(status: u16, body: &[u8], request_id: Option<String>) -> ApiFailure {
         ..ApiFailure::new(kind)
     }
     .with_code(code.or(error.kind))
-}
-
-/// As [`read`], of a request that was sent these tools, in order.
-pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
-    name_tool(read(reply), tools)
 }
 
 /// The code says most, then the type, then the status.

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
+use neuron_provider_http::{
+    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+};
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamEvent,
     StreamHandle,
@@ -72,12 +74,12 @@ impl Wire for Messages<'_> {
         whole(body)
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::read(reply)
     }
 }
 

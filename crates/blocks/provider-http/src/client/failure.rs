@@ -52,20 +52,15 @@ impl ApiFailure {
 
 /// Names the tool that a refusal means by its place, in the words of the APIs: `tools.0.input_schema`, `tools[0].function`.
 /// `tools` are those that were sent, in order.
-#[must_use]
-pub fn name_tool<'a>(
-    mut failure: ApiFailure,
-    mut tools: impl Iterator<Item = &'a str>,
-) -> ApiFailure {
+pub(crate) fn name_tool(mut failure: ApiFailure, tools: &[&str]) -> ApiFailure {
     let message = failure.message.as_deref().unwrap_or_default();
-    let place = ["tools.", "tools["].into_iter().find_map(|before| {
+    let place: Option<usize> = ["tools.", "tools["].into_iter().find_map(|before| {
         let (_, after) = message.split_once(before)?;
         let end = after.find(|c: char| !c.is_ascii_digit());
         after.get(..end.unwrap_or(after.len()))?.parse().ok()
     });
     if failure.kind == FailureKind::InvalidRequest
-        && let Some(place) = place
-        && let Some(tool) = tools.nth(place)
+        && let Some(tool) = place.and_then(|place| tools.get(place))
     {
         failure.hint = Some(format!(
             "it is about the tool {tool:?}: change it, or leave it out"

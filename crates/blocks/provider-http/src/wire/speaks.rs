@@ -8,8 +8,9 @@ use reqwest::{Response, header::HeaderName, header::HeaderValue};
 use serde::Serialize;
 
 use crate::{
-    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply,
-    client::reply::header_text, wire::shape::Shape,
+    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply, ToolNames,
+    client::{failure::name_tool, reply::header_text},
+    wire::shape::Shape,
 };
 
 /// One of the APIs through which models are asked: what it makes of bodies, whole and in pieces.
@@ -40,10 +41,9 @@ pub trait Wire: Sync {
     /// It is none.
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer>;
 
-    /// What the request leaves out, each a sentence: it becomes [`CompletionResponse::left_out`].
-    fn left_out(&self) -> &[String] {
-        &[]
-    }
+    /// What the tools of the request are called: those that are left out become [`CompletionResponse::left_out`], and a
+    /// failure names the one that its message means by its place.
+    fn tools(&self) -> &ToolNames<'_>;
 
     /// Reads an error answer, or a body that holds no answer.
     fn failure(&self, reply: &Reply) -> ApiFailure;
@@ -89,7 +89,7 @@ impl HttpClient {
             if shape != Shape::Page && (shape != Shape::Json || W::IS_LINES) {
                 let request_id = header_text(response.headers(), W::REQUEST_ID).map(str::to_owned);
                 let events = self.events(response, W::Decoder::default(), first);
-                let left_out = wire.left_out().to_vec();
+                let left_out = wire.tools().left_out.clone();
                 return Ok(events.into_answer(wire.assembler(request_id), left_out));
             }
         }
@@ -121,8 +121,9 @@ impl HttpClient {
     }
 
     fn whole<W: Wire>(&self, wire: &W, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
+        let failed = || self.failure(reply, name_tool(wire.failure(reply), &wire.tools().sent));
         if !reply.is_success() {
-            return Err(self.failure(reply, wire.failure(reply)));
+            return Err(failed());
         }
         let answer = match Shape::of(reply.body()) {
             Shape::Page => return Err(self.page(reply.status())),
@@ -139,12 +140,12 @@ impl HttpClient {
             },
         };
         let told = |answer| CompletionResponse {
-            left_out: wire.left_out().to_vec(),
+            left_out: wire.tools().left_out.clone(),
             ..answer
         };
         answer.map(told).map_err(|fault| match fault {
             NoAnswer::Malformed(error) => self.malformed(reply.status(), error),
-            NoAnswer::Absent => self.failure(reply, wire.failure(reply)),
+            NoAnswer::Absent => failed(),
             NoAnswer::Failed(failure) => self.failure(reply, failure),
         })
     }

@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
+use neuron_provider_http::{
+    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
@@ -67,12 +69,12 @@ impl Wire for Chat<'_> {
         whole(body, self.dialect.done_suffices)
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.list.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::of_chat(reply)
     }
 }
 

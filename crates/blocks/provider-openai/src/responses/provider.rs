@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
+use neuron_provider_http::{
+    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
@@ -88,12 +90,12 @@ impl Wire for Responses<'_> {
         whole(body)
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.list.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::read(reply)
     }
 }
 
