@@ -140,10 +140,8 @@ impl Wire for Chat<'_> {
 
     const STREAMS: &'static str = "application/x-ndjson";
     const IS_LINES: bool = true;
-    /// Ollama names none.
-    const REQUEST_ID: &'static str = "x-request-id";
 
-    fn assembler(&self, _: Option<String>) -> Lines {
+    fn assembler(&self) -> Lines {
         Lines::to(self.body.messages())
     }
 

@@ -64,10 +64,9 @@ impl Wire for Messages<'_> {
     type Assembler = Assembler;
 
     const STREAMS: &'static str = "text/event-stream";
-    const REQUEST_ID: &'static str = "request-id";
 
-    fn assembler(&self, request_id: Option<String>) -> Assembler {
-        Assembler::new(request_id)
+    fn assembler(&self) -> Assembler {
+        Assembler::default()
     }
 
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {

@@ -20,7 +20,7 @@ pub struct ApiFailure {
     pub message: Option<String>,
     /// The provider's machine-readable code or type.
     pub code: Option<String>,
-    /// The provider's id of the request.
+    /// The provider's id of the request, as the body has it. That of the headers goes before it.
     pub request_id: Option<String>,
     /// What the provider says that the call used all the same.
     pub usage: Option<Box<TokenUsage>>,
@@ -149,8 +149,8 @@ impl HttpClient {
         if let Some(code) = code {
             error = error.with_code(self.redact(&code));
         }
-        if let Some(id) = request_id {
-            error = error.with_request_id(self.redact(&id));
+        if let Some(id) = reply.header(self.request_id).or(request_id.as_deref()) {
+            error = error.with_request_id(self.redact(id));
         }
         if let Some(usage) = usage {
             error = error.with_usage(*usage);

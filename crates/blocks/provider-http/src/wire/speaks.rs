@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use crate::{
     ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply, ToolNames,
-    client::{failure::name_tool, reply::header_text},
-    wire::shape::Shape,
+    client::failure::name_tool, wire::shape::Shape,
 };
 
 /// One of the APIs through which models are asked: what it makes of bodies, whole and in pieces.
@@ -28,11 +27,9 @@ pub trait Wire: Sync {
     const STREAMS: &'static str;
     /// Whether a stream is JSON values, one a line, so that a whole answer is a stream too.
     const IS_LINES: bool = false;
-    /// The header that names a request.
-    const REQUEST_ID: &'static str;
 
     /// Starts an answer that comes in pieces.
-    fn assembler(&self, request_id: Option<String>) -> Self::Assembler;
+    fn assembler(&self) -> Self::Assembler;
 
     /// Reads an answer that came whole.
     ///
@@ -87,10 +84,9 @@ impl HttpClient {
             first = self.beginning(&mut response).await?;
             let shape = Shape::of(&first);
             if shape != Shape::Page && (shape != Shape::Json || W::IS_LINES) {
-                let request_id = header_text(response.headers(), W::REQUEST_ID).map(str::to_owned);
                 let events = self.events(response, W::Decoder::default(), first);
                 let left_out = wire.tools().left_out.clone();
-                return Ok(events.into_answer(wire.assembler(request_id), left_out));
+                return Ok(events.into_answer(wire.assembler(), left_out));
             }
         }
         let reply = self.read(response, &first, self.idle_timeout()).await?;
@@ -167,8 +163,7 @@ const MOST_BLANKS: usize = 64 * 1024;
 /// Puts a stream together that came as one body.
 fn gathered<W: Wire>(wire: &W, reply: &Reply) -> Result<CompletionResponse, NoAnswer> {
     let mut decoder = W::Decoder::default();
-    let request_id = reply.header(W::REQUEST_ID).map(str::to_owned);
-    let mut assembler = wire.assembler(request_id);
+    let mut assembler = wire.assembler();
     let mut seen = VecDeque::new();
     let mut body = reply.body();
     while decoder.advance(&mut body).unwrap_or(false) {

@@ -76,9 +76,8 @@ impl<D: EventDecoder + Default + Send + 'static> Wire for TextWire<D> {
 
     const STREAMS: &'static str = "text/plain";
     const IS_LINES: bool = size_of::<D>() == size_of::<NdjsonDecoder>();
-    const REQUEST_ID: &'static str = "request-id";
 
-    fn assembler(&self, _: Option<String>) -> Texts {
+    fn assembler(&self) -> Texts {
         Texts::default()
     }
 

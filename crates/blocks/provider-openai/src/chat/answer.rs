@@ -160,7 +160,7 @@ impl Received {
 
     fn stop_reason(&self) -> Result<StopReason, ApiFailure> {
         if self.error.is_object() || self.error.is_string() {
-            return Err(failure::read_event(&self.error, None));
+            return Err(failure::read_event(&self.error));
         }
         let reason = self
             .finish_reason

@@ -59,10 +59,9 @@ impl Wire for Chat<'_> {
     type Assembler = Assembler;
 
     const STREAMS: &'static str = "text/event-stream";
-    const REQUEST_ID: &'static str = failure::REQUEST_ID;
 
-    fn assembler(&self, request_id: Option<String>) -> Assembler {
-        Assembler::new(request_id, self.dialect.done_suffices)
+    fn assembler(&self) -> Assembler {
+        Assembler::new(self.dialect.done_suffices)
     }
 
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {

@@ -17,7 +17,6 @@ use crate::{
 /// Puts the answer together that a stream of Chat Completions hands out in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
-    request_id: Option<String>,
     content: Content,
     calls: Calls,
     received: Received,
@@ -115,8 +114,7 @@ impl Assemble for Assembler {
         let chunk: Chunk = read_json(event.data)?;
         if chunk.is_error() || event.name == "error" {
             let body: Value = read_json(event.data)?;
-            let failure = failure::read_event(&body, self.request_id.clone());
-            return Err(NoAnswer::Failed(failure));
+            return Err(NoAnswer::Failed(failure::read_event(&body)));
         }
         self.take_chunk(chunk, seen);
         Ok(if self.received.finish_reason.is_some() {
@@ -140,13 +138,12 @@ impl Assemble for Assembler {
 }
 
 impl Assembler {
-    pub(crate) fn new(request_id: Option<String>, done_suffices: bool) -> Self {
+    pub(crate) fn new(done_suffices: bool) -> Self {
         let received = Received {
             needs_no_reason: done_suffices,
             ..Received::default()
         };
         Self {
-            request_id,
             received,
             ..Self::default()
         }

@@ -80,10 +80,9 @@ impl Wire for Responses<'_> {
     type Assembler = Assembler;
 
     const STREAMS: &'static str = "text/event-stream";
-    const REQUEST_ID: &'static str = failure::REQUEST_ID;
 
-    fn assembler(&self, request_id: Option<String>) -> Assembler {
-        Assembler::new(request_id)
+    fn assembler(&self) -> Assembler {
+        Assembler::default()
     }
 
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
