@@ -5,10 +5,10 @@ use neuron_provider_http::{
 };
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    chat::answer::{Received, Usage},
+    chat::answer::{Received, Said, Usage},
     chat::content::Content,
     chat::fragments,
     failure::{self, BaseResponse},
@@ -59,7 +59,7 @@ struct ChunkChoice {
     #[serde(default, deserialize_with = "lenient")]
     index: u64,
     #[serde(default, deserialize_with = "lenient")]
-    delta: Delta,
+    delta: Said,
     #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     #[serde(default)]
@@ -67,20 +67,6 @@ struct ChunkChoice {
     /// Kimi's place for it.
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Delta {
-    #[serde(default)]
-    content: Value,
-    #[serde(default, deserialize_with = "lenient")]
-    refusal: String,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning_content: String,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning: String,
-    #[serde(default, deserialize_with = "lenient_list")]
-    tool_calls: Vec<Map<String, Value>>,
 }
 
 impl Chunk {
@@ -175,7 +161,7 @@ impl Assembler {
         }
     }
 
-    fn take_delta(&mut self, delta: Delta, seen: &mut VecDeque<StreamEvent>) {
+    fn take_delta(&mut self, delta: Said, seen: &mut VecDeque<StreamEvent>) {
         let thought = [&delta.reasoning_content, &delta.reasoning];
         if let Some(thought) = thought.into_iter().find(|text| !text.is_empty()) {
             seen.push_back(StreamEvent::ThinkingDelta(thought.clone()));
