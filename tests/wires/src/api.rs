@@ -28,8 +28,8 @@ pub trait Api: 'static {
     const PATH: &'static str;
     /// The content type of a stream.
     const STREAM: &'static str = "text/event-stream";
-    /// The header with the id of a request, where a client tells it.
-    const REQUEST_ID: Option<&'static str> = Some("x-request-id");
+    /// The header with the id of a request.
+    const REQUEST_ID: &'static str = "x-request-id";
     /// The header with the key, and what it has before it.
     const KEY_HEADER: (&'static str, &'static str) = ("authorization", "Bearer ");
     /// The variable that messages ask for.

@@ -19,5 +19,5 @@ pub fn answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
 
 /// Decodes the body of a streamed answer that comes in these parts.
 pub fn stream(parts: &[&[u8]]) -> Streamed {
-    assemble(SseDecoder::default(), Assembler::new(None), parts)
+    assemble(SseDecoder::default(), Assembler::default(), parts)
 }

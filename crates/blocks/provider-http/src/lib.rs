@@ -11,7 +11,7 @@ mod wire;
 
 pub use checkup::{Candidate, Check, Checkup, Cure, Examined, Finding, MAX_REQUESTS, Verdict};
 pub use client::api_key::ApiKey;
-pub use client::failure::{ApiFailure, kind_of_status, name_tool};
+pub use client::failure::{ApiFailure, kind_of_status};
 pub use client::http_client::{
     DEFAULT_IDLE_TIMEOUT, DEFAULT_TIMEOUT, HttpClient, HttpClientBuilder,
 };
@@ -36,4 +36,4 @@ pub use wire::ids::{CallIdRule, CallIds};
 pub use wire::object_schema::object_schema;
 pub use wire::overflow::{is_too_long, says_too_long};
 pub use wire::speaks::Wire;
-pub use wire::tools::{Tools, name_of_native};
+pub use wire::tools::{ToolNames, Tools};

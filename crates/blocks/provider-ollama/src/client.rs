@@ -4,8 +4,8 @@ use std::{
 };
 
 use neuron_provider_http::{
-    ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, Wire, http_settings,
-    read_json, variable,
+    ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, ToolNames, Wire,
+    http_settings, read_json, variable,
 };
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamHandle,
@@ -140,10 +140,8 @@ impl Wire for Chat<'_> {
 
     const STREAMS: &'static str = "application/x-ndjson";
     const IS_LINES: bool = true;
-    /// Ollama names none.
-    const REQUEST_ID: &'static str = "x-request-id";
 
-    fn assembler(&self, _: Option<String>) -> Lines {
+    fn assembler(&self) -> Lines {
         Lines::to(self.body.messages())
     }
 
@@ -151,12 +149,12 @@ impl Wire for Chat<'_> {
         whole(body, self.body.messages())
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::read(reply)
     }
 }
 

@@ -1,5 +1,5 @@
 use neuron_provider_http::{
-    ApiFailure, Reply, is_too_long, kind_of_status, lenient, name_tool, says_too_long,
+    ApiFailure, Reply, is_too_long, kind_of_status, lenient, says_too_long,
 };
 use neuron_types::FailureKind;
 use serde::Deserialize;
@@ -11,45 +11,33 @@ use serde_json::Value;
 /// these in an array, or no JSON at all.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
     let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-    read_value(
-        &body,
-        reply.status(),
-        reply.header(REQUEST_ID).map(str::to_owned),
-    )
+    read_value(&body, reply.status())
 }
 
-/// As [`read`], of a request that was sent these tools, in order.
-pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
+/// As [`read`], of a request of Chat Completions, whose servers want the reasoning back in different fields.
+pub(crate) fn of_chat(reply: &Reply) -> ApiFailure {
     let mut failure = read(reply);
-    let says = |word| {
-        failure
-            .message
-            .as_deref()
-            .is_some_and(|message| message.contains(word))
-    };
-    if failure.kind == FailureKind::InvalidRequest && says("reasoning_content") {
+    let message = failure.message.as_deref().unwrap_or_default();
+    if failure.kind == FailureKind::InvalidRequest && message.contains("reasoning_content") {
         failure.hint = Some(
             "set `reasoning_field` to \"reasoning_content\", or to \"\" if the server takes none"
                 .to_owned(),
         );
     }
-    name_tool(failure, tools)
+    failure
 }
-
-/// The header that names the request.
-pub(crate) const REQUEST_ID: &str = "x-request-id";
 
 /// Reads an error in a stream, whose status was a success.
-pub(crate) fn read_event(body: &Value, request_id: Option<String>) -> ApiFailure {
-    read_value(body, 200, request_id)
+pub(crate) fn read_event(body: &Value) -> ApiFailure {
+    read_value(body, 200)
 }
 
-fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailure {
+fn read_value(body: &Value, status: u16) -> ApiFailure {
     let body = match body {
         Value::Array(entries) => entries.first().unwrap_or(&Value::Null),
         other => other,
     };
-    if let Some(failure) = base_response(body, request_id.clone()) {
+    if let Some(failure) = base_response(body) {
         return failure;
     }
     let error = match body.get("error") {
@@ -70,7 +58,6 @@ fn read_value(body: &Value, status: u16, request_id: Option<String>) -> ApiFailu
     };
     ApiFailure {
         message: message.map(str::to_owned),
-        request_id,
         ..ApiFailure::new(kind(
             status,
             [code.as_deref(), error_type],
@@ -95,7 +82,7 @@ impl BaseResponse {
 }
 
 /// Reads such an error.
-fn base_response(body: &Value, request_id: Option<String>) -> Option<ApiFailure> {
+fn base_response(body: &Value) -> Option<ApiFailure> {
     let base = body.get("base_resp")?;
     let code = base.get("status_code").and_then(Value::as_u64)?;
     let message = base.get("status_msg").and_then(Value::as_str);
@@ -114,7 +101,6 @@ fn base_response(body: &Value, request_id: Option<String>) -> Option<ApiFailure>
     };
     let failure = ApiFailure {
         message: message.map(str::to_owned),
-        request_id,
         ..ApiFailure::new(kind)
     };
     Some(failure.with_code(Some(code.to_string())))

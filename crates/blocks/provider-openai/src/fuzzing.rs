@@ -19,7 +19,7 @@ pub fn chat_answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
 
 /// Decodes the body of a streamed answer of Chat Completions that comes in these parts.
 pub fn chat_stream(parts: &[&[u8]]) -> Streamed {
-    let assembler = chat::stream::Assembler::new(None, false);
+    let assembler = chat::stream::Assembler::new(false);
     assemble(SseDecoder::default(), assembler, parts)
 }
 
@@ -34,6 +34,6 @@ pub fn responses_answer(body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
 
 /// Decodes the body of a streamed answer of Responses that comes in these parts.
 pub fn responses_stream(parts: &[&[u8]]) -> Streamed {
-    let assembler = responses::stream::Assembler::new(None);
+    let assembler = responses::stream::Assembler::default();
     assemble(SseDecoder::default(), assembler, parts)
 }

@@ -4,6 +4,8 @@ mod arguments;
 mod builder;
 mod chat;
 mod failure;
+mod form;
+mod format;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod location;
@@ -11,6 +13,7 @@ mod model;
 mod reasoning;
 mod responses;
 mod schema;
+mod tools;
 
 pub use builder::{DEFAULT_BASE_URL, OpenAiBuilder};
 pub use chat::dialect::{ChatSettings, SystemRole, TokenLimitField};

@@ -1,6 +1,4 @@
-use neuron_provider_http::{
-    ApiFailure, Reply, kind_of_status, lenient, name_tool, read_json, says_too_long,
-};
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient, read_json, says_too_long};
 use neuron_types::FailureKind;
 use serde::Deserialize;
 
@@ -34,16 +32,15 @@ struct ErrorDetails {
 
 /// Reads an error answer. Its body need not be JSON: a proxy may have written it.
 pub(crate) fn read(reply: &Reply) -> ApiFailure {
-    let request_id = reply.header("request-id").map(str::to_owned);
-    of_body(reply.status(), reply.body(), request_id)
+    of_body(reply.status(), reply.body())
 }
 
 /// Reads an error event of a stream that began as a success.
-pub(crate) fn of_event(data: &[u8], request_id: Option<String>) -> ApiFailure {
-    of_body(200, data, request_id)
+pub(crate) fn of_event(data: &[u8]) -> ApiFailure {
+    of_body(200, data)
 }
 
-fn of_body(status: u16, body: &[u8], request_id: Option<String>) -> ApiFailure {
+fn of_body(status: u16, body: &[u8]) -> ApiFailure {
     let body: ErrorBody = read_json(body).unwrap_or_default();
     let error = body.error;
     let code = error.details.error_code;
@@ -59,15 +56,10 @@ fn of_body(status: u16, body: &[u8], request_id: Option<String>) -> ApiFailure {
     );
     ApiFailure {
         message,
-        request_id: request_id.or(body.request_id),
+        request_id: body.request_id,
         ..ApiFailure::new(kind)
     }
     .with_code(code.or(error.kind))
-}
-
-/// As [`read`], of a request that was sent these tools, in order.
-pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
-    name_tool(read(reply), tools)
 }
 
 /// The code says most, then the type, then the status.

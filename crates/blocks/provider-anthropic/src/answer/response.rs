@@ -45,14 +45,8 @@ struct StopDetails {
 
 #[derive(Debug, Default, Deserialize)]
 struct Usage {
-    #[serde(default, deserialize_with = "lenient")]
-    input_tokens: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    output_tokens: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient")]
-    cache_creation_input_tokens: Option<u64>,
+    #[serde(flatten)]
+    counts: Counts,
     #[serde(default, deserialize_with = "lenient")]
     output_tokens_details: OutputDetails,
     #[serde(default, deserialize_with = "lenient")]
@@ -70,11 +64,11 @@ struct Iteration {
     #[serde(default, rename = "type", deserialize_with = "lenient")]
     kind: String,
     #[serde(flatten)]
-    usage: IterationUsage,
+    counts: Counts,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct IterationUsage {
+struct Counts {
     #[serde(default, deserialize_with = "lenient")]
     input_tokens: u64,
     #[serde(default, deserialize_with = "lenient")]
@@ -226,40 +220,39 @@ pub(crate) fn usage(counts: &Value) -> TokenUsage {
     Usage::deserialize(counts).unwrap_or_default().into()
 }
 
+impl Counts {
+    /// All of the input: the API counts apart what its cache holds.
+    fn input(&self) -> u64 {
+        let read = self.cache_read_input_tokens.unwrap_or(0);
+        let written = self.cache_creation_input_tokens.unwrap_or(0);
+        self.input_tokens
+            .saturating_add(read)
+            .saturating_add(written)
+    }
+}
+
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
-        let read = usage.cache_read_input_tokens;
-        let written = usage.cache_creation_input_tokens;
+        let iterations = usage.iterations;
         Self {
-            input_tokens: usage
-                .input_tokens
-                .saturating_add(read.unwrap_or(0))
-                .saturating_add(written.unwrap_or(0)),
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: read,
-            cache_creation_tokens: written,
+            input_tokens: usage.counts.input(),
+            output_tokens: usage.counts.output_tokens,
+            cache_read_tokens: usage.counts.cache_read_input_tokens,
+            cache_creation_tokens: usage.counts.cache_creation_input_tokens,
             reasoning_tokens: usage.output_tokens_details.thinking_tokens,
-            iterations: usage
-                .iterations
-                .map(|iterations| iterations.into_iter().map(Into::into).collect()),
+            iterations: iterations.map(|all| all.into_iter().map(Into::into).collect()),
         }
     }
 }
 
 impl From<Iteration> for UsageIteration {
-    fn from(iteration: Iteration) -> Self {
-        let usage = iteration.usage;
-        let read = usage.cache_read_input_tokens;
-        let written = usage.cache_creation_input_tokens;
+    fn from(Iteration { kind, counts }: Iteration) -> Self {
         Self {
-            kind: iteration.kind,
-            input_tokens: usage
-                .input_tokens
-                .saturating_add(read.unwrap_or(0))
-                .saturating_add(written.unwrap_or(0)),
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: read,
-            cache_creation_tokens: written,
+            kind,
+            input_tokens: counts.input(),
+            output_tokens: counts.output_tokens,
+            cache_read_tokens: counts.cache_read_input_tokens,
+            cache_creation_tokens: counts.cache_creation_input_tokens,
         }
     }
 }

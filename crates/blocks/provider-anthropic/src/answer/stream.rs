@@ -11,10 +11,8 @@ use crate::{
 };
 
 /// Puts the events of a stream together into the very message that the API would have sent without one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembler {
-    /// Of the answer's headers, for an error that names none.
-    request_id: Option<String>,
     message: Option<Map<String, Value>>,
     /// In the order in which they began, which is that of their indexes with servers that count.
     blocks: Vec<Block>,
@@ -57,16 +55,6 @@ struct Delta {
 }
 
 impl Assembler {
-    pub(crate) fn new(request_id: Option<String>) -> Self {
-        Self {
-            request_id,
-            message: None,
-            blocks: Vec::new(),
-            is_reasoned: false,
-            stopped: false,
-        }
-    }
-
     fn start(&mut self, data: &[u8], seen: &mut VecDeque<StreamEvent>) -> serde_json::Result<()> {
         let mut event: Map<String, Value> = read_json(data)?;
         if self.message.is_none()
@@ -293,17 +281,12 @@ impl Assemble for Assembler {
                 }
                 return Ok(Progress::Complete);
             }
-            "error" => {
-                let request_id = self.request_id.take();
-                let failure = failure::of_event(event.data, request_id);
-                return Err(NoAnswer::Failed(failure));
-            }
+            "error" => return Err(NoAnswer::Failed(failure::of_event(event.data))),
             // Servers of other APIs behind a proxy fail in their own form.
             "" => {
                 let body: Map<String, Value> = read_json(event.data)?;
                 if body.get("error").is_some_and(|error| !error.is_null()) {
-                    let failure = failure::of_event(event.data, self.request_id.take());
-                    return Err(NoAnswer::Failed(failure));
+                    return Err(NoAnswer::Failed(failure::of_event(event.data)));
                 }
             }
             // Pings, and what the API may add.
@@ -420,7 +403,7 @@ mod tests {
 
     fn assembled(chunks: &[&[u8]]) -> (Vec<StreamEvent>, Option<CompletionResponse>) {
         let mut decoder = SseDecoder::default();
-        let mut assembler = Assembler::new(None);
+        let mut assembler = Assembler::default();
         let mut seen = VecDeque::new();
         for chunk in chunks {
             let mut input = *chunk;

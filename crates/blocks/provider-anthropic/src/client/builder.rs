@@ -50,7 +50,9 @@ impl Anthropic {
 impl AnthropicBuilder {
     fn new() -> Self {
         Self {
-            http: HttpClient::builder("anthropic", DEFAULT_BASE_URL).path(&["v1", "messages"]),
+            http: HttpClient::builder("anthropic", DEFAULT_BASE_URL)
+                .path(&["v1", "messages"])
+                .request_id("request-id"),
             has_key: false,
             settings: Settings {
                 version: ApiVersion::default(),

@@ -43,7 +43,7 @@ const COUNTED: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
     system: Vec<SystemPart<'a>>,
-    tools: Tools<Tool<'a>>,
+    pub(crate) tools: Tools<'a, Tool<'a>>,
     container: Option<Cow<'a, Value>>,
     messages: Vec<WireMessage<'a>>,
     /// The answer is to come as a stream.
@@ -162,16 +162,6 @@ impl<'a> Body<'a> {
     /// How many tokens the answer may have.
     pub(crate) fn max_tokens(&self) -> u64 {
         self.max_tokens
-    }
-
-    /// The names of the tools, in the order in which they are sent.
-    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
-        self.tools.sent.iter().map(Tool::name)
-    }
-
-    /// What is left out, each a sentence.
-    pub(crate) fn left_out(&self) -> &[String] {
-        &self.tools.left_out
     }
 
     pub(crate) fn extra_has(&self, name: &str) -> bool {

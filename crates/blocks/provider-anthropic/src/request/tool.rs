@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{Tools, closed_schema, name_of_native, object_schema, tool_fields};
+use neuron_provider_http::{Tools, closed_schema, object_schema, tool_fields};
 use neuron_types::{CompletionRequest, ProviderError, ToolDefinition};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -44,23 +44,18 @@ pub(crate) struct Definition<'a> {
 pub(crate) fn tools<'a>(
     request: &'a CompletionRequest,
     native: &'a [Value],
-) -> Result<Tools<Tool<'a>>, ProviderError> {
+) -> Result<Tools<'a, Tool<'a>>, ProviderError> {
     let mut tools = Tools::default();
-    tools.sent.extend(native.iter().map(Tool::Native));
-    for tool in &request.tools {
-        match object_schema(&tool.input_schema) {
-            Some(schema) => tools.sent.push(definition(tool, schema)?),
-            None => tools.leave_out(&tool.name),
-        }
-    }
+    tools.take_native(native, Tool::Native);
+    tools.take(&request.tools, definition)?;
     Ok(tools)
 }
 
-fn definition<'a>(
-    tool: &'a ToolDefinition,
-    schema: Cow<'a, Value>,
-) -> Result<Tool<'a>, ProviderError> {
-    Ok(Tool::Own(Definition {
+fn definition(tool: &ToolDefinition) -> Result<Option<Tool<'_>>, ProviderError> {
+    let Some(schema) = object_schema(&tool.input_schema) else {
+        return Ok(None);
+    };
+    Ok(Some(Tool::Own(Definition {
         name: &tool.name,
         description: &tool.description,
         // What the model is held to may have no open objects.
@@ -71,17 +66,10 @@ fn definition<'a>(
         strict: tool.strict,
         extra: tool_fields(tool, PLACED)?,
         cache_control: tool.cache_control.as_ref().map(Marker::from),
-    }))
+    })))
 }
 
 impl Tool<'_> {
-    pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::Own(tool) => tool.name,
-            Self::Native(tool) => name_of_native(tool),
-        }
-    }
-
     /// The marker that the tool came with.
     pub(crate) fn marker(&self) -> Option<Marker> {
         match self {

@@ -15,7 +15,7 @@ impl Api for Messages {
     const MODEL: &'static str = "claude-opus-5-5";
     const PATH: &'static str = "/v1/messages";
     const HOST: &'static str = "https://api.anthropic.com";
-    const REQUEST_ID: Option<&'static str> = Some("request-id");
+    const REQUEST_ID: &'static str = "request-id";
     const KEY_HEADER: (&'static str, &'static str) = ("x-api-key", "");
     const KEY_VARIABLE: &'static str = "ANTHROPIC_API_KEY";
     const KEYED: &'static [Option<&'static str>] = &[None];

@@ -129,7 +129,8 @@ fn adapted(seen: &Seen) -> Judged {
 fn formed(seen: &Seen) -> Judged {
     let text = seen.text();
     let value: Option<Value> = serde_json::from_str(&text).ok();
-    let is_formed = value.is_some_and(|value| fits(&value) && value["inhabitants"].is_u64());
+    let counts = |value: &Value| value.get("inhabitants").is_some_and(Value::is_u64);
+    let is_formed = value.is_some_and(|value| fits(&value) && counts(&value));
     match is_formed {
         true => (Verdict::Ok, "fits".to_owned()),
         false => (

@@ -20,7 +20,7 @@ pub struct ApiFailure {
     pub message: Option<String>,
     /// The provider's machine-readable code or type.
     pub code: Option<String>,
-    /// The provider's id of the request.
+    /// The provider's id of the request, as the body has it. That of the headers goes before it.
     pub request_id: Option<String>,
     /// What the provider says that the call used all the same.
     pub usage: Option<Box<TokenUsage>>,
@@ -52,20 +52,15 @@ impl ApiFailure {
 
 /// Names the tool that a refusal means by its place, in the words of the APIs: `tools.0.input_schema`, `tools[0].function`.
 /// `tools` are those that were sent, in order.
-#[must_use]
-pub fn name_tool<'a>(
-    mut failure: ApiFailure,
-    mut tools: impl Iterator<Item = &'a str>,
-) -> ApiFailure {
+pub(crate) fn name_tool(mut failure: ApiFailure, tools: &[&str]) -> ApiFailure {
     let message = failure.message.as_deref().unwrap_or_default();
-    let place = ["tools.", "tools["].into_iter().find_map(|before| {
+    let place: Option<usize> = ["tools.", "tools["].into_iter().find_map(|before| {
         let (_, after) = message.split_once(before)?;
         let end = after.find(|c: char| !c.is_ascii_digit());
         after.get(..end.unwrap_or(after.len()))?.parse().ok()
     });
     if failure.kind == FailureKind::InvalidRequest
-        && let Some(place) = place
-        && let Some(tool) = tools.nth(place)
+        && let Some(tool) = place.and_then(|place| tools.get(place))
     {
         failure.hint = Some(format!(
             "it is about the tool {tool:?}: change it, or leave it out"
@@ -154,8 +149,8 @@ impl HttpClient {
         if let Some(code) = code {
             error = error.with_code(self.redact(&code));
         }
-        if let Some(id) = request_id {
-            error = error.with_request_id(self.redact(&id));
+        if let Some(id) = reply.header(self.request_id).or(request_id.as_deref()) {
+            error = error.with_request_id(self.redact(id));
         }
         if let Some(usage) = usage {
             error = error.with_usage(*usage);

@@ -25,6 +25,7 @@ const USER_AGENT: &str = concat!("neuron/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone)]
 pub struct HttpClient {
     provider: &'static str,
+    pub(crate) request_id: &'static str,
     client: Client,
     base: Url,
     url: Url,
@@ -40,6 +41,7 @@ impl HttpClient {
     pub fn builder(provider: &'static str, base_url: impl Into<String>) -> HttpClientBuilder {
         HttpClientBuilder {
             provider,
+            request_id: "x-request-id",
             base_url: base_url.into(),
             path: &[],
             headers: Vec::new(),
@@ -234,6 +236,7 @@ impl fmt::Debug for HttpClient {
 #[must_use]
 pub struct HttpClientBuilder {
     provider: &'static str,
+    request_id: &'static str,
     base_url: String,
     path: &'static [&'static str],
     headers: Vec<(String, String)>,
@@ -246,6 +249,12 @@ impl HttpClientBuilder {
     /// Sets the name that error messages use. Default is the one that the builder was started with.
     pub fn provider(mut self, provider: &'static str) -> Self {
         self.provider = provider;
+        self
+    }
+
+    /// Sets the header of an answer that names its request. Default is `x-request-id`, which proxies set too.
+    pub fn request_id(mut self, header: &'static str) -> Self {
+        self.request_id = header;
         self
     }
 
@@ -324,6 +333,7 @@ impl HttpClientBuilder {
             .map_err(|error| no_client(error.without_url()))?;
         Ok(HttpClient {
             provider: self.provider,
+            request_id: self.request_id,
             client,
             url: join(&base, self.path),
             base,

@@ -8,12 +8,6 @@ pub const MAX_ERROR_BODY: usize = 64 * 1024;
 /// How large an answer may be, in bytes. A larger one is an error.
 pub const MAX_SUCCESS_BODY: usize = 64 * 1024 * 1024;
 
-/// A header that is plain text and not empty.
-pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let value = headers.get(name)?.to_str().ok()?.trim();
-    (!value.is_empty()).then_some(value)
-}
-
 /// A server's whole answer.
 pub struct Reply {
     status: u16,
@@ -51,7 +45,8 @@ impl Reply {
     /// Returns a header that is plain text and not empty.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        header_text(&self.headers, name)
+        let value = self.headers.get(name)?.to_str().ok()?.trim();
+        (!value.is_empty()).then_some(value)
     }
 
     /// Returns the body. That of an error is cut off at [`MAX_ERROR_BODY`].

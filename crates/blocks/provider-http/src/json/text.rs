@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use neuron_types::{ContentItem, SystemPrompt, ToolResultBlock};
+use neuron_types::{ContentItem, ImageSource, SystemPrompt, ToolResultBlock};
 use serde::{Serialize, Serializer};
 
 /// Texts that are sent as one, a line break between them.
@@ -51,23 +51,32 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// The text of a tool's result. Since there is no flag for a failure, the text says so.
+/// Stands where a picture was.
+const PICTURE_BELOW: &str = "[picture: see the next user message]";
+
+/// The text of a tool's result. Since there is no flag for a failure, the text says so. Where a picture was, it names the
+/// next message of the user, which shows the [pictures](Self::pictures).
 #[derive(Debug)]
-pub struct ResultText<'a> {
-    /// The result.
-    pub result: &'a ToolResultBlock,
-    /// Stands where a picture was, if the picture is sent elsewhere.
-    pub for_picture: Option<&'static str>,
+pub struct ResultText<'a>(pub &'a ToolResultBlock);
+
+impl<'a> ResultText<'a> {
+    /// Returns the pictures of the result.
+    pub fn pictures(&self) -> impl Iterator<Item = &'a ImageSource> + use<'a> {
+        self.0.content.iter().filter_map(|item| match item {
+            ContentItem::Image { source } => Some(source),
+            _ => None,
+        })
+    }
 }
 
 impl fmt::Display for ResultText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts = self.result.content.iter().filter_map(|item| match item {
+        let texts = self.0.content.iter().filter_map(|item| match item {
             ContentItem::Text(text) => Some(text.as_str()),
-            ContentItem::Image { .. } => self.for_picture,
+            ContentItem::Image { .. } => Some(PICTURE_BELOW),
             _ => None,
         });
-        let mut before = if self.result.is_error { "error: " } else { "" };
+        let mut before = if self.0.is_error { "error: " } else { "" };
         for text in texts {
             f.write_str(before)?;
             f.write_str(text)?;
@@ -82,8 +91,8 @@ impl fmt::Display for ResultText<'_> {
 
 impl Serialize for ResultText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.result.content.as_slice() {
-            [ContentItem::Text(text)] if !self.result.is_error => serializer.serialize_str(text),
+        match self.0.content.as_slice() {
+            [ContentItem::Text(text)] if !self.0.is_error => serializer.serialize_str(text),
             _ => serializer.collect_str(self),
         }
     }

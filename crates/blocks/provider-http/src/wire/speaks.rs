@@ -8,8 +8,8 @@ use reqwest::{Response, header::HeaderName, header::HeaderValue};
 use serde::Serialize;
 
 use crate::{
-    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply,
-    client::reply::header_text, wire::shape::Shape,
+    ApiFailure, Assemble, EventDecoder, HttpClient, NoAnswer, Progress, Reply, ToolNames,
+    client::failure::name_tool, wire::shape::Shape,
 };
 
 /// One of the APIs through which models are asked: what it makes of bodies, whole and in pieces.
@@ -27,11 +27,9 @@ pub trait Wire: Sync {
     const STREAMS: &'static str;
     /// Whether a stream is JSON values, one a line, so that a whole answer is a stream too.
     const IS_LINES: bool = false;
-    /// The header that names a request.
-    const REQUEST_ID: &'static str;
 
     /// Starts an answer that comes in pieces.
-    fn assembler(&self, request_id: Option<String>) -> Self::Assembler;
+    fn assembler(&self) -> Self::Assembler;
 
     /// Reads an answer that came whole.
     ///
@@ -40,10 +38,9 @@ pub trait Wire: Sync {
     /// It is none.
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer>;
 
-    /// What the request leaves out, each a sentence: it becomes [`CompletionResponse::left_out`].
-    fn left_out(&self) -> &[String] {
-        &[]
-    }
+    /// What the tools of the request are called: those that are left out become [`CompletionResponse::left_out`], and a
+    /// failure names the one that its message means by its place.
+    fn tools(&self) -> &ToolNames<'_>;
 
     /// Reads an error answer, or a body that holds no answer.
     fn failure(&self, reply: &Reply) -> ApiFailure;
@@ -87,10 +84,9 @@ impl HttpClient {
             first = self.beginning(&mut response).await?;
             let shape = Shape::of(&first);
             if shape != Shape::Page && (shape != Shape::Json || W::IS_LINES) {
-                let request_id = header_text(response.headers(), W::REQUEST_ID).map(str::to_owned);
                 let events = self.events(response, W::Decoder::default(), first);
-                let left_out = wire.left_out().to_vec();
-                return Ok(events.into_answer(wire.assembler(request_id), left_out));
+                let left_out = wire.tools().left_out.clone();
+                return Ok(events.into_answer(wire.assembler(), left_out));
             }
         }
         let reply = self.read(response, &first, self.idle_timeout()).await?;
@@ -121,8 +117,9 @@ impl HttpClient {
     }
 
     fn whole<W: Wire>(&self, wire: &W, reply: &Reply) -> Result<CompletionResponse, ProviderError> {
+        let failed = || self.failure(reply, name_tool(wire.failure(reply), &wire.tools().sent));
         if !reply.is_success() {
-            return Err(self.failure(reply, wire.failure(reply)));
+            return Err(failed());
         }
         let answer = match Shape::of(reply.body()) {
             Shape::Page => return Err(self.page(reply.status())),
@@ -139,12 +136,12 @@ impl HttpClient {
             },
         };
         let told = |answer| CompletionResponse {
-            left_out: wire.left_out().to_vec(),
+            left_out: wire.tools().left_out.clone(),
             ..answer
         };
         answer.map(told).map_err(|fault| match fault {
             NoAnswer::Malformed(error) => self.malformed(reply.status(), error),
-            NoAnswer::Absent => self.failure(reply, wire.failure(reply)),
+            NoAnswer::Absent => failed(),
             NoAnswer::Failed(failure) => self.failure(reply, failure),
         })
     }
@@ -166,8 +163,7 @@ const MOST_BLANKS: usize = 64 * 1024;
 /// Puts a stream together that came as one body.
 fn gathered<W: Wire>(wire: &W, reply: &Reply) -> Result<CompletionResponse, NoAnswer> {
     let mut decoder = W::Decoder::default();
-    let request_id = reply.header(W::REQUEST_ID).map(str::to_owned);
-    let mut assembler = wire.assembler(request_id);
+    let mut assembler = wire.assembler();
     let mut seen = VecDeque::new();
     let mut body = reply.body();
     while decoder.advance(&mut body).unwrap_or(false) {

@@ -1,36 +1,65 @@
 //! The tools of a request, as one API takes them.
 
+use neuron_types::{ProviderError, ToolDefinition};
 use serde_json::Value;
 
-/// The tools that are sent, and what is said of those that are not.
+/// The tools that are sent, in the API's words.
 #[derive(Debug)]
-pub struct Tools<T> {
+pub struct Tools<'a, T> {
     /// Those that are sent, in order.
     pub sent: Vec<T>,
-    /// A sentence for each that is left out, with its name and the reason.
-    pub left_out: Vec<String>,
+    /// What they are called.
+    pub names: ToolNames<'a>,
 }
 
-impl<T> Default for Tools<T> {
+/// The names of a request's tools, and what is said of those that are not sent.
+#[derive(Debug, Default)]
+pub struct ToolNames<'a> {
+    pub(crate) sent: Vec<&'a str>,
+    pub(crate) left_out: Vec<String>,
+}
+
+impl<T> Default for Tools<'_, T> {
     fn default() -> Self {
         Self {
             sent: Vec::new(),
-            left_out: Vec::new(),
+            names: ToolNames::default(),
         }
     }
 }
 
-impl<T> Tools<T> {
-    /// Leaves a tool out whose schema is not that of an object.
-    pub fn leave_out(&mut self, name: &str) {
-        self.left_out.push(format!(
-            "the tool {name:?} is left out: the schema of its arguments is not that of an object"
-        ));
+impl<'a, T> Tools<'a, T> {
+    /// Takes those of the request. `write` puts one into the API's words: `None` where the schema of its arguments is not
+    /// that of an object, and it is left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of `write`.
+    pub fn take(
+        &mut self,
+        tools: &'a [ToolDefinition],
+        write: impl Fn(&'a ToolDefinition) -> Result<Option<T>, ProviderError>,
+    ) -> Result<(), ProviderError> {
+        for tool in tools {
+            let name = &tool.name;
+            match write(tool)? {
+                Some(written) => {
+                    self.sent.push(written);
+                    self.names.sent.push(name);
+                }
+                None => self.names.left_out.push(format!(
+                    "the tool {name:?} is left out: the schema of its arguments is not that of an object"
+                )),
+            }
+        }
+        Ok(())
     }
-}
 
-/// The name of one of an API's own tools; empty where it has none.
-#[must_use]
-pub fn name_of_native(tool: &Value) -> &str {
-    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+    /// Takes the API's own tools, of which some have no name.
+    pub fn take_native(&mut self, tools: &'a [Value], write: impl Fn(&'a Value) -> T) {
+        let name = |tool: &'a Value| tool.get("name").and_then(Value::as_str);
+        self.sent.extend(tools.iter().map(write));
+        let names = tools.iter().map(|tool| name(tool).unwrap_or_default());
+        self.names.sent.extend(names);
+    }
 }

@@ -4,8 +4,8 @@ use futures::StreamExt as _;
 use neuron_patience::patience;
 use neuron_provider_http::{
     ApiFailure, ApiKey, Assemble, EventDecoder, HttpClient, MAX_SUCCESS_BODY, NdjsonDecoder,
-    NoAnswer, Progress, Reply, STREAM_TRUNCATED, SseDecoder, Wire, WireEvent, kind_of_status,
-    read_json,
+    NoAnswer, Progress, Reply, STREAM_TRUNCATED, SseDecoder, ToolNames, Wire, WireEvent,
+    kind_of_status, read_json,
 };
 use neuron_types::{
     CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle,
@@ -67,6 +67,7 @@ fn response(text: &str) -> CompletionResponse {
 #[derive(Default)]
 struct TextWire<D> {
     decoder: std::marker::PhantomData<fn() -> D>,
+    tools: ToolNames<'static>,
 }
 
 impl<D: EventDecoder + Default + Send + 'static> Wire for TextWire<D> {
@@ -75,9 +76,8 @@ impl<D: EventDecoder + Default + Send + 'static> Wire for TextWire<D> {
 
     const STREAMS: &'static str = "text/plain";
     const IS_LINES: bool = size_of::<D>() == size_of::<NdjsonDecoder>();
-    const REQUEST_ID: &'static str = "request-id";
 
-    fn assembler(&self, _: Option<String>) -> Texts {
+    fn assembler(&self) -> Texts {
         Texts::default()
     }
 
@@ -85,6 +85,10 @@ impl<D: EventDecoder + Default + Send + 'static> Wire for TextWire<D> {
         let said: Value = read_json(body)?;
         let text = said["text"].as_str().ok_or(NoAnswer::Absent)?;
         Ok(response(text))
+    }
+
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.tools
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {

@@ -1,6 +1,4 @@
-use neuron_provider_http::{
-    ApiFailure, Reply, kind_of_status, name_tool, read_json, says_too_long,
-};
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, read_json, says_too_long};
 use neuron_types::FailureKind;
 use serde_json::Value;
 
@@ -17,11 +15,6 @@ pub(crate) fn read(reply: &Reply) -> ApiFailure {
         failure.message = Some(format!("{message}: sign in at {address}"));
     }
     failure
-}
-
-/// As [`read`], of a request that was sent these tools, in order.
-pub(crate) fn of_tools<'a>(reply: &Reply, tools: impl Iterator<Item = &'a str>) -> ApiFailure {
-    name_tool(read(reply), tools)
 }
 
 /// Reads the `error` of a line among those of an answer.

@@ -21,7 +21,7 @@ pub(crate) struct Body<'a> {
     request: &'a CompletionRequest,
     settings: &'a Settings,
     messages: Vec<SentMessage<'a>>,
-    tools: Tools<Tool<'a>>,
+    pub(crate) tools: Tools<'a, Tool<'a>>,
     think: Option<Think>,
     /// The fields of `extra` but for its options.
     extra: Option<Cow<'a, Map<String, Value>>>,
@@ -31,12 +31,12 @@ pub(crate) struct Body<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Tool<'a> {
+pub(crate) enum Tool<'a> {
     Function { function: Function<'a> },
 }
 
 #[derive(Debug, Serialize)]
-struct Function<'a> {
+pub(crate) struct Function<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
@@ -116,7 +116,7 @@ fn options(options: Option<&Value>) -> Result<Option<&Map<String, Value>>, Provi
     }
 }
 
-fn tools(request: &CompletionRequest) -> Result<Tools<Tool<'_>>, ProviderError> {
+fn tools(request: &CompletionRequest) -> Result<Tools<'_, Tool<'_>>, ProviderError> {
     let mut tools = Tools::default();
     match &request.tool_choice {
         None | Some(ToolChoice::Auto) => {}
@@ -128,19 +128,18 @@ fn tools(request: &CompletionRequest) -> Result<Tools<Tool<'_>>, ProviderError> 
             ));
         }
     }
-    for tool in &request.tools {
-        match parameters(tool) {
-            Some(parameters) => tools.sent.push(Tool::Function {
-                function: Function {
-                    name: &tool.name,
-                    description: &tool.description,
-                    parameters,
-                    extra: tool_fields(tool, &["name", "description", "parameters"])?,
-                },
-            }),
-            None => tools.leave_out(&tool.name),
-        }
-    }
+    tools.take(&request.tools, |tool| {
+        let Some(parameters) = parameters(tool) else {
+            return Ok(None);
+        };
+        let function = Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters,
+            extra: tool_fields(tool, &["name", "description", "parameters"])?,
+        };
+        Ok(Some(Tool::Function { function }))
+    })?;
     Ok(tools)
 }
 
@@ -152,17 +151,6 @@ fn parameters(tool: &ToolDefinition) -> Option<Cow<'_, Value>> {
 }
 
 impl Body<'_> {
-    /// The names of the tools, in the order in which they are sent.
-    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
-        let tools = self.tools.sent.iter();
-        tools.map(|Tool::Function { function }| function.name)
-    }
-
-    /// What is left out, each a sentence.
-    pub(crate) fn left_out(&self) -> &[String] {
-        &self.tools.left_out
-    }
-
     /// How many messages the conversation has.
     pub(crate) fn messages(&self) -> usize {
         self.request.messages.len()

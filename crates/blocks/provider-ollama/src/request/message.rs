@@ -2,8 +2,7 @@ use std::borrow::Cow;
 
 use neuron_provider_http::{CallIdRule, CallIds, Joined, ResultText};
 use neuron_types::{
-    CompletionRequest, ContentBlock, ContentItem, DocumentSource, ImageSource, Message,
-    ProviderError, Role, ToolResultBlock,
+    CompletionRequest, ContentBlock, DocumentSource, ImageSource, Message, ProviderError, Role,
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -12,9 +11,6 @@ use crate::{
     call::{SentCall, write_others},
     think::refuse,
 };
-
-/// Stands in a tool's result where a picture was.
-const PICTURE_BELOW: &str = "[picture: see the next user message]";
 
 /// A message as it is sent.
 #[derive(Debug, Serialize)]
@@ -75,7 +71,7 @@ pub(crate) fn messages(request: &CompletionRequest) -> Result<Vec<SentMessage<'_
 pub(crate) fn has_picture(message: &Message) -> bool {
     message.content.iter().any(|block| match block {
         ContentBlock::Image { .. } => true,
-        ContentBlock::ToolResult(result) => pictures(result).next().is_some(),
+        ContentBlock::ToolResult(result) => ResultText(result).pictures().next().is_some(),
         _ => false,
     })
 }
@@ -100,14 +96,12 @@ fn user<'a>(
     let mut shown = Vec::new();
     for block in group.iter().flat_map(|message| &message.content) {
         if let ContentBlock::ToolResult(result) = block {
-            for source in pictures(result) {
+            let content = ResultText(result);
+            for source in content.pictures() {
                 shown.push(picture(source)?);
             }
             sent.push(SentMessage::Tool {
-                content: ResultText {
-                    result,
-                    for_picture: Some(PICTURE_BELOW),
-                },
+                content,
                 tool_name: &result.name,
                 tool_call_id: ids.answered(&result.tool_use_id),
             });
@@ -144,13 +138,6 @@ fn user<'a>(
         }
     }
     Ok(())
-}
-
-fn pictures(result: &ToolResultBlock) -> impl Iterator<Item = &ImageSource> {
-    result.content.iter().filter_map(|item| match item {
-        ContentItem::Image { source } => Some(source),
-        _ => None,
-    })
 }
 
 fn picture(source: &ImageSource) -> Result<&str, ProviderError> {

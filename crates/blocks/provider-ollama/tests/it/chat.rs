@@ -14,7 +14,6 @@ impl Api for Chat {
     const MODEL: &'static str = "qwen3";
     const PATH: &'static str = "/api/chat";
     const HOST: &'static str = "http://localhost:11434";
-    const REQUEST_ID: Option<&'static str> = None;
     const STREAM: &'static str = "application/x-ndjson";
     const KEY_VARIABLE: &'static str = "OLLAMA_API_KEY";
     const KEYED: &'static [Option<&'static str>] = &[Some("https://ollama.com")];

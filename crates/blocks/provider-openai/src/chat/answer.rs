@@ -36,21 +36,22 @@ struct Choice {
     finish_reason: Option<String>,
     #[serde(default)]
     error: Value,
-    message: ChoiceMessage,
+    message: Said,
 }
 
-#[derive(Debug, Deserialize)]
-struct ChoiceMessage {
+/// What the model says: all of it, or a piece.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Said {
     #[serde(default)]
-    content: Value,
+    pub(crate) content: Value,
     #[serde(default, deserialize_with = "lenient")]
-    refusal: String,
+    pub(crate) refusal: String,
     #[serde(default, deserialize_with = "lenient")]
-    reasoning_content: String,
+    pub(crate) reasoning_content: String,
     #[serde(default, deserialize_with = "lenient")]
-    reasoning: String,
+    pub(crate) reasoning: String,
     #[serde(default, deserialize_with = "lenient_list")]
-    tool_calls: Vec<Map<String, Value>>,
+    pub(crate) tool_calls: Vec<Map<String, Value>>,
 }
 
 /// An answer that is whole, however it came.
@@ -160,7 +161,7 @@ impl Received {
 
     fn stop_reason(&self) -> Result<StopReason, ApiFailure> {
         if self.error.is_object() || self.error.is_string() {
-            return Err(failure::read_event(&self.error, None));
+            return Err(failure::read_event(&self.error));
         }
         let reason = self
             .finish_reason

@@ -2,8 +2,7 @@ use std::borrow::Cow;
 
 use neuron_provider_http::{CallIds, Joined, ResultText};
 use neuron_types::{
-    CompletionRequest, ContentBlock, ContentItem, DocumentSource, Message, ProviderError, Role,
-    ToolResultBlock,
+    CompletionRequest, ContentBlock, DocumentSource, ImageSource, Message, ProviderError, Role,
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
@@ -11,9 +10,6 @@ use serde_json::Value;
 use crate::{
     SystemRole, chat::call::ChatCall, chat::dialect::Dialect, location::Location, reasoning::refuse,
 };
-
-/// Stands in a tool's result where a picture was.
-const PICTURE_BELOW: &str = "[picture: see the next user message]";
 
 /// A message as it is sent.
 #[derive(Debug, Serialize)]
@@ -144,13 +140,11 @@ fn user<'a>(
     let blocks = group.iter().flat_map(|message| &message.content);
     for block in blocks {
         if let ContentBlock::ToolResult(result) = block {
-            pictures.extend(pictures_of(result));
+            let content = ResultText(result);
+            pictures.extend(content.pictures().map(picture));
             messages.push(ChatMessage::Tool {
                 tool_call_id: ids.answered(&result.tool_use_id),
-                content: ResultText {
-                    result,
-                    for_picture: Some(PICTURE_BELOW),
-                },
+                content,
             });
         }
     }
@@ -169,13 +163,10 @@ fn user<'a>(
     Ok(())
 }
 
-fn pictures_of(result: &ToolResultBlock) -> impl Iterator<Item = Part<'_>> {
-    result.content.iter().filter_map(|item| match item {
-        ContentItem::Image { source } => Some(Part::ImageUrl {
-            image_url: ImageUrl { url: source.into() },
-        }),
-        _ => None,
-    })
+fn picture(source: &ImageSource) -> Part<'_> {
+    Part::ImageUrl {
+        image_url: ImageUrl { url: source.into() },
+    }
 }
 
 fn user_part(block: &ContentBlock) -> Result<Option<Part<'_>>, ProviderError> {
@@ -183,9 +174,7 @@ fn user_part(block: &ContentBlock) -> Result<Option<Part<'_>>, ProviderError> {
         ContentBlock::Text(text) | ContentBlock::Compaction { content: text } => {
             Part::Text { text }
         }
-        ContentBlock::Image { source } => Part::ImageUrl {
-            image_url: ImageUrl { url: source.into() },
-        },
+        ContentBlock::Image { source } => picture(source),
         ContentBlock::Document { source } => match source {
             DocumentSource::PlainText { data } => Part::Text { text: data },
             DocumentSource::Base64Pdf { data } => Part::File {

@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
+use neuron_provider_http::{
+    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
@@ -57,22 +59,21 @@ impl Wire for Chat<'_> {
     type Assembler = Assembler;
 
     const STREAMS: &'static str = "text/event-stream";
-    const REQUEST_ID: &'static str = failure::REQUEST_ID;
 
-    fn assembler(&self, request_id: Option<String>) -> Assembler {
-        Assembler::new(request_id, self.dialect.done_suffices)
+    fn assembler(&self) -> Assembler {
+        Assembler::new(self.dialect.done_suffices)
     }
 
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
         whole(body, self.dialect.done_suffices)
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.list.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::of_chat(reply)
     }
 }
 

@@ -5,10 +5,10 @@ use neuron_provider_http::{
 };
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    chat::answer::{Received, Usage},
+    chat::answer::{Received, Said, Usage},
     chat::content::Content,
     chat::fragments,
     failure::{self, BaseResponse},
@@ -17,7 +17,6 @@ use crate::{
 /// Puts the answer together that a stream of Chat Completions hands out in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
-    request_id: Option<String>,
     content: Content,
     calls: Calls,
     received: Received,
@@ -60,7 +59,7 @@ struct ChunkChoice {
     #[serde(default, deserialize_with = "lenient")]
     index: u64,
     #[serde(default, deserialize_with = "lenient")]
-    delta: Delta,
+    delta: Said,
     #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     #[serde(default)]
@@ -68,20 +67,6 @@ struct ChunkChoice {
     /// Kimi's place for it.
     #[serde(default, deserialize_with = "lenient")]
     usage: Usage,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Delta {
-    #[serde(default)]
-    content: Value,
-    #[serde(default, deserialize_with = "lenient")]
-    refusal: String,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning_content: String,
-    #[serde(default, deserialize_with = "lenient")]
-    reasoning: String,
-    #[serde(default, deserialize_with = "lenient_list")]
-    tool_calls: Vec<Map<String, Value>>,
 }
 
 impl Chunk {
@@ -115,8 +100,7 @@ impl Assemble for Assembler {
         let chunk: Chunk = read_json(event.data)?;
         if chunk.is_error() || event.name == "error" {
             let body: Value = read_json(event.data)?;
-            let failure = failure::read_event(&body, self.request_id.clone());
-            return Err(NoAnswer::Failed(failure));
+            return Err(NoAnswer::Failed(failure::read_event(&body)));
         }
         self.take_chunk(chunk, seen);
         Ok(if self.received.finish_reason.is_some() {
@@ -140,13 +124,12 @@ impl Assemble for Assembler {
 }
 
 impl Assembler {
-    pub(crate) fn new(request_id: Option<String>, done_suffices: bool) -> Self {
+    pub(crate) fn new(done_suffices: bool) -> Self {
         let received = Received {
             needs_no_reason: done_suffices,
             ..Received::default()
         };
         Self {
-            request_id,
             received,
             ..Self::default()
         }
@@ -178,7 +161,7 @@ impl Assembler {
         }
     }
 
-    fn take_delta(&mut self, delta: Delta, seen: &mut VecDeque<StreamEvent>) {
+    fn take_delta(&mut self, delta: Said, seen: &mut VecDeque<StreamEvent>) {
         let thought = [&delta.reasoning_content, &delta.reasoning];
         if let Some(thought) = thought.into_iter().find(|text| !text.is_empty()) {
             seen.push_back(StreamEvent::ThinkingDelta(thought.clone()));

@@ -167,12 +167,9 @@ fn output<'a>(
 }
 
 fn output_of(result: &ToolResultBlock) -> Output<'_> {
-    let is_picture = |item: &ContentItem| matches!(item, ContentItem::Image { .. });
-    if !result.content.iter().any(is_picture) {
-        return Output::Text(ResultText {
-            result,
-            for_picture: None,
-        });
+    let text = ResultText(result);
+    if text.pictures().next().is_none() {
+        return Output::Text(text);
     }
     let failed = result
         .is_error

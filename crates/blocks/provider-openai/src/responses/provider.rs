@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, Wire, read_json};
+use neuron_provider_http::{
+    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+};
 use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
@@ -78,22 +80,21 @@ impl Wire for Responses<'_> {
     type Assembler = Assembler;
 
     const STREAMS: &'static str = "text/event-stream";
-    const REQUEST_ID: &'static str = failure::REQUEST_ID;
 
-    fn assembler(&self, request_id: Option<String>) -> Assembler {
-        Assembler::new(request_id)
+    fn assembler(&self) -> Assembler {
+        Assembler::default()
     }
 
     fn whole(&self, body: &[u8]) -> Result<CompletionResponse, NoAnswer> {
         whole(body)
     }
 
-    fn left_out(&self) -> &[String] {
-        self.body.left_out()
+    fn tools(&self) -> &ToolNames<'_> {
+        &self.body.tools.list.names
     }
 
     fn failure(&self, reply: &Reply) -> ApiFailure {
-        failure::of_tools(reply, self.body.tool_names())
+        failure::read(reply)
     }
 }
 

@@ -1,20 +1,18 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{
-    BodyWriter, Joined, Tools, extra_fields, kept, name_of_native, native_tools, tool_fields,
-};
-use neuron_types::{
-    CompletionRequest, ContextEdit, ProviderError, ReasoningEffort, ResponseFormat, ToolChoice,
-};
+use neuron_provider_http::{BodyWriter, Joined, extra_fields, kept};
+use neuron_types::{CompletionRequest, ContextEdit, ProviderError, ReasoningEffort};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
+    form::Form,
+    format::Format,
     model::Model,
     reasoning::{effort, refuse},
     responses::item::{self, Item},
     responses::settings::ResponsesSettings,
-    schema::Parameters,
+    tools::RequestTools,
 };
 
 /// A response that is made in the background would have to be fetched, which is not done here.
@@ -42,9 +40,6 @@ const COMPACTED: &[&str] = &[
     "prompt_cache_options",
 ];
 
-/// What a definition of a tool has fields of its own for.
-const TOOL_FIELDS: &[&str] = &["type", "name", "description", "parameters", "strict"];
-
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -60,8 +55,7 @@ pub(crate) struct Body<'a> {
     request: &'a CompletionRequest,
     instructions: Option<Joined<'a>>,
     input: Vec<Item<'a>>,
-    tools: Tools<Tool<'a>>,
-    tool_choice: Option<Choice<'a>>,
+    pub(crate) tools: RequestTools<'a>,
     text: Option<TextSettings<'a>>,
     reasoning: Option<Reasoning>,
     context_management: Vec<Edit<'a>>,
@@ -71,50 +65,8 @@ pub(crate) struct Body<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Tool<'a> {
-    Function {
-        name: &'a str,
-        #[serde(skip_serializing_if = "str::is_empty")]
-        description: &'a str,
-        parameters: Parameters<'a>,
-        /// Said in so many words, since the API's default is not that of Chat Completions.
-        strict: bool,
-        #[serde(flatten)]
-        extra: Option<&'a Map<String, Value>>,
-    },
-    /// One of the API's own, in its words.
-    #[serde(untagged)]
-    Native(&'a Value),
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Choice<'a> {
-    Mode(&'static str),
-    Function(NamedFunction<'a>),
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "function")]
-struct NamedFunction<'a> {
-    name: &'a str,
-}
-
-#[derive(Debug, Serialize)]
 struct TextSettings<'a> {
     format: Format<'a>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Format<'a> {
-    JsonObject,
-    JsonSchema {
-        name: &'a str,
-        schema: &'a Value,
-        strict: bool,
-    },
 }
 
 #[derive(Debug, Serialize)]
@@ -142,7 +94,7 @@ impl<'a> Body<'a> {
         purpose: Purpose,
     ) -> Result<Self, ProviderError> {
         let extra = extra_fields(request, RESERVED)?;
-        let tools = tools(request, native_tools(extra)?)?;
+        let tools = RequestTools::new(request, extra, Form::Flat)?;
         if !request.stop_sequences.is_empty() {
             return Err(refuse(
                 "openai's responses take no stop sequences: leave `stop_sequences` empty",
@@ -157,9 +109,8 @@ impl<'a> Body<'a> {
             request,
             instructions: Joined::instructions(request.system.as_ref()),
             input: item::items(&request.messages),
-            tool_choice: tool_choice(request, !tools.sent.is_empty()),
             tools,
-            text: format(request).map(|format| TextSettings { format }),
+            text: Format::of(request, Form::Flat).map(|format| TextSettings { format }),
             reasoning: effort.map(|effort| Reasoning { effort }),
             context_management: edits(request)?,
             encrypted_reasoning: settings.encrypted_reasoning && model.is_none_or(Model::reasons),
@@ -172,18 +123,6 @@ impl<'a> Body<'a> {
                 })
             }),
         })
-    }
-}
-
-impl Body<'_> {
-    /// The names of the tools, in the order in which they are sent.
-    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
-        self.tools.sent.iter().map(Tool::name)
-    }
-
-    /// What is left out, each a sentence.
-    pub(crate) fn left_out(&self) -> &[String] {
-        &self.tools.left_out
     }
 }
 
@@ -211,77 +150,13 @@ impl Serialize for Body<'_> {
         }
         body.optional("instructions", self.instructions.as_ref())?;
         if self.purpose != Purpose::Compaction {
-            if !self.tools.sent.is_empty() {
-                body.field("tools", &self.tools.sent)?;
-            }
-            body.optional("tool_choice", self.tool_choice.as_ref())?;
-            if !self.tools.sent.is_empty() {
-                body.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref())?;
-            }
+            self.tools.write(&mut body)?;
         }
         if self.purpose == Purpose::Stream {
             body.field("stream", &true)?;
         }
         body.field("input", &self.input)?;
         body.end()
-    }
-}
-
-/// Those of the request, then the API's own, and what is said of those that are left out.
-fn tools<'a>(
-    request: &'a CompletionRequest,
-    native: &'a [Value],
-) -> Result<Tools<Tool<'a>>, ProviderError> {
-    let mut tools = Tools::default();
-    for tool in &request.tools {
-        match Parameters::of(tool)? {
-            Some(parameters) => tools.sent.push(Tool::Function {
-                name: &tool.name,
-                description: &tool.description,
-                parameters,
-                strict: tool.strict == Some(true),
-                extra: tool_fields(tool, TOOL_FIELDS)?,
-            }),
-            None => tools.leave_out(&tool.name),
-        }
-    }
-    tools.sent.extend(native.iter().map(Tool::Native));
-    Ok(tools)
-}
-
-impl Tool<'_> {
-    fn name(&self) -> &str {
-        match self {
-            Self::Function { name, .. } => name,
-            Self::Native(tool) => name_of_native(tool),
-        }
-    }
-}
-
-/// Without tools there is nothing to choose.
-fn tool_choice(request: &CompletionRequest, has_tools: bool) -> Option<Choice<'_>> {
-    match request.tool_choice.as_ref()? {
-        ToolChoice::Auto | ToolChoice::None if !has_tools => None,
-        ToolChoice::Auto => Some(Choice::Mode("auto")),
-        ToolChoice::None => Some(Choice::Mode("none")),
-        ToolChoice::Required => Some(Choice::Mode("required")),
-        ToolChoice::Specific { name } => Some(Choice::Function(NamedFunction { name })),
-    }
-}
-
-fn format(request: &CompletionRequest) -> Option<Format<'_>> {
-    match request.response_format.as_ref()? {
-        ResponseFormat::Text => None,
-        ResponseFormat::JsonObject => Some(Format::JsonObject),
-        ResponseFormat::JsonSchema {
-            name,
-            schema,
-            strict,
-        } => Some(Format::JsonSchema {
-            name,
-            schema,
-            strict: *strict,
-        }),
     }
 }
 

@@ -18,7 +18,6 @@ use crate::{
 /// were done what came of them.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
-    request_id: Option<String>,
     done: Vec<(Option<u64>, Value)>,
     drafts: Drafts,
     calls: Calls,
@@ -102,10 +101,10 @@ impl Assemble for Assembler {
             "response.completed" | "response.incomplete" => {
                 return self.complete(told.response, seen);
             }
-            "response.failed" | "response.cancelled" => return Err(self.failed(&told.response)),
+            "response.failed" | "response.cancelled" => return Err(failed(&told.response)),
             _ if kind == "error" || told.error.is_object() || told.error.is_string() => {
                 let body: Value = read_json(event.data)?;
-                return Err(self.failed(&body));
+                return Err(failed(&body));
             }
             _ => {}
         }
@@ -118,13 +117,6 @@ impl Assemble for Assembler {
 }
 
 impl Assembler {
-    pub(crate) fn new(request_id: Option<String>) -> Self {
-        Self {
-            request_id,
-            ..Self::default()
-        }
-    }
-
     fn complete(
         &mut self,
         mut response: Value,
@@ -140,7 +132,7 @@ impl Assembler {
             }
         }
         self.calls.end_all(seen);
-        let failure = self.failed(&response);
+        let failure = failed(&response);
         let answer: Answer = serde_json::from_value(response)?;
         seen.push_back(StreamEvent::Usage(answer.usage()));
         let end = answer.into_response();
@@ -159,10 +151,10 @@ impl Assembler {
         items.sort_by_key(|(place, _)| place.unwrap_or(u64::MAX));
         items.into_iter().map(|(_, item)| item).collect()
     }
+}
 
-    fn failed(&self, body: &Value) -> NoAnswer {
-        NoAnswer::Failed(failure::read_event(body, self.request_id.clone()))
-    }
+fn failed(body: &Value) -> NoAnswer {
+    NoAnswer::Failed(failure::read_event(body))
 }
 
 /// Whether a message holds no text: servers end items of which only the deltas say anything.

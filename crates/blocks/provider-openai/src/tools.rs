@@ -1,0 +1,124 @@
+use neuron_provider_http::{BodyWriter, Tools, native_tools, tool_fields};
+use neuron_types::{CompletionRequest, ProviderError, ToolChoice, ToolDefinition};
+use serde::{Serialize, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use crate::{
+    form::{Form, Placed},
+    schema::Parameters,
+};
+
+/// The tools of a request, and how the model is to choose among them.
+#[derive(Debug)]
+pub(crate) struct RequestTools<'a> {
+    pub(crate) list: Tools<'a, Tool<'a>>,
+    choice: Option<Choice<'a>>,
+    parallel: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Tool<'a> {
+    Function(Placed<Function<'a>>),
+    /// One of the server's own, in its words.
+    #[serde(untagged)]
+    Native(&'a Value),
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Function<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    parameters: Parameters<'a>,
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    Function(Placed<Name<'a>>),
+    #[serde(untagged)]
+    Mode(&'static str),
+}
+
+#[derive(Debug, Serialize)]
+struct Name<'a> {
+    name: &'a str,
+}
+
+impl<'a> RequestTools<'a> {
+    /// Those of the request, then the server's own, which are in `extra`.
+    pub(crate) fn new(
+        request: &'a CompletionRequest,
+        extra: Option<&'a Map<String, Value>>,
+        form: Form,
+    ) -> Result<Self, ProviderError> {
+        let native = native_tools(extra)?;
+        let mut list = Tools::default();
+        list.take(&request.tools, |tool| {
+            let function = function(tool, form)?;
+            Ok(function.map(|function| Tool::Function(form.place("function", function))))
+        })?;
+        list.take_native(native, Tool::Native);
+        let has_tools = !list.sent.is_empty();
+        Ok(Self {
+            list,
+            choice: choice(request, has_tools, form),
+            parallel: request.parallel_tool_calls.filter(|_| has_tools),
+        })
+    }
+
+    /// Writes what there is of them.
+    pub(crate) fn write<M: SerializeMap>(
+        &self,
+        body: &mut BodyWriter<'_, M>,
+    ) -> Result<(), M::Error> {
+        if !self.list.sent.is_empty() {
+            body.field("tools", &self.list.sent)?;
+        }
+        body.optional("tool_choice", self.choice.as_ref())?;
+        body.optional("parallel_tool_calls", self.parallel.as_ref())
+    }
+}
+
+/// `None` where the schema of the arguments is not one of an object.
+fn function(tool: &ToolDefinition, form: Form) -> Result<Option<Function<'_>>, ProviderError> {
+    let Some(parameters) = Parameters::of(tool)? else {
+        return Ok(None);
+    };
+    let (strict, own_fields): (_, &[_]) = match form {
+        Form::Nested => (
+            tool.strict,
+            &["name", "description", "parameters", "strict"],
+        ),
+        // Said in so many words, since the default of Responses is not that of Chat Completions.
+        Form::Flat => (
+            Some(tool.strict == Some(true)),
+            &["type", "name", "description", "parameters", "strict"],
+        ),
+    };
+    Ok(Some(Function {
+        name: &tool.name,
+        description: &tool.description,
+        strict,
+        parameters,
+        extra: tool_fields(tool, own_fields)?,
+    }))
+}
+
+/// Without tools there is nothing to choose, and servers refuse to be told so.
+fn choice(request: &CompletionRequest, has_tools: bool, form: Form) -> Option<Choice<'_>> {
+    match request.tool_choice.as_ref()? {
+        ToolChoice::Auto | ToolChoice::None if !has_tools => None,
+        ToolChoice::Auto => Some(Choice::Mode("auto")),
+        ToolChoice::None => Some(Choice::Mode("none")),
+        ToolChoice::Required => Some(Choice::Mode("required")),
+        ToolChoice::Specific { name } => {
+            Some(Choice::Function(form.place("function", Name { name })))
+        }
+    }
+}
