@@ -24,8 +24,12 @@ pub(crate) enum Incoming {
     Noise,
 }
 
+/// What is said of an answer whose id no request had.
+const ANOTHER_ID: &str = "it is the answer to a request that was not made";
+
 /// Reads a line, or the data of an event. What answers an awaited request is a message in any case. It answers the request of
-/// its id, or else the only one that there is. An error under a strange id does not say that a call had no effect.
+/// its id, or else the only one that there is: where it has no id that is its answer, and with an id that no request had it
+/// ends the wait and nothing more is known. An error under a strange id does not say that a call had no effect.
 pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim().trim_start_matches('\u{feff}');
@@ -33,23 +37,26 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
         return Incoming::Noise;
     }
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
-        Ok(ServerJsonRpcMessage::Response(mut response)) => {
-            let found = awaited.find(&response.id);
-            let found = found.or_else(|| awaited.only(number(&response.id), false));
-            match found {
-                Some((id, asked)) if asked.is_answered_by(&response.result) => {
-                    let is_as_sent = response.id == id;
-                    response.id = id;
-                    let message = Box::new(ServerJsonRpcMessage::Response(response));
-                    return match is_as_sent {
-                        true => Incoming::Message(message),
-                        false => Incoming::Mended(message),
-                    };
-                }
-                Some(_) => {}
-                None => return stray(ServerJsonRpcMessage::Response(response), text),
+        Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
+            Some((id, asked)) if asked.is_answered_by(&response.result) => {
+                let is_as_sent = response.id == id;
+                response.id = id;
+                let message = Box::new(ServerJsonRpcMessage::Response(response));
+                return match is_as_sent {
+                    true => Incoming::Message(message),
+                    false => Incoming::Mended(message),
+                };
             }
-        }
+            Some(_) => {}
+            None => {
+                return match awaited.only(number(&response.id), false) {
+                    Some((id, asked)) => {
+                        Incoming::Mended(Box::new(told(asked, id, ANOTHER_ID, text)))
+                    }
+                    None => stray(ServerJsonRpcMessage::Response(response), text),
+                };
+            }
+        },
         Ok(ServerJsonRpcMessage::Error(mut error)) => {
             let Some((id, _)) = error.id.as_ref().and_then(|id| awaited.find(id)) else {
                 let only = awaited.only(error.id.as_ref().and_then(number), true);
@@ -101,8 +108,10 @@ fn mended(
             return None;
         }
         let (id, asked) = awaited.only(own_id.and_then(number_of), error.is_some())?;
+        let has_id = own_id.is_some_and(|id| !id.is_null());
         return Some(match error {
             Some(error) => refused(asked, id, refusal(&error), text),
+            None if has_id => told(asked, id, ANOTHER_ID, text),
             None => with_result(fields, asked, id, text),
         });
     };

@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient, new_call_id, no_end_named};
+use neuron_provider_http::{
+    ApiFailure, NoAnswer, count, end_of, lenient, lenient_object, new_call_id, no_end_named,
+};
 use neuron_types::{
     CompletionResponse, ContentBlock, Message, StopReason, TokenUsage, UsageIteration,
 };
@@ -19,7 +21,7 @@ pub(crate) struct Answer {
     stop_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     stop_details: Option<StopDetails>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
     #[serde(default, deserialize_with = "lenient")]
     container: Option<Map<String, Value>>,
@@ -69,10 +71,10 @@ struct Iteration {
 
 #[derive(Debug, Default, Deserialize)]
 struct Counts {
-    #[serde(default, deserialize_with = "lenient")]
-    input_tokens: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    output_tokens: u64,
+    #[serde(default, deserialize_with = "count")]
+    input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    output_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
     cache_read_input_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
@@ -222,21 +224,25 @@ pub(crate) fn usage(counts: &Value) -> TokenUsage {
 
 impl Counts {
     /// All of the input: the API counts apart what its cache holds.
-    fn input(&self) -> u64 {
+    fn input(&self) -> Option<u64> {
         let read = self.cache_read_input_tokens.unwrap_or(0);
         let written = self.cache_creation_input_tokens.unwrap_or(0);
-        self.input_tokens
-            .saturating_add(read)
-            .saturating_add(written)
+        let own = self.input_tokens?;
+        Some(own.saturating_add(read).saturating_add(written))
     }
 }
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
+        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
+        let counts = (usage.counts.input(), usage.counts.output_tokens);
+        let (Some(input_tokens), Some(output_tokens)) = counts else {
+            return Self::default();
+        };
         let iterations = usage.iterations;
         Self {
-            input_tokens: usage.counts.input(),
-            output_tokens: usage.counts.output_tokens,
+            input_tokens,
+            output_tokens,
             cache_read_tokens: usage.counts.cache_read_input_tokens,
             cache_creation_tokens: usage.counts.cache_creation_input_tokens,
             reasoning_tokens: usage.output_tokens_details.thinking_tokens,
@@ -249,8 +255,8 @@ impl From<Iteration> for UsageIteration {
     fn from(Iteration { kind, counts }: Iteration) -> Self {
         Self {
             kind,
-            input_tokens: counts.input(),
-            output_tokens: counts.output_tokens,
+            input_tokens: counts.input().unwrap_or_default(),
+            output_tokens: counts.output_tokens.unwrap_or_default(),
             cache_read_tokens: counts.cache_read_input_tokens,
             cache_creation_tokens: counts.cache_creation_input_tokens,
         }

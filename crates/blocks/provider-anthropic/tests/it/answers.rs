@@ -57,7 +57,7 @@ async fn an_answer_that_ends_for_no_good_reason_is_a_failure_that_names_it() {
         (json!("error"), FailureKind::Unavailable, "error"),
     ] {
         let answer = json!({"content": [{"type": "text", "text": "half"}], "stop_reason": said,
-            "usage": {"input_tokens": 7}});
+            "usage": {"input_tokens": 7, "output_tokens": 1}});
         let error = complete(answer).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{said}");
         assert!(error.to_string().contains(named), "{error}");

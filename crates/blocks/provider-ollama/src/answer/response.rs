@@ -1,4 +1,4 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, end_of, lenient};
+use neuron_provider_http::{ApiFailure, NoAnswer, count, end_of, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -20,10 +20,10 @@ pub(crate) struct Piece {
     pub(crate) done: Option<bool>,
     #[serde(default, deserialize_with = "lenient")]
     done_reason: String,
-    #[serde(default, deserialize_with = "lenient")]
-    prompt_eval_count: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    eval_count: u64,
+    #[serde(default, deserialize_with = "count")]
+    prompt_eval_count: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    eval_count: Option<u64>,
 }
 
 /// What the pieces so far say.
@@ -76,11 +76,16 @@ impl Answer {
             self.take_message(message);
         }
         if piece.done == Some(true) {
-            self.usage = TokenUsage {
-                input_tokens: piece.prompt_eval_count,
-                output_tokens: piece.eval_count,
-                ..TokenUsage::default()
-            };
+            // A prompt that it had in its cache is not counted by every server: the answer's count alone says nothing.
+            if let (Some(input_tokens), Some(output_tokens)) =
+                (piece.prompt_eval_count, piece.eval_count)
+            {
+                self.usage = TokenUsage {
+                    input_tokens,
+                    output_tokens,
+                    ..TokenUsage::default()
+                };
+            }
             self.end = Some(piece.done_reason);
         }
         Added {

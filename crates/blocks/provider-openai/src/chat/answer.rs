@@ -1,7 +1,8 @@
 use std::collections::VecDeque;
 
 use neuron_provider_http::{
-    ApiFailure, Calls, FinishedCall, NoAnswer, end_of, lenient, lenient_list, no_end_named,
+    ApiFailure, Calls, FinishedCall, NoAnswer, count, end_of, lenient, lenient_list,
+    lenient_object, no_end_named,
 };
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
@@ -24,7 +25,7 @@ pub(crate) struct Answer {
     model: String,
     #[serde(default, deserialize_with = "lenient_list")]
     choices: Vec<Choice>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
     #[serde(default, deserialize_with = "lenient")]
     base_resp: BaseResponse,
@@ -74,10 +75,10 @@ pub(crate) struct Received {
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(crate) struct Usage {
-    #[serde(default, deserialize_with = "lenient")]
-    prompt_tokens: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    completion_tokens: u64,
+    #[serde(default, deserialize_with = "count")]
+    prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    completion_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
     prompt_tokens_details: PromptDetails,
     #[serde(default, deserialize_with = "lenient")]
@@ -222,9 +223,15 @@ pub(crate) fn text_of(part: &Value, kind: &str) -> Option<String> {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
+        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
+        let (Some(input_tokens), Some(output_tokens)) =
+            (usage.prompt_tokens, usage.completion_tokens)
+        else {
+            return Self::default();
+        };
         Self {
-            input_tokens: usage.prompt_tokens,
-            output_tokens: usage.completion_tokens,
+            input_tokens,
+            output_tokens,
             cache_read_tokens: usage.prompt_tokens_details.cached_tokens,
             cache_creation_tokens: usage.prompt_tokens_details.cache_write_tokens,
             reasoning_tokens: usage.completion_tokens_details.reasoning_tokens,

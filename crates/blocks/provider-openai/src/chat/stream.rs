@@ -1,7 +1,8 @@
 use std::{collections::VecDeque, mem};
 
 use neuron_provider_http::{
-    Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, read_json,
+    Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, lenient_object,
+    read_json,
 };
 use neuron_types::{CompletionResponse, StreamEvent};
 use serde::Deserialize;
@@ -33,7 +34,7 @@ struct Chunk {
     model: String,
     #[serde(default, deserialize_with = "lenient_list")]
     choices: Vec<ChunkChoice>,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
     #[serde(default, deserialize_with = "lenient")]
     object: String,
@@ -50,7 +51,7 @@ struct Chunk {
 /// Groq's own fields.
 #[derive(Debug, Default, Deserialize)]
 struct OwnFields {
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
 }
 
@@ -65,7 +66,7 @@ struct ChunkChoice {
     #[serde(default)]
     error: Value,
     /// Kimi's place for it.
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
 }
 

@@ -1,4 +1,4 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, end_named, lenient};
+use neuron_provider_http::{ApiFailure, NoAnswer, count, end_named, lenient, lenient_object};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     output: Option<Vec<Value>>,
     #[serde(default, deserialize_with = "lenient")]
     incomplete_details: IncompleteDetails,
-    #[serde(default, deserialize_with = "lenient")]
+    #[serde(default, deserialize_with = "lenient_object")]
     usage: Usage,
     /// What the API left out of the conversation.
     #[serde(default, deserialize_with = "lenient")]
@@ -39,10 +39,10 @@ struct IncompleteDetails {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Usage {
-    #[serde(default, deserialize_with = "lenient")]
-    input_tokens: u64,
-    #[serde(default, deserialize_with = "lenient")]
-    output_tokens: u64,
+    #[serde(default, deserialize_with = "count")]
+    input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    output_tokens: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
     input_tokens_details: InputDetails,
     #[serde(default, deserialize_with = "lenient")]
@@ -185,9 +185,14 @@ fn take_text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
+        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
+        let (Some(input_tokens), Some(output_tokens)) = (usage.input_tokens, usage.output_tokens)
+        else {
+            return Self::default();
+        };
         Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
+            input_tokens,
+            output_tokens,
             cache_read_tokens: usage.input_tokens_details.cached_tokens,
             cache_creation_tokens: usage.input_tokens_details.cache_write_tokens,
             reasoning_tokens: usage.output_tokens_details.reasoning_tokens,
