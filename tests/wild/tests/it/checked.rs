@@ -1,8 +1,11 @@
 //! A look at a live server finds how it differs, whichever API it speaks.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use neuron_provider_http::{
@@ -10,12 +13,18 @@ use neuron_provider_http::{
 };
 use neuron_types::{DynProvider, ProviderError};
 use serde_json::{Map, Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers::any};
 
 use crate::{
     said::Said,
     wire::{WIRES, Wire},
 };
+
+const LONG: Duration = Duration::from_secs(600); // Longer than any answer takes.
 
 /// How a server differs from what its API says.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +130,7 @@ async fn examined(wire: Wire, odd: Odd) -> Examined {
     let checkup = Checkup {
         model: "some-model".to_owned(),
         candidates: Vec::new(),
+        timeout: LONG,
     };
     let url = format!("{}/v1", server.uri());
     let told = Mutex::new(Vec::new());
@@ -252,6 +262,7 @@ async fn what_never_helps_is_tried_within_the_bound_of_requests() {
     let checkup = Checkup {
         model: "some-model".to_owned(),
         candidates: vec![candidate; 40],
+        timeout: LONG,
     };
     let url = server.uri();
     let client = |_: &[usize]| Ok::<Arc<dyn DynProvider>, ProviderError>(Wire::Chat.provider(&url));
@@ -262,4 +273,36 @@ async fn what_never_helps_is_tried_within_the_bound_of_requests() {
         MAX_REQUESTS
     );
     assert!(examined.settings.is_empty() && !examined.is_fine());
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_come_to_its_end_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+        let piece = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
+        while let Ok((mut socket, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                // The request comes first, and then its answer.
+                let mut asked = [0; 64];
+                let _read = socket.read(&mut asked).await.unwrap();
+                let begun = format!("{head}{piece}");
+                socket.write_all(begun.as_bytes()).await.unwrap();
+                // No more, until the other side goes.
+                let mut rest = Vec::new();
+                drop(socket.read_to_end(&mut rest).await);
+            });
+        }
+    });
+    let checkup = Checkup {
+        model: "some-model".to_owned(),
+        candidates: Vec::new(),
+        timeout: Duration::from_millis(200), // The answer never ends, however long this is.
+    };
+    let client = |_: &[usize]| Ok::<_, ProviderError>(Wire::Chat.provider(&url));
+    let examined = checkup.examine(client, |_| ()).await.unwrap();
+    assert_eq!(examined.requests, 1);
+    let says = &examined.findings[0].says;
+    assert!(says.starts_with("timeout: "), "{says}");
 }

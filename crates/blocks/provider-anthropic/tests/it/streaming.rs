@@ -28,8 +28,7 @@ proptest! {
 
 #[tokio::test]
 async fn arguments_that_are_no_json_are_kept_as_the_model_wrote_them() {
-    let start =
-        json!({"type": "message_start", "message": {"content": [], "usage": {"input_tokens": 3, "output_tokens": 1}}});
+    let start = json!({"type": "message_start", "message": {"content": [], "usage": {"input_tokens": 3, "output_tokens": 1}}});
     let block = json!({"type": "content_block_start", "index": 0, "content_block":
         {"type": "tool_use", "id": "t", "name": "n", "input": {}}});
     let delta = json!({"type": "content_block_delta", "index": 0, "delta":

@@ -33,6 +33,8 @@ pub struct Checkup {
     pub model: String,
     /// Settings that may help, in the order in which they are tried.
     pub candidates: Vec<Candidate>,
+    /// How long one answer may take, however it comes. A slower one is a failure.
+    pub timeout: Duration,
 }
 
 /// What was found of a server.
@@ -130,34 +132,67 @@ where
             Asked::Not(why) => return Ok(not_asked(check, why)),
             Asked::Error(error) => error,
         };
-        for place in 0..self.checkup.candidates.len() {
-            let Some(candidate) = self.checkup.candidates.get(place) else {
-                break;
-            };
-            if self.adopted.contains(&place) || !candidate.cure.fits(&error) {
-                continue;
-            }
-            let mut with = self.adopted.clone();
+        let found = self.cured(check, &error).await?;
+        // Without an answer to a plain question there is none to others.
+        self.is_over = self.seen.is_empty();
+        Ok(found.unwrap_or_else(|| failed(check, &error)))
+    }
+
+    /// Tries the candidates that may help. One after which the server complains of something else helped that far: it is
+    /// kept while those against that are tried.
+    async fn cured(&mut self, check: Check, first: &ProviderError) -> Result<Option<Finding>, E> {
+        let mut with = self.adopted.clone();
+        let mut cure = self.next_cure(0, first, &with);
+        while let Some((place, candidate)) = cure {
             with.push(place);
             let provider = (self.client)(&with)?;
             match self.ask(check, &*provider).await {
                 Asked::Answer(finding) => {
+                    let new = with.iter().skip(self.adopted.len());
+                    let new = new.filter_map(|place| self.checkup.candidates.get(*place));
+                    let lines: Vec<&str> = new
+                        .flat_map(|candidate| &candidate.lines)
+                        .map(String::as_str)
+                        .collect();
+                    let says = format!(
+                        "{} with {}; without: {first}",
+                        finding.says,
+                        lines.join(", ")
+                    );
                     self.adopted = with;
                     self.provider = provider;
-                    let lines = candidate.lines.join(", ");
-                    return Ok(Finding {
+                    return Ok(Some(Finding {
                         verdict: needing_settings(finding.verdict),
-                        says: format!("{} with {lines}; without: {error}", finding.says),
+                        says,
                         ..finding
-                    });
+                    }));
                 }
-                Asked::Not(_) => break,
-                Asked::Error(_) => {}
+                Asked::Not(_) => return Ok(None),
+                Asked::Error(error) if !candidate.cure.fits(&error) => {
+                    cure = self.next_cure(0, &error, &with);
+                }
+                Asked::Error(error) => {
+                    with.pop();
+                    cure = self.next_cure(place + 1, &error, &with);
+                }
             }
         }
-        // Without an answer to a plain question there is none to others.
-        self.is_over = self.seen.is_empty();
-        Ok(failed(check, &error))
+        Ok(None)
+    }
+
+    /// The first candidate from this place on that may help and is not tried already.
+    fn next_cure(
+        &self,
+        from: usize,
+        error: &ProviderError,
+        with: &[usize],
+    ) -> Option<(usize, Candidate)> {
+        let candidates = self.checkup.candidates.iter().enumerate().skip(from);
+        let mut fitting = candidates
+            .filter(|(place, candidate)| !with.contains(place) && candidate.cure.fits(error));
+        fitting
+            .next()
+            .map(|(place, candidate)| (place, candidate.clone()))
     }
 
     /// Asks, and once more where that may help.
@@ -171,7 +206,10 @@ where
                 return Asked::Not("all requests are used up");
             }
             self.requests += 1;
-            match ask(provider, &request, check.is_streamed()).await {
+            let asked = ask(provider, &request, check.is_streamed());
+            let limit = self.checkup.timeout;
+            let asked = tokio::time::timeout(limit, asked).await;
+            match asked.unwrap_or_else(|_| Err(too_slow(limit))) {
                 Ok(seen) => {
                     self.usage.add(&seen.answer.usage);
                     let finding = judged(check, &seen);
@@ -192,6 +230,11 @@ where
             }
         }
     }
+}
+
+fn too_slow(limit: Duration) -> ProviderError {
+    let message = format!("the answer was not whole within {limit:?}");
+    ProviderError::new(FailureKind::Timeout, message)
 }
 
 enum Asked {

@@ -47,8 +47,7 @@ pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit,
             }
         })
         .await?;
-    written?;
-    if output.is_json() {
+    let reported = if output.is_json() {
         output.value(&Report {
             provider: &args.provider,
             model: checkup.model(),
@@ -57,9 +56,14 @@ pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit,
             settings: &examined.settings,
             requests: examined.requests,
             usage: &examined.usage,
-        })?;
+        })
     } else {
-        output.text(&summary(&args.provider, &examined))?;
+        output.text(&summary(&args.provider, &examined))
+    };
+    match written.and(reported) {
+        // Whoever reads no further still learns what was found.
+        Err(error) if !error.is_broken_pipe() => return Err(error),
+        _ => {}
     }
     Ok(match examined.is_fine() {
         true => Exit::Done,
@@ -83,11 +87,18 @@ fn summary(provider: &str, examined: &Examined) -> String {
     } = examined;
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     let mut lines = vec![format!(
-        "\n{requests} requests, {input} tokens in and {output} out"
+        "\n{requests} {}, {input} tokens in and {output} out",
+        if *requests == 1 {
+            "request"
+        } else {
+            "requests"
+        },
     )];
     if !settings.is_empty() {
-        lines.push("put into the agent file:".to_owned());
-        lines.push(format!("\n[providers.{}]", key(provider)));
+        let table = format!("[providers.{}]", key(provider));
+        lines.push(format!(
+            "write into {table} of the agent file, in the place of what it says of the same:\n"
+        ));
         lines.extend(settings.iter().cloned());
     } else if examined.is_fine() {
         lines.push("agents work with it as it is set up".to_owned());

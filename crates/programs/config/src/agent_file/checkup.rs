@@ -120,6 +120,7 @@ impl ProviderCheckup {
         let checkup = Checkup {
             model: self.model.clone(),
             candidates: candidates.collect(),
+            timeout,
         };
         let client = |adopted: &[usize]| {
             let (settings, base_url) = self.with(adopted);
@@ -186,6 +187,16 @@ fn trials(settings: &ProviderSettings, base_url: Option<&str>) -> Vec<Trial> {
 /// The address with the version of the API behind it, or without, as servers of this kind usually have it.
 fn other_address(kind: Kind, base_url: &str) -> Option<String> {
     let url = base_url.trim().trim_end_matches('/');
+    // A whole address of requests, as examples of servers have it.
+    let paths = [
+        "/chat/completions",
+        "/responses",
+        "/v1/messages",
+        "/api/chat",
+    ];
+    if let Some(short) = paths.iter().find_map(|path| url.strip_suffix(path)) {
+        return Some(short.to_owned());
+    }
     // Of an address with more than a path nobody knows where its paths end.
     if url.contains(['?', '#', '@']) {
         return None;

@@ -173,6 +173,22 @@ async fn several_that_are_refused_are_found_together() {
 }
 
 #[tokio::test]
+async fn several_that_one_request_needs_are_found_together() {
+    let picky = Picky {
+        refuses: &["max_tokens"],
+        role: "system",
+        ..PLAIN
+    };
+    let settings = needed(picky, "openai-chat", "").await;
+    let expected = [
+        "base_url = \"URL/v1\"",
+        "token_limit_field = \"max_completion_tokens\"",
+        "system_role = \"developer\"",
+    ];
+    assert_eq!(settings, expected);
+}
+
+#[tokio::test]
 async fn ends_that_are_not_said_are_done_without() {
     let picky = Picky {
         says_end: false,
@@ -185,6 +201,8 @@ async fn ends_that_are_not_said_are_done_without() {
 #[tokio::test]
 async fn a_wrong_address_or_kind_is_corrected() {
     let settings = needed(PLAIN, "openai-chat", "").await;
+    assert_eq!(settings, ["base_url = \"URL/v1\""]);
+    let settings = needed(PLAIN, "openai-chat", "/v1/chat/completions").await;
     assert_eq!(settings, ["base_url = \"URL/v1\""]);
     let settings = needed(PLAIN, "openai-responses", "/v1").await;
     assert_eq!(settings, ["kind = \"openai-chat\""]);
