@@ -131,8 +131,28 @@ fn kind(status: u16, names: [Option<&str>; 2], message: &str) -> FailureKind {
             Some(kind) => kind,
             // It does not even say that it failed.
             None if message.is_empty() && names == [None, None] => FailureKind::MalformedAnswer,
+            None if names == [None, None] => {
+                kind_of_words(message).unwrap_or(FailureKind::Unavailable)
+            }
             None => FailureKind::Unavailable,
         },
+    }
+}
+
+/// The kind of an error that is nothing but words, with a status of success. LM Studio says so that there is no such path.
+fn kind_of_words(message: &str) -> Option<FailureKind> {
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    let is_about_model = message.contains("model");
+    if says(&["unexpected endpoint", "unknown endpoint", "no such route"])
+        || is_about_model && says(&["not found", "does not exist", "no such", "unknown model"])
+    {
+        Some(FailureKind::ModelNotFound)
+    } else if says(&["api key", "api_key", "unauthorized", "authentication"]) {
+        Some(FailureKind::Authentication)
+    } else if says(&["rate limit", "too many requests"]) {
+        Some(FailureKind::RateLimited)
+    } else {
+        None
     }
 }
 

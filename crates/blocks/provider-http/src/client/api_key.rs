@@ -37,9 +37,33 @@ impl ApiKey {
         if self.expose().len() < SHORTEST_SECRET {
             text.to_owned()
         } else {
-            text.replace(self.expose(), "[redacted]")
+            without(text, self.expose())
         }
     }
+
+    /// Drops what may be the beginning of the key from the end of a body that was cut there.
+    pub(crate) fn drop_begun(&self, body: &mut Vec<u8>) {
+        let key = self.expose().as_bytes();
+        let is_begun = |length: &usize| key.get(..*length).is_some_and(|it| body.ends_with(it));
+        if let Some(length) = (1..key.len()).rev().find(is_begun) {
+            body.truncate(body.len() - length);
+        }
+    }
+}
+
+/// The text without the key, whatever the case of its letters: names of hosts are written in small ones.
+fn without(text: &str, key: &str) -> String {
+    let (small, key) = (text.to_ascii_lowercase(), key.to_ascii_lowercase());
+    let mut rest = text;
+    let mut shown = String::with_capacity(text.len());
+    for (at, found) in small.match_indices(&key) {
+        let before = text.len() - rest.len();
+        shown.push_str(text.get(before..at).unwrap_or_default());
+        shown.push_str("[redacted]");
+        rest = text.get(at + found.len()..).unwrap_or_default();
+    }
+    shown.push_str(rest);
+    shown
 }
 
 impl From<&str> for ApiKey {

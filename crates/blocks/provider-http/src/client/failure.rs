@@ -141,7 +141,7 @@ impl HttpClient {
         };
         let advice = retry_advice(reply.headers(), &quote, SystemTime::now());
         let text = match redirect(reply) {
-            Some(text) => format!("{} {text}", self.origin()),
+            Some(text) => format!("{} {}", self.origin(), self.redact(&text)),
             None => sentence(self.provider(), kind, &quote, hint.as_deref()),
         };
 

@@ -172,6 +172,8 @@ impl HttpClient {
                 if success {
                     return Err(self.too_large(status));
                 }
+                let secrets = self.secrets.iter();
+                secrets.for_each(|secret| secret.drop_begun(&mut body));
                 break;
             }
         }

@@ -1,6 +1,8 @@
 use std::time::{Duration, SystemTime};
 
-use neuron_provider_http::{ApiFailure, ApiKey, HttpClient, MAX_RETRY_AFTER, kind_of_status};
+use neuron_provider_http::{
+    ApiFailure, ApiKey, HttpClient, MAX_ERROR_BODY, MAX_RETRY_AFTER, kind_of_status,
+};
 use neuron_types::{FailureKind, ProviderError};
 use serde_json::json;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
@@ -123,5 +125,27 @@ async fn a_redirect_is_not_followed_with_the_key() {
         let text = error.to_string();
         assert!(text.contains(&elsewhere.uri()), "{text}");
         assert!(!text.contains("hush"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_the_name_of_another_host_is_blanked() {
+    let target = format!("http://{KEY}.example.org/v1");
+    let moved = ResponseTemplate::new(302).insert_header("location", target.as_str());
+    let text = answer(moved).await.to_string();
+    assert!(text.contains("http://[redacted].example.org"), "{text}");
+    assert!(!text.to_lowercase().contains(&KEY.to_lowercase()), "{text}");
+}
+
+#[tokio::test]
+async fn half_a_key_at_the_end_of_a_body_that_was_cut_is_not_shown() {
+    for shown in [1, 5, KEY.len() - 1] {
+        let room = MAX_ERROR_BODY - shown;
+        let body = format!("{}{KEY}", " ".repeat(room));
+        let text = answer(ResponseTemplate::new(500).set_body_string(body))
+            .await
+            .to_string();
+        let begun = KEY.get(..shown).unwrap();
+        assert!(!text.contains(&format!("\"{begun}")), "{shown}: {text}");
     }
 }
