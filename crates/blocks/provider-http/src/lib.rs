@@ -19,7 +19,7 @@ pub use client::reply::{MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
 pub use client::retry::{MAX_RETRY_AFTER, RetryAdvice, retry_advice};
 pub use environment::variable;
 pub use json::body::BodyWriter;
-pub use json::count::{count, lenient_object};
+pub use json::count::{count, known_counts, lenient_object};
 pub use json::extra::{extra_fields, kept, native_tools, tool_fields};
 pub use json::lenient::{lenient, lenient_list};
 pub use json::read::read_json;

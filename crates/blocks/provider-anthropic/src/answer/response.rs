@@ -1,5 +1,6 @@
 use neuron_provider_http::{
-    ApiFailure, NoAnswer, count, end_of, lenient, lenient_object, new_call_id, no_end_named,
+    ApiFailure, NoAnswer, count, end_of, known_counts, lenient, lenient_object, new_call_id,
+    no_end_named,
 };
 use neuron_types::{
     CompletionResponse, ContentBlock, Message, StopReason, TokenUsage, UsageIteration,
@@ -234,9 +235,8 @@ impl Counts {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
-        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
-        let counts = (usage.counts.input(), usage.counts.output_tokens);
-        let (Some(input_tokens), Some(output_tokens)) = counts else {
+        let counts = known_counts(usage.counts.input(), usage.counts.output_tokens);
+        let Some((input_tokens, output_tokens)) = counts else {
             return Self::default();
         };
         let iterations = usage.iterations;

@@ -34,6 +34,13 @@ pub fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, 
     })
 }
 
+/// Returns the tokens of a prompt and of its answer where both are known: one count alone says nothing of what the answer cost,
+/// nor of how large the conversation is. No prompt has none: servers say so of one that they had in a cache.
+#[must_use]
+pub fn known_counts(input: Option<u64>, output: Option<u64>) -> Option<(u64, u64)> {
+    input.filter(|input| *input > 0).zip(output)
+}
+
 /// A float that is a count. Beyond 2^53 it may be any of several.
 fn whole(number: f64) -> Option<u64> {
     let is_count = number.fract() == 0.0 && (0.0..9e15).contains(&number);
@@ -85,6 +92,14 @@ mod tests {
             let mut json = serde_json::Deserializer::from_str(text);
             assert_eq!(count(&mut json).unwrap(), read, "{text}");
         }
+    }
+
+    #[test]
+    fn one_count_alone_is_none() {
+        assert_eq!(known_counts(Some(7), Some(0)), Some((7, 0)));
+        assert_eq!(known_counts(Some(7), None), None);
+        assert_eq!(known_counts(None, Some(7)), None);
+        assert_eq!(known_counts(Some(0), Some(7)), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, count, end_of, lenient};
+use neuron_provider_http::{ApiFailure, NoAnswer, count, end_of, known_counts, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -76,10 +76,8 @@ impl Answer {
             self.take_message(message);
         }
         if piece.done == Some(true) {
-            // A prompt that it had in its cache is not counted by every server: the answer's count alone says nothing.
-            if let (Some(input_tokens), Some(output_tokens)) =
-                (piece.prompt_eval_count, piece.eval_count)
-            {
+            let counts = known_counts(piece.prompt_eval_count, piece.eval_count);
+            if let Some((input_tokens, output_tokens)) = counts {
                 self.usage = TokenUsage {
                     input_tokens,
                     output_tokens,

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use neuron_provider_http::{
-    ApiFailure, Calls, FinishedCall, NoAnswer, count, end_of, lenient, lenient_list,
+    ApiFailure, Calls, FinishedCall, NoAnswer, count, end_of, known_counts, lenient, lenient_list,
     lenient_object, no_end_named,
 };
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
@@ -223,10 +223,8 @@ pub(crate) fn text_of(part: &Value, kind: &str) -> Option<String> {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
-        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
-        let (Some(input_tokens), Some(output_tokens)) =
-            (usage.prompt_tokens, usage.completion_tokens)
-        else {
+        let counts = known_counts(usage.prompt_tokens, usage.completion_tokens);
+        let Some((input_tokens, output_tokens)) = counts else {
             return Self::default();
         };
         Self {

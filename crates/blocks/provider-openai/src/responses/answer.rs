@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, count, end_named, lenient, lenient_object};
+use neuron_provider_http::{
+    ApiFailure, NoAnswer, count, end_named, known_counts, lenient, lenient_object,
+};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -185,9 +187,8 @@ fn take_text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
-        // One count alone says nothing of what the answer cost, nor of how large the conversation is.
-        let (Some(input_tokens), Some(output_tokens)) = (usage.input_tokens, usage.output_tokens)
-        else {
+        let counts = known_counts(usage.input_tokens, usage.output_tokens);
+        let Some((input_tokens, output_tokens)) = counts else {
             return Self::default();
         };
         Self {
