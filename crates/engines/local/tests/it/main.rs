@@ -10,6 +10,7 @@
 
 mod conformance;
 mod corpus;
+mod door;
 mod homes;
 mod journal;
 mod local;
