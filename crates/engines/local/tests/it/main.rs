@@ -17,5 +17,4 @@ mod local;
 mod room;
 mod sessions;
 mod tokens;
-mod wait;
 mod worker;
