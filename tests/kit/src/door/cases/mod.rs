@@ -16,9 +16,15 @@ macro_rules! __door_cases {
                 a_message_is_taken_while_the_model_answers
                 a_cancelled_run_waits_for_writes_and_leaves_the_rest
                 what_is_left_never_comes
+                what_ended_and_is_left_never_comes
                 what_ends_unasked_is_kept
                 what_was_observed_never_comes_again
                 a_deadline_is_kept_across_waits
+                a_deadline_of_no_time_is_over_at_once
+                what_is_started_in_a_cancelled_run_is_not_made
+                whoever_waits_for_one_call_of_a_cancelled_run_learns_of_it
+                signals_of_several_names_are_taken_in_their_order
+                a_cancel_counts_before_an_end_that_comes_with_it
             ]
         }
     };
