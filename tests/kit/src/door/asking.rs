@@ -29,7 +29,7 @@ pub(super) const HOLD: &str = "hold";
 /// The same, and it blocks its thread meanwhile.
 pub(super) const BLOCK: &str = "block";
 
-/// A call of this tool, which is known by a letter and a number: the number is its place in the turn.
+/// A call of this tool, which is known by the tool's name and its place in the turn.
 pub(super) fn tool(name: &str, position: u32, act: &str) -> (ToolCall, ActivityOptions) {
     let asked = Asked {
         name: format!("{name}-{position}"),

@@ -1,7 +1,6 @@
 //! The inner half of a case as a workflow of one's own.
 
-use neuron_types::DurableContext;
-use neuron_types::{AgentSpec, Message, RunInput};
+use neuron_types::{AgentSpec, DurableContext, Message, RunInput};
 use neuron_workflows::{Door, Workflow, WorkflowError};
 
 use super::cases;

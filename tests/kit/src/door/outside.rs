@@ -71,7 +71,7 @@ impl Outside {
         self.reach.signal(name, payload).await;
     }
 
-    /// Cancels the run: it is [`enough`](super::asking::is_cancelled).
+    /// Cancels the run, for the reason by which the inner half knows it.
     pub(super) async fn cancel(&self) {
         self.reach.cancel("enough").await;
     }

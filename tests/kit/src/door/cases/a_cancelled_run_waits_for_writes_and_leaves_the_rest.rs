@@ -1,10 +1,14 @@
 //! A write that is left is waited for, and nothing else is.
 
-use neuron_types::DurableContext;
-use neuron_types::{End, Observed};
 use std::time::Duration;
 
-use crate::door::{asking::{ANSWER, HOLD, is_cancelled, is_result, start}, outside::Outside, verdict::{Verdict, check}};
+use neuron_types::{DurableContext, End, Observed};
+
+use crate::door::{
+    asking::{ANSWER, HOLD, is_cancelled, is_result, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["put-3", "read-1", "read-4", "write-2"];
 

@@ -1,13 +1,17 @@
 //! A deadline counts from its start, whatever else is waited for meanwhile.
 
-use neuron_types::DurableContext;
-use neuron_types::Started;
-use serde_json::json;
 use std::time::Duration;
 
-const A_WHILE: Duration = Duration::from_secs(2); // A signal takes less, on any door.
+use neuron_types::{DurableContext, Started};
+use serde_json::json;
 
-use crate::door::{asking::{HOLD, is_over, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{HOLD, is_over, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
+
+const A_WHILE: Duration = Duration::from_secs(2); // A signal takes less, on any door.
 
 pub(super) const CALLS: &[&str] = &["read-1"];
 
@@ -21,7 +25,11 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     check!(is_signal(&arrived, "go"), "{arrived:?}");
     let over = door.next(&[held, deadline], &["go"]).await;
     check!(is_over(&over, deadline), "{over:?}");
-    check!(door.now() >= start_of_run + A_WHILE, "{} after {start_of_run}", door.now());
+    check!(
+        door.now() >= start_of_run + A_WHILE,
+        "{} after {start_of_run}",
+        door.now()
+    );
     check!(!door.leave(held), "a read is dropped");
     Ok(())
 }

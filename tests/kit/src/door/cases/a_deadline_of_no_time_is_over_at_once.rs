@@ -1,11 +1,15 @@
 //! A deadline of no time has ended when it is started: it comes before a signal that is here.
 
-use neuron_types::DurableContext;
-use neuron_types::Started;
-use serde_json::json;
 use std::time::Duration;
 
-use crate::door::{asking::{HOLD, is_over, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use neuron_types::{DurableContext, Started};
+use serde_json::json;
+
+use crate::door::{
+    asking::{HOLD, is_over, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["read-1"];
 

@@ -1,10 +1,13 @@
 //! A message is taken while the model answers, once.
 
-use neuron_types::DurableContext;
-use neuron_types::signal;
+use neuron_types::{DurableContext, signal};
 use serde_json::json;
 
-use crate::door::{asking::{HOLD, is_signal, start_model}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{HOLD, is_signal, start_model},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["model"];
 

@@ -3,7 +3,11 @@
 use neuron_types::DurableContext;
 use serde_json::json;
 
-use crate::door::{asking::{ANSWER, HOLD, is_result, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, HOLD, is_result, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["read-1", "write-2"];
 

@@ -1,5 +1,19 @@
 //! The cases, listed once.
 
+mod a_cancel_counts_before_an_end_that_comes_with_it;
+mod a_cancelled_run_waits_for_writes_and_leaves_the_rest;
+mod a_deadline_is_kept_across_waits;
+mod a_deadline_of_no_time_is_over_at_once;
+mod a_message_is_taken_while_the_model_answers;
+mod an_approved_call_starts_while_its_neighbour_runs;
+mod signals_of_several_names_are_taken_in_their_order;
+mod what_ended_and_is_left_never_comes;
+mod what_ends_unasked_is_kept;
+mod what_is_left_never_comes;
+mod what_is_started_in_a_cancelled_run_is_not_made;
+mod what_was_observed_never_comes_again;
+mod whoever_waits_for_one_call_of_a_cancelled_run_learns_of_it;
+
 use neuron_types::DurableContext;
 
 use super::{Outside, Verdict};
@@ -65,8 +79,6 @@ macro_rules! __door_tests {
 #[macro_export]
 macro_rules! __door_modules {
     ([] [$($case:ident)*]) => {
-        $( mod $case; )*
-
         /// The names of all cases.
         pub const CASES: &[&str] = &[$( stringify!($case) ),*];
 

@@ -3,7 +3,11 @@
 use neuron_types::DurableContext;
 use serde_json::json;
 
-use crate::door::{asking::{HOLD, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{HOLD, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["read-1"];
 
@@ -13,13 +17,19 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     check!(is_signal(&ready, "ready"), "{ready:?}");
     let names = ["a", "b", "c"];
     let first = door.poll(&names).await;
-    check!(matches!(&first, Ok(Some(signal)) if signal.name == "b"), "{first:?}");
+    check!(
+        matches!(&first, Ok(Some(signal)) if signal.name == "b"),
+        "{first:?}"
+    );
     let second = door.next(&[held], &names).await;
     check!(is_signal(&second, "c"), "{second:?}");
     let third = door.next(&[held], &names).await;
     check!(is_signal(&third, "a"), "{third:?}");
     let fourth = door.poll(&names).await;
-    check!(matches!(&fourth, Ok(Some(signal)) if signal.name == "b"), "{fourth:?}");
+    check!(
+        matches!(&fourth, Ok(Some(signal)) if signal.name == "b"),
+        "{fourth:?}"
+    );
     check!(!door.leave(held), "a read is dropped");
     Ok(())
 }

@@ -4,13 +4,20 @@
 use neuron_types::DurableContext;
 use serde_json::json;
 
-use crate::door::{asking::{ANSWER, HOLD, is_nothing, is_result, is_signal, start, start_model}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, HOLD, is_nothing, is_result, is_signal, start, start_model},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["model", "put-2", "put-4", "put-5", "read-1", "write-3"];
 
 pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let read = start(door, "read", 1, ANSWER);
-    let (put, write) = (start(door, "put", 2, ANSWER), start(door, "write", 3, ANSWER));
+    let (put, write) = (
+        start(door, "put", 2, ANSWER),
+        start(door, "write", 3, ANSWER),
+    );
     let asked = start_model(door, ANSWER);
     let ready = door.next(&[], &["ready"]).await;
     check!(is_signal(&ready, "ready"), "{ready:?}");

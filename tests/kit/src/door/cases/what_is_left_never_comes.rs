@@ -3,7 +3,11 @@
 use neuron_types::DurableContext;
 use serde_json::json;
 
-use crate::door::{asking::{ANSWER, HOLD, is_nothing, is_result, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, HOLD, is_nothing, is_result, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["put-2", "read-1"];
 

@@ -2,7 +2,11 @@
 
 use neuron_types::DurableContext;
 
-use crate::door::{asking::{ANSWER, HOLD, is_cancelled, is_given_up, is_nothing, start, start_model}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, HOLD, is_cancelled, is_given_up, is_nothing, start, start_model},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["read-1"];
 
@@ -10,7 +14,10 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let before = start(door, "read", 1, HOLD);
     let cancelled = door.next(&[before], &[]).await;
     check!(is_cancelled(&cancelled), "{cancelled:?}");
-    let (read, write) = (start(door, "read", 2, ANSWER), start(door, "write", 3, ANSWER));
+    let (read, write) = (
+        start(door, "read", 2, ANSWER),
+        start(door, "write", 3, ANSWER),
+    );
     let asked = start_model(door, ANSWER);
     for handle in [write, asked, read] {
         let ended = door.next(&[handle], &[]).await;
@@ -22,7 +29,10 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     check!(is_cancelled(&cancelled), "{cancelled:?}");
     check!(!door.leave(mixed), "a read that has ended is dropped");
     check!(!door.leave(before), "a read is dropped");
-    let (first, second) = (start(door, "write", 5, ANSWER), start(door, "put", 6, ANSWER));
+    let (first, second) = (
+        start(door, "write", 5, ANSWER),
+        start(door, "put", 6, ANSWER),
+    );
     check!(door.leave(first), "the end of a write is to be observed");
     for handle in [first, second] {
         let ended = door.next(&[second, first], &[]).await;

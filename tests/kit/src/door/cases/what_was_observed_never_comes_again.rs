@@ -1,13 +1,17 @@
 //! What was observed is not handed out again, and is not waited for.
 
-use neuron_types::DurableContext;
-use neuron_types::Started;
-use serde_json::json;
 use std::time::Duration;
 
-const MOMENT: Duration = Duration::from_millis(10); // Any length would do.
+use neuron_types::{DurableContext, Started};
+use serde_json::json;
 
-use crate::door::{asking::{ANSWER, is_nothing, is_over, is_result, is_signal, start}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, is_nothing, is_over, is_result, is_signal, start},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
+
+const MOMENT: Duration = Duration::from_millis(10); // Any length would do.
 
 pub(super) const CALLS: &[&str] = &["put-1"];
 
@@ -23,7 +27,10 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let gone = [put, deadline, withdrawn];
     let nothing = door.next(&gone, &[]).await;
     check!(is_nothing(&nothing), "{nothing:?}");
-    check!(!gone.iter().any(|handle| door.leave(*handle)), "they are no more");
+    check!(
+        !gone.iter().any(|handle| door.leave(*handle)),
+        "they are no more"
+    );
     let arrived = door.next(&gone, &["go"]).await;
     check!(is_signal(&arrived, "go"), "{arrived:?}");
     Ok(())

@@ -2,14 +2,21 @@
 
 use neuron_types::DurableContext;
 
-use crate::door::{asking::{ANSWER, HOLD, is_cancelled, model, tool}, outside::Outside, verdict::{Verdict, check}};
+use crate::door::{
+    asking::{ANSWER, HOLD, is_cancelled, model, tool},
+    outside::Outside,
+    verdict::{Verdict, check},
+};
 
 pub(super) const CALLS: &[&str] = &["write-1"];
 
 pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let (call, options) = tool("write", 1, HOLD);
     let cancelled = door.execute_tool(&call, &options).await;
-    check!(is_cancelled(&cancelled) || cancelled.is_ok(), "{cancelled:?}");
+    check!(
+        is_cancelled(&cancelled) || cancelled.is_ok(),
+        "{cancelled:?}"
+    );
     for (number, name) in (2..).zip(["read", "put", "write"]) {
         let (call, options) = tool(name, number, ANSWER);
         let cancelled = door.execute_tool(&call, &options).await;
@@ -18,8 +25,9 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     let (request, options) = model(door, ANSWER);
     let cancelled = door.execute_llm_call(&request, &options).await;
     check!(is_cancelled(&cancelled), "{cancelled:?}");
-    let (calls, options): (Vec<_>, Vec<_>) =
-        [tool("read", 5, ANSWER), tool("write", 6, ANSWER)].into_iter().unzip();
+    let (calls, options): (Vec<_>, Vec<_>) = [tool("read", 5, ANSWER), tool("write", 6, ANSWER)]
+        .into_iter()
+        .unzip();
     let cancelled = door.execute_tools(&calls, &options).await;
     check!(cancelled.iter().all(is_cancelled), "{cancelled:?}");
     Ok(())
