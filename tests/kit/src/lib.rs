@@ -7,6 +7,7 @@
     reason = "test code fails by panicking"
 )]
 
+pub mod door;
 mod executors;
 mod fakes;
 mod hosts;

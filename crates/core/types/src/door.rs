@@ -27,15 +27,16 @@ use crate::{
 /// # Contract
 ///
 /// 1. [`now`](Self::now) moves only when something was journaled.
-/// 2. [`poll`](Self::poll) takes a signal that is already here and never parks. Signals of one name are
-///    taken in the order of arrival, each once, and none is lost that arrived before anyone waited, or across
-///    segments.
+/// 2. [`poll`](Self::poll) takes a signal that is already here and never parks. Signals are taken in the order
+///    of arrival, whatever the order in which their names are asked for, each once, and none is lost that
+///    arrived before anyone waited, or across segments.
 /// 3. What is started goes on while something else is awaited, whether or not anybody awaits it. Ends are
 ///    observed in the order in which they were journaled, the same on every replay.
 /// 4. Once a run is cancelled, [`next`](Self::next) and [`poll`](Self::poll) return
 ///    [`DurableError::Cancelled`], but for handles that have ended or were left: the end of a write that was
-///    left is still observed. What is started later ends at once with a failure of kind
-///    [`FailureKind::Cancelled`].
+///    left is still observed. A cancel counts before an end that becomes known together with it. An effect that
+///    is started later ends at once with a failure of kind [`FailureKind::Cancelled`], which [`next`](Self::next)
+///    hands out like any end; the provided methods return [`DurableError::Cancelled`] for it.
 /// 5. An operation that was journaled is never performed again. One that was in flight may be, unless it is
 ///    a [`ToolEffects::Write`]: then it fails with [`FailureKind::OutcomeUnknown`].
 /// 6. Only the door retries, as [`ActivityOptions::retry_policy`] says and no sooner than the failure's
@@ -67,14 +68,15 @@ pub trait DurableContext {
     /// Gives up what was started, and returns whether its end will still be observed.
     ///
     /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is
-    /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. A write is asked to end
-    /// early and has to be waited for: `true`. A handle whose end was observed is `false`.
+    /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. That they have ended, and that
+    /// nobody has observed it, makes no difference. A write is asked to end early and has to be waited for, or has
+    /// ended and is still to be observed: `true`. A handle whose end was observed is `false`.
     fn leave(&self, handle: Handle) -> bool;
 
     /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.
     ///
-    /// What has ended comes before what arrives, and ends come in the order in which they were journaled.
-    /// What ends while nobody asks for it is kept. A handle that was observed or dropped never comes again:
+    /// What has ended comes before what arrives, and ends come in the order in which they were journaled. A
+    /// deadline of no time has ended when it is started, unless the run is cancelled. What ends while nobody asks for it is kept. A handle that was observed or dropped never comes again:
     /// waiting for nothing but such handles, without signals, is an error.
     ///
     /// # Errors
@@ -337,6 +339,14 @@ impl Observed {
             Self::Signal(signal) => format!("signal {}, which nobody waits for", signal.name),
         })
     }
+
+    /// Whether it is the end of a call that was cancelled.
+    fn is_given_up(&self) -> bool {
+        let Self::Ended(_, End::Model(Err(failure)) | End::Tool(Err(failure))) = self else {
+            return false;
+        };
+        failure.kind == FailureKind::Cancelled
+    }
 }
 
 /// A signal that a run takes.
@@ -423,6 +433,13 @@ impl<'a, D: DurableContext + ?Sized> Awaited<'a, D> {
                 }
                 Ok(observed) => {
                     self.handle = None;
+                    // A call may end as cancelled by itself, in a run that goes on.
+                    if observed.is_given_up()
+                        && let Err(cancelled @ DurableError::Cancelled { .. }) =
+                            self.door.poll(&[]).await
+                    {
+                        return Err(cancelled);
+                    }
                     return Ok(observed);
                 }
                 Err(DurableError::Cancelled { reason }) if self.cancelled.is_none() => {

@@ -19,7 +19,7 @@ impl<T> Default for Ends<T> {
 
 impl<T> Ends<T> {
     pub(crate) fn put(&mut self, place: u64, handle: Handle, end: T) {
-        let behind = self.in_order.partition_point(|(other, ..)| *other < place);
+        let behind = self.in_order.partition_point(|(other, ..)| *other <= place);
         self.in_order.insert(behind, (place, handle, end));
     }
 
@@ -38,11 +38,11 @@ impl<T> Ends<T> {
             .any(|(_, handle, _)| asked.contains(handle))
     }
 
-    /// Whether this one has ended before that place.
-    pub(crate) fn has_before(&self, place: u64, asked: Handle) -> bool {
+    /// Whether this one has ended before that place, or at it.
+    pub(crate) fn has_until(&self, place: u64, asked: Handle) -> bool {
         self.in_order
             .iter()
-            .any(|(at, handle, _)| *at < place && *handle == asked)
+            .any(|(at, handle, _)| *at <= place && *handle == asked)
     }
 
     /// Nobody will ask for this one.

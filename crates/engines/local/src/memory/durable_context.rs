@@ -80,6 +80,20 @@ impl Flight {
         handle
     }
 
+    /// Takes up something that has ended already.
+    fn start_ended(&mut self, is_write: bool, ended: Ended) -> Handle {
+        let never = Box::pin(std::future::pending());
+        let handle = self.start(Running::effect(never, CancellationToken::new(), is_write));
+        self.in_flight.end(handle);
+        self.put(handle, ended);
+        handle
+    }
+
+    fn put(&mut self, handle: Handle, ended: Ended) {
+        self.ended += 1;
+        self.ends.put(self.ended, handle, ended);
+    }
+
     fn leave(&mut self, handle: Handle) -> bool {
         let is_awaited = self.in_flight.leave(handle);
         if !is_awaited {
@@ -90,8 +104,7 @@ impl Flight {
 
     fn go_on(&mut self, cx: &mut Context<'_>) {
         for (handle, end) in self.in_flight.poll(cx) {
-            self.ended += 1;
-            self.ends.put(self.ended, handle, end);
+            self.put(handle, end);
         }
     }
 
@@ -192,6 +205,10 @@ impl LocalDurableContext {
         end: fn(Result<E::Output, StepFailure>) -> End,
     ) -> Handle {
         let is_write = options.effects == ToolEffects::Write;
+        if self.reach.stop.error().is_some() {
+            let ended = (end(Err(given_up())), None);
+            return self.flight().start_ended(is_write, ended);
+        }
         let token = CancellationToken::new();
         let step = Step {
             executor: self.executor.clone(),
@@ -213,6 +230,10 @@ impl LocalDurableContext {
         let due_at = chrono::Duration::from_std(duration).ok();
         let due_at = due_at.and_then(|duration| now.checked_add_signed(duration));
         let due_at = due_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
+        if duration.is_zero() && self.reach.stop.error().is_none() {
+            let ended = (End::Deadline, Some(due_at));
+            return self.flight().start_ended(false, ended);
+        }
         let ended = async move {
             tokio::time::sleep(duration).await;
             // Even if the wall clock has not come so far: whoever waited for a time must find that it is over.
@@ -229,14 +250,16 @@ impl LocalDurableContext {
         signals: &[&str],
         cx: &mut Context<'_>,
     ) -> Result<Option<Observed>, DurableError> {
-        let stopped = self.reach.stop.error();
         let mut flight = self.flight();
-        if let Some(error) = stopped
-            && !flight.may_be_awaited(handles)
-        {
+        let may_be_awaited = flight.may_be_awaited(handles);
+        if let Some(error) = self.reach.stop.error().filter(|_| !may_be_awaited) {
             return Err(error);
         }
         flight.go_on(cx);
+        // What ended just now did not end before the run was cancelled.
+        if let Some(error) = self.reach.stop.error().filter(|_| !may_be_awaited) {
+            return Err(error);
+        }
         if let Some((handle, (end, at))) = flight.take(handles) {
             drop(flight);
             self.advance(at.map_or_else(Utc::now, |at| at.max(Utc::now())));
@@ -286,9 +309,8 @@ impl DurableContext for LocalDurableContext {
             Started::Tool { call, options } => self.effect(call.clone(), options, End::Tool),
             Started::Deadline(duration) => self.deadline(duration),
             _ => {
-                let ended = Box::pin(async { (End::Tool(Err(unknown_effect())), None) });
-                let token = CancellationToken::new();
-                self.flight().start(Running::effect(ended, token, false))
+                let ended = (End::Tool(Err(unknown_effect())), None);
+                self.flight().start_ended(false, ended)
             }
         }
     }
@@ -379,7 +401,7 @@ struct Step<E> {
 impl<E: Effect> Step<E> {
     async fn result(self) -> Result<E::Output, StepFailure> {
         if self.reach.stop.error().is_some() {
-            // The run was cancelled before: what is started then is waited for only if it is left.
+            // It was started before the run was cancelled, and not made: whoever leaves it finds that.
             self.token.cancelled().await;
         }
         if let Some(notice) = self.notice

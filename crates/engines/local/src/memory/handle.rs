@@ -1,7 +1,7 @@
 //! What reaches into a plain local run from outside, and what it shares with the run.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -17,22 +17,22 @@ use crate::flight::stop::Stop;
 #[derive(Default)]
 pub(super) struct Reach {
     pub(super) stop: Stop,
-    signals: Mutex<BTreeMap<String, VecDeque<Value>>>,
+    /// In the order in which they arrived.
+    signals: Mutex<VecDeque<Signal>>,
     pub(super) arrived: Notify,
 }
 
 impl Reach {
-    fn signals(&self) -> MutexGuard<'_, BTreeMap<String, VecDeque<Value>>> {
+    fn signals(&self) -> MutexGuard<'_, VecDeque<Signal>> {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the oldest signal of the first of these names that has one.
+    /// Takes the oldest signal that has one of these names.
     pub(super) fn take(&self, names: &[&str]) -> Option<Signal> {
         let mut signals = self.signals();
-        names.iter().find_map(|name| {
-            let payload = signals.get_mut(*name)?.pop_front()?;
-            Some(Signal::new(*name, payload))
-        })
+        let is_wanted = |signal: &Signal| names.contains(&signal.name.as_str());
+        let place = signals.iter().position(is_wanted)?;
+        signals.remove(place)
     }
 }
 
@@ -75,11 +75,7 @@ impl LocalHandle {
     }
 
     fn put(&self, name: &str, payload: Value) {
-        self.reach
-            .signals()
-            .entry(name.to_owned())
-            .or_default()
-            .push_back(payload);
+        self.reach.signals().push_back(Signal::new(name, payload));
         self.reach.arrived.notify_waiters();
     }
 }

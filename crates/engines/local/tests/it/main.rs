@@ -10,11 +10,11 @@
 
 mod conformance;
 mod corpus;
+mod door;
 mod homes;
 mod journal;
 mod local;
 mod room;
 mod sessions;
 mod tokens;
-mod wait;
 mod worker;

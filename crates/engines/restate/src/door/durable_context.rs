@@ -16,7 +16,7 @@ use neuron_engine::{
 };
 use neuron_types::{
     ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent,
-    RunId, RunOutput, RunState, RunStatus, RunTags, Signal, Started, StepFailure,
+    RunId, RunOutput, RunState, RunStatus, RunTags, Signal, Started, StepFailure, ToolEffects,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
 use serde_json::Value;
@@ -46,6 +46,10 @@ use crate::{
         service_names::{ENGINE, ServiceNames},
     },
 };
+
+/// A patch of the door itself. Since then a deadline of no time is over at once, a cancel counts before an end that comes
+/// with it, and of what has ended and is left only writes are still observed.
+pub(crate) const ENDS: &str = "neuron-ends";
 
 const MIB: usize = 1024 * 1024;
 
@@ -100,6 +104,8 @@ pub struct RestateDurableContext<'a> {
     has_hooks: bool,
     /// What the segment began with.
     patches: Vec<String>,
+    /// It began with [`ENDS`].
+    has_ends: bool,
 }
 
 /// What a segment's door is made of.
@@ -164,6 +170,7 @@ impl<'a> RestateDurableContext<'a> {
             }
         };
         let is_cancelled = waits.cancellation.error().is_some();
+        let has_ends = started.patches.iter().any(|patch| patch == ENDS);
         let door = Self {
             segment: Segment::new(
                 opening.worker.registry.join(started.nonce),
@@ -177,7 +184,11 @@ impl<'a> RestateDurableContext<'a> {
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
             patches: started.patches,
+            has_ends,
         };
+        if !has_ends {
+            door.segment.in_flight().keep_all();
+        }
         let sought = Sought {
             found: started.agent,
             is_rejected: started.is_rejected,
@@ -218,10 +229,11 @@ impl<'a> RestateDurableContext<'a> {
 
     fn effect(&self, call: Call, options: &ActivityOptions) -> Handle {
         if self.is_cancelled.load(Ordering::Relaxed) {
+            let is_write = options.effects == ToolEffects::Write;
             return self
                 .segment
                 .in_flight()
-                .start_ended(call.failed(given_up()).into());
+                .start_ended(call.failed(given_up()).into(), is_write);
         }
         let work = Work {
             run_id: self.segment.steps.run_id.clone(),
@@ -309,6 +321,11 @@ impl DurableContext for RestateDurableContext<'_> {
                 self.effect(Call::Model(request.clone()), options)
             }
             Started::Tool { call, options } => self.effect(Call::Tool(call.clone()), options),
+            Started::Deadline(Duration::ZERO)
+                if self.has_ends && !self.is_cancelled.load(Ordering::Relaxed) =>
+            {
+                self.segment.in_flight().start_ended(End::Deadline, false)
+            }
             Started::Deadline(duration) => {
                 let now = self.now();
                 self.segment.in_flight().start_deadline(now, duration)
@@ -316,7 +333,7 @@ impl DurableContext for RestateDurableContext<'_> {
             _ => self
                 .segment
                 .in_flight()
-                .start_ended(End::Tool(Err(unknown_effect()))),
+                .start_ended(End::Tool(Err(unknown_effect())), false),
         }
     }
 
@@ -349,8 +366,15 @@ impl DurableContext for RestateDurableContext<'_> {
             if signals.is_empty() && !self.segment.in_flight().is_any(handles) {
                 return Err(nothing_to_wait_for());
             }
+            let may_be_awaited = self.segment.in_flight().are_left(handles);
             match waits.observe(&self.segment).await {
-                Err(DurableError::Cancelled { .. }) => self.note_cancellation(),
+                Err(cancelled @ DurableError::Cancelled { .. }) => {
+                    self.note_cancellation();
+                    // What ended just now did not end before.
+                    if self.has_ends && !may_be_awaited {
+                        return Err(cancelled);
+                    }
+                }
                 observed => observed?,
             }
         }

@@ -26,7 +26,18 @@ pub(crate) struct InFlight {
     effects: BTreeMap<u64, Effect>,
     deadlines: BTreeMap<u64, Deadline>,
     /// Ends that nobody has observed, in their order.
-    ended: VecDeque<(Handle, End)>,
+    ended: VecDeque<Ended>,
+    /// What has ended is kept for whoever left it, whatever it is of: so it was where the segment began.
+    keeps_all: bool,
+}
+
+/// An end that nobody has observed.
+#[derive(Debug)]
+struct Ended {
+    handle: Handle,
+    end: End,
+    /// It is that of a write: it is observed even if it was left.
+    is_write: bool,
 }
 
 /// A model call or a tool call.
@@ -137,10 +148,19 @@ impl InFlight {
     }
 
     /// Takes up something that has ended already.
-    pub(crate) fn start_ended(&mut self, end: End) -> Handle {
+    pub(crate) fn start_ended(&mut self, end: End, is_write: bool) -> Handle {
         let handle = Handle::new(self.next());
-        self.ended.push_back((handle, end));
+        self.ended.push_back(Ended {
+            handle,
+            end,
+            is_write,
+        });
         handle
+    }
+
+    /// Keeps what has ended for whoever left it, as segments did that began under older code.
+    pub(crate) fn keep_all(&mut self) {
+        self.keeps_all = true;
     }
 
     /// Gives one up. Returns the attempt that is to be dropped or asked to end, and whether the end will still be
@@ -149,8 +169,10 @@ impl InFlight {
         let number = handle.number();
         self.deadlines.remove(&number);
         let Some(effect) = self.effects.get_mut(&number) else {
-            // An end that is there already is observed, whatever it is of.
-            return (None, self.ended.iter().any(|(ended, _)| *ended == handle));
+            let keeps_all = self.keeps_all;
+            let is_kept = |ended: &Ended| ended.handle != handle || ended.is_write || keeps_all;
+            self.ended.retain(is_kept);
+            return (None, self.has_ended(handle));
         };
         let key = (number, effect.attempt);
         match effect.start {
@@ -180,8 +202,13 @@ impl InFlight {
         let place = self
             .ended
             .iter()
-            .position(|(handle, _)| asked.contains(handle))?;
-        self.ended.remove(place)
+            .position(|ended| asked.contains(&ended.handle))?;
+        let Ended { handle, end, .. } = self.ended.remove(place)?;
+        Some((handle, end))
+    }
+
+    fn has_ended(&self, handle: Handle) -> bool {
+        self.ended.iter().any(|ended| ended.handle == handle)
     }
 
     /// Whether one of these can still end.
@@ -190,7 +217,7 @@ impl InFlight {
             let number = handle.number();
             self.effects.contains_key(&number)
                 || self.deadlines.contains_key(&number)
-                || self.ended.iter().any(|(ended, _)| ended == handle)
+                || self.has_ended(*handle)
         };
         asked.iter().any(can_end)
     }
@@ -333,13 +360,21 @@ impl InFlight {
     /// A deadline is over. Returns when it was.
     pub(crate) fn deadline_ended(&mut self, number: u64) -> Option<DateTime<Utc>> {
         let Deadline { since, duration } = self.deadlines.remove(&number)?;
-        self.ended.push_back((Handle::new(number), End::Deadline));
+        self.ended.push_back(Ended {
+            handle: Handle::new(number),
+            end: End::Deadline,
+            is_write: false,
+        });
         Some(later(since, duration))
     }
 
     fn end(&mut self, handle: Handle, end: impl FnOnce(&Work) -> End) {
         if let Some(effect) = self.effects.remove(&handle.number()) {
-            self.ended.push_back((handle, end(&effect.work)));
+            self.ended.push_back(Ended {
+                handle,
+                end: end(&effect.work),
+                is_write: effect.work.is_write(),
+            });
         }
     }
 }

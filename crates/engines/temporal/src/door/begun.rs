@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use neuron_engine::{given_up, unknown_effect};
-use neuron_types::{ActivityOptions, CompletionRequest, End, Started, ToolCall};
+use neuron_types::{ActivityOptions, CompletionRequest, End, Started, ToolCall, ToolEffects};
 
 use crate::wire::{
     activity_options,
@@ -45,6 +45,11 @@ impl Begun {
             }
             _ => None,
         }
+    }
+
+    /// Whether it is a call that has to come to its end.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self, Self::Tool(_, options) if options.effects == ToolEffects::Write)
     }
 
     /// Its end in a run that is cancelled. A time is never over then.

@@ -249,13 +249,13 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
         match Begun::of(what) {
             // Temporal has no timer of no time.
             Ok(Begun::Deadline(Duration::ZERO)) if !is_stopped => {
-                in_flight.begin_ended(End::Deadline)
+                in_flight.begin_ended(End::Deadline, false)
             }
             Ok(begun) => match begun.cancelled() {
-                Some(end) if is_stopped => in_flight.begin_ended(end),
+                Some(end) if is_stopped => in_flight.begin_ended(end, begun.is_write()),
                 _ => in_flight.begin(begun),
             },
-            Err(end) => in_flight.begin_ended(end),
+            Err(end) => in_flight.begin_ended(end, false),
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct InFlight {
     begun: BTreeMap<Handle, Begun>,
     running: BTreeMap<Handle, Running>,
     /// Ends that nobody has observed, in their order.
-    ended: VecDeque<(Handle, End)>,
+    ended: VecDeque<Ended>,
 }
 
 /// A step or a timer that Temporal has.
@@ -37,6 +37,14 @@ pub(crate) struct Running {
     place: Place,
     /// Somebody gave it up.
     is_left: bool,
+}
+
+/// An end that nobody has observed.
+struct Ended {
+    handle: Handle,
+    end: End,
+    /// It is that of a write: it is observed even if it was left.
+    is_write: bool,
 }
 
 /// What a step or a timer is to the others.
@@ -84,9 +92,13 @@ impl InFlight {
     }
 
     /// Takes up one more, which has ended.
-    pub(crate) fn begin_ended(&mut self, end: End) -> Handle {
+    pub(crate) fn begin_ended(&mut self, end: End, is_write: bool) -> Handle {
         let handle = self.next_handle();
-        self.ended.push_back((handle, end));
+        self.ended.push_back(Ended {
+            handle,
+            end,
+            is_write,
+        });
         handle
     }
 
@@ -105,7 +117,11 @@ impl InFlight {
         let ended = &mut self.ended;
         self.begun.retain(|handle, begun| match end(begun) {
             Some(end) => {
-                ended.push_back((*handle, end));
+                ended.push_back(Ended {
+                    handle: *handle,
+                    end,
+                    is_write: begun.is_write(),
+                });
                 false
             }
             None => true,
@@ -116,7 +132,11 @@ impl InFlight {
     pub(crate) fn run(&mut self, handle: Handle, mut running: Running, cx: &mut Context<'_>) {
         // The first poll is what schedules it.
         match running.future.as_mut().poll(cx) {
-            Poll::Ready(end) => self.ended.push_back((handle, end)),
+            Poll::Ready(end) => self.ended.push_back(Ended {
+                handle,
+                end,
+                is_write: running.kind == Kind::Write,
+            }),
             Poll::Pending => {
                 self.running.insert(handle, running);
             }
@@ -160,7 +180,9 @@ impl InFlight {
             }
             self.running.remove(&handle);
         }
-        self.ended.iter().any(|(ended, _)| *ended == handle)
+        let is_dropped = |ended: &Ended| ended.handle == handle && !ended.is_write;
+        self.ended.retain(|ended| !is_dropped(ended));
+        self.has_ended(handle)
     }
 
     /// Keeps what has ended, of what is made beside the run or of everything else.
@@ -172,7 +194,11 @@ impl InFlight {
             }
             match running.future.as_mut().poll(cx) {
                 Poll::Ready(end) => {
-                    ended.push_back((*handle, end));
+                    ended.push_back(Ended {
+                        handle: *handle,
+                        end,
+                        is_write: running.kind == Kind::Write,
+                    });
                     false
                 }
                 Poll::Pending => true,
@@ -185,8 +211,13 @@ impl InFlight {
         let place = self
             .ended
             .iter()
-            .position(|(handle, _)| asked.contains(handle))?;
-        self.ended.remove(place)
+            .position(|ended| asked.contains(&ended.handle))?;
+        let Ended { handle, end, .. } = self.ended.remove(place)?;
+        Some((handle, end))
+    }
+
+    fn has_ended(&self, handle: Handle) -> bool {
+        self.ended.iter().any(|ended| ended.handle == handle)
     }
 
     /// Whether one of these can still end.
@@ -194,7 +225,7 @@ impl InFlight {
         let can_end = |handle: &Handle| {
             self.begun.contains_key(handle)
                 || self.running.contains_key(handle)
-                || self.ended.iter().any(|(ended, _)| ended == handle)
+                || self.has_ended(*handle)
         };
         asked.iter().any(can_end)
     }

@@ -14,6 +14,7 @@ mod cancelling;
 mod conformance;
 mod continue_as_new;
 mod continue_as_new_signals;
+mod door;
 mod foreign;
 mod history_size;
 mod hooks;

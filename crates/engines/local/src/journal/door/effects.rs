@@ -45,6 +45,12 @@ impl JournaledContext {
         let operation = Arc::new(effect.operation(op, options.step));
         let token = CancellationToken::new();
         let is_write = options.effects == ToolEffects::Write;
+        if let Some(cancelled_at) = self.core.cancelled_at() {
+            let handle = self.flight().start_ended(&operation, is_write);
+            let end = end(Err(given_up()));
+            self.core.end_at_start(handle, end, cancelled_at);
+            return handle;
+        }
         let mut flight = self.flight();
         let group = flight.group(&self.core, self.executor());
         if is_write {

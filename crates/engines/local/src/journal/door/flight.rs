@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use neuron_executor::Executor;
 use neuron_types::{DurableError, Handle};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     flight::in_flight::{InFlight, Running},
@@ -43,15 +44,18 @@ pub(crate) struct Deadline {
     /// When that is on the monotonic clock, which may stand still while the machine sleeps.
     wake_at: Option<Instant>,
     is_over: bool,
+    /// It was over when it was started.
+    is_at_once: bool,
 }
 
 impl Deadline {
-    pub(crate) fn new(operation: Arc<Operation>, due_at: DateTime<Utc>) -> Self {
+    pub(crate) fn new(operation: Arc<Operation>, due_at: DateTime<Utc>, is_at_once: bool) -> Self {
         Self {
             operation,
             due_at,
             wake_at: Instant::now().checked_add(remaining(due_at)),
             is_over: false,
+            is_at_once,
         }
     }
 
@@ -76,6 +80,16 @@ impl Flight {
         let handle = operation.handle();
         self.effects.start(handle, running);
         self.remember(operation, is_replayed);
+        handle
+    }
+
+    /// Takes up an effect that has ended already, and that the journal knows nothing of.
+    pub(crate) fn start_ended(&mut self, operation: &Operation, is_write: bool) -> Handle {
+        let handle = operation.handle();
+        let never = Box::pin(std::future::pending());
+        let running = Running::effect(never, CancellationToken::new(), is_write);
+        self.effects.start(handle, running);
+        self.effects.end(handle);
         handle
     }
 
@@ -185,6 +199,13 @@ impl Flight {
             .values()
             .find(|deadline| deadline.is_due())
             .cloned()
+    }
+
+    /// A deadline that was over when it was started, and whose end is not journaled.
+    pub(crate) fn due_at_once(&self) -> Option<Deadline> {
+        let mut deadlines = self.deadlines.values();
+        let is_open = |deadline: &&Deadline| deadline.is_at_once && !deadline.is_over;
+        deadlines.find(is_open).cloned()
     }
 
     /// When the next deadline is over.

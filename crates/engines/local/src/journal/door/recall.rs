@@ -35,6 +35,11 @@ impl JournaledContext {
         let Recalled { steps, wait, taken } = self.core.recall(first, op).await?;
         let mut steps = steps.into_iter().peekable();
         for operation in started {
+            // An older build journaled the ends of what is not made in a cancelled run.
+            while steps
+                .next_if(|recorded| recorded.op < operation.op)
+                .is_some()
+            {}
             if let Some(recorded) = steps.next_if(|recorded| recorded.op == operation.op) {
                 if recorded.fingerprint != operation.fingerprint {
                     return Err(misfit(&operation, recorded.fingerprint));

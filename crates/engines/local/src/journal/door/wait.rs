@@ -36,7 +36,8 @@ impl JournaledContext {
             label: "deadline".to_owned(),
             fingerprint: format!("deadline in {} ms", duration.as_millis()),
         });
-        let deadline = Deadline::new(operation, later(self.core.now(), duration));
+        let due_at = later(self.core.now(), duration);
+        let deadline = Deadline::new(operation, due_at, duration.is_zero());
         let is_replayed = self.is_replayed(op);
         self.flight().start_deadline(deadline, is_replayed)
     }
@@ -106,7 +107,7 @@ impl JournaledContext {
         let flight = self.flight();
         let known = self.core.known();
         let may_be = |handle: &Handle| {
-            flight.is_left(*handle) || known.ends.has_before(cancelled_at, *handle)
+            flight.is_left(*handle) || known.ends.has_until(cancelled_at, *handle)
         };
         !handles.is_empty() && handles.iter().all(may_be)
     }
@@ -143,10 +144,20 @@ impl JournaledContext {
             }
             let is_cancelled = stop.is_cancelled() && wanted.heeds_cancel;
             // What was started is not made any more.
-            if !is_cancelled
-                && let Some(observed) = poll_fn(|cx| Poll::Ready(self.look(handles, cx))).await?
-            {
-                return Ok(observed);
+            if !is_cancelled {
+                poll_fn(|cx| Poll::Ready(self.go_on(cx))).await?;
+                if stop.is_cancelled() && wanted.heeds_cancel {
+                    // It came with whatever ended, and counts before that.
+                    continue;
+                }
+                if let Some(observed) = self.take_end(handles) {
+                    return Ok(observed);
+                }
+                let due_at_once = self.flight().due_at_once();
+                if let Some(deadline) = due_at_once {
+                    self.end_deadline(&deadline).await?;
+                    continue;
+                }
             }
             let (is_moving, due) = (self.is_moving(), self.flight().due());
             // A signal that is here comes before the end of a time: it may have come before.
@@ -176,18 +187,16 @@ impl JournaledContext {
                 }
             }
             let wake_at = self.looks_again_at(flush_at, signals);
-            let something = poll_fn(|cx| match self.look(handles, cx) {
+            let something = poll_fn(|cx| match self.go_on(cx) {
                 // What only waits now may be put away.
-                Ok(None) if is_moving == self.is_moving() => Poll::Pending,
-                looked => Poll::Ready(looked),
+                Ok(()) if is_moving == self.is_moving() && !self.core.has_end(handles) => {
+                    Poll::Pending
+                }
+                went_on => Poll::Ready(went_on),
             });
             tokio::select! {
                 biased;
-                looked = something => {
-                    if let Some(observed) = looked? {
-                        return Ok(observed);
-                    }
-                }
+                looked = something => looked?,
                 () = stop.cancelled(), if !stop.is_cancelled() => {}
                 () = tokio::time::sleep_until(wake_at) => {
                     if flush_at <= Instant::now() {
@@ -203,11 +212,7 @@ impl JournaledContext {
     }
 
     /// Lets everything go on for a moment.
-    fn look(
-        &self,
-        handles: &[Handle],
-        cx: &mut Context<'_>,
-    ) -> Result<Option<Observed>, DurableError> {
+    fn go_on(&self, cx: &mut Context<'_>) -> Result<(), DurableError> {
         let ended = self.flight().poll(cx);
         for (_, journaled) in ended {
             match journaled {
@@ -216,7 +221,7 @@ impl JournaledContext {
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.take_end(handles))
+        Ok(())
     }
 
     fn is_moving(&self) -> bool {

@@ -195,6 +195,22 @@ impl Core {
         Some((handle, end))
     }
 
+    /// Whether one of these has ended.
+    pub(crate) fn has_end(&self, handles: &[Handle]) -> bool {
+        self.known().ends.has_any(handles)
+    }
+
+    /// Takes up something that ended when it was started: in a run that is cancelled, at that place of the journal, and
+    /// without an entry of its own.
+    pub(crate) fn end_at_start(&self, handle: Handle, end: End, cancelled_at: u64) {
+        let ended = Ended {
+            end,
+            at: self.now(),
+            bytes: 0,
+        };
+        self.known().put_end(cancelled_at, handle, ended);
+    }
+
     /// Hands out what a wait took. The clock moves to when it was taken.
     pub(crate) fn observe_taken(&self, taken: Taken) -> Result<Signal, DurableError> {
         let Taken { signal, at, place } = taken;

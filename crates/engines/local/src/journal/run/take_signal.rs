@@ -16,8 +16,8 @@ use crate::journal::{
 };
 
 impl Core {
-    /// Takes the first signal that is wanted: the one that cancels the run before any other, and none where
-    /// an end is there that the wait asks for.
+    /// Takes the first signal that is wanted: the one that cancels the run before any other and before any end, and
+    /// none else where an end is there that the wait asks for.
     pub(crate) async fn take_signal(
         self: &Arc<Self>,
         wanted: Arc<Wanted>,
@@ -40,10 +40,6 @@ impl Core {
         connection: &mut Connection,
         wanted: &Wanted,
     ) -> Result<Option<Taken>, JournalError> {
-        // No end can come meanwhile: the connection is held.
-        if self.known().ends.has_any(&wanted.handles) {
-            return Ok(None);
-        }
         let Some(waiting) = self.first_wanted(connection, wanted)? else {
             return Ok(None);
         };
@@ -65,14 +61,23 @@ impl Core {
         connection: &Connection,
         wanted: &Wanted,
     ) -> Result<Option<signals::Waiting>, JournalError> {
-        let cancel = wanted.heeds_cancel.then_some(signal::CANCEL);
-        let names = wanted.names.iter().map(String::as_str);
-        for name in cancel.into_iter().chain(names) {
-            let waiting = signals::first_waiting(connection, self.run, name)?;
-            if waiting.is_some() {
-                return Ok(waiting);
+        if wanted.heeds_cancel {
+            let cancel = signals::first_waiting(connection, self.run, signal::CANCEL)?;
+            if cancel.is_some() {
+                return Ok(cancel);
             }
         }
-        Ok(None)
+        // No end can come meanwhile: the connection is held.
+        if self.known().ends.has_any(&wanted.handles) {
+            return Ok(None);
+        }
+        let mut first: Option<signals::Waiting> = None;
+        for name in &wanted.names {
+            let waiting = signals::first_waiting(connection, self.run, name)?;
+            let is_older =
+                |other: &signals::Waiting| first.as_ref().is_none_or(|first| other.id < first.id);
+            first = waiting.filter(is_older).or(first);
+        }
+        Ok(first)
     }
 }

@@ -1,0 +1,122 @@
+//! What cases ask of a door, and how they read what comes of it.
+
+use std::time::Duration;
+
+use neuron_types::{
+    ActivityOptions, ActivitySettings, CompletionRequest, DurableContext, DurableError, End,
+    FailureKind, Handle, Message, Observed, Priority, RequestHead, RetryPolicy, Started, StepId,
+    ToolCall, ToolEffects,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::effects::text_of;
+
+/// What calls may take: no door takes them for quick ones.
+const HOUR: Duration = Duration::from_secs(3600); // Every case ends long before.
+
+/// What is to become of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Asked {
+    /// What the call is known by.
+    pub(super) name: String,
+    pub(super) act: String,
+}
+
+/// A call that answers at once.
+pub(super) const ANSWER: &str = "answer";
+/// A call that is held until the outer half lets it go on.
+pub(super) const HOLD: &str = "hold";
+/// The same, and it blocks its thread meanwhile.
+pub(super) const BLOCK: &str = "block";
+
+/// A call of this tool, which is known by the tool's name and its place in the turn.
+pub(super) fn tool(name: &str, position: u32, act: &str) -> (ToolCall, ActivityOptions) {
+    let asked = Asked {
+        name: format!("{name}-{position}"),
+        act: act.to_owned(),
+    };
+    let call = ToolCall {
+        id: asked.name.clone(),
+        name: name.into(),
+        input: serde_json::to_value(&asked).unwrap(),
+        ..ToolCall::default()
+    };
+    (call, options(name, position))
+}
+
+pub(super) fn start(door: &impl DurableContext, name: &str, position: u32, act: &str) -> Handle {
+    let (call, options) = &tool(name, position, act);
+    door.start(Started::Tool { call, options })
+}
+
+/// A model call, which is known as `model`.
+pub(super) fn model(door: &impl DurableContext, act: &str) -> (CompletionRequest, ActivityOptions) {
+    let asked = Asked {
+        name: "model".to_owned(),
+        act: act.to_owned(),
+    };
+    let asked = serde_json::to_string(&asked).unwrap();
+    let message = Message::user(format!("{}\n{asked}", door.run_id()));
+    let mut head = RequestHead::new("m");
+    head.provider = Some("room".into());
+    let request = CompletionRequest::new(head, vec![message]);
+    (request, options("model", 0))
+}
+
+pub(super) fn start_model(door: &impl DurableContext, act: &str) -> Handle {
+    let (request, options) = &model(door, act);
+    door.start(Started::Model { request, options })
+}
+
+fn options(name: &str, position: u32) -> ActivityOptions {
+    ActivityOptions {
+        step: StepId::new(1, position),
+        agent: None,
+        nonce: None,
+        tenant: None,
+        allow: Vec::new(),
+        priority: Priority::default(),
+        effects: match name {
+            "read" => ToolEffects::ReadOnly,
+            "write" => ToolEffects::Write,
+            _ => ToolEffects::Idempotent,
+        },
+        start_to_close_timeout: HOUR,
+        retry_policy: RetryPolicy::default(),
+        activity: ActivitySettings::default(),
+    }
+}
+
+type Next = Result<Observed, DurableError>;
+
+/// Whether it is the result of this call.
+pub(super) fn is_result(next: &Next, handle: Handle, name: &str) -> bool {
+    matches!(next, Ok(Observed::Ended(ended, End::Tool(Ok(output)))) if *ended == handle && text_of(output) == name)
+}
+
+/// Whether it is the end of this call as one that was cancelled.
+pub(super) fn is_given_up(next: &Next, handle: Handle) -> bool {
+    let Ok(Observed::Ended(ended, End::Tool(Err(failure)) | End::Model(Err(failure)))) = next
+    else {
+        return false;
+    };
+    *ended == handle && failure.kind == FailureKind::Cancelled
+}
+
+pub(super) fn is_over(next: &Next, deadline: Handle) -> bool {
+    matches!(next, Ok(Observed::Ended(handle, End::Deadline)) if *handle == deadline)
+}
+
+pub(super) fn is_signal(next: &Next, wanted: &str) -> bool {
+    matches!(next, Ok(Observed::Signal(signal)) if signal.name == wanted)
+}
+
+/// Whether there is nothing to wait for.
+pub(super) fn is_nothing(next: &Next) -> bool {
+    matches!(next, Err(DurableError::Engine { .. }))
+}
+
+/// Whether the run is cancelled, for the reason that the outer half gives.
+pub(super) fn is_cancelled<T>(result: &Result<T, DurableError>) -> bool {
+    matches!(result, Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some("enough"))
+}

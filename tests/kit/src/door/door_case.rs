@@ -1,0 +1,36 @@
+//! The inner half of a case as a workflow of one's own.
+
+use neuron_types::{AgentSpec, DurableContext, Message, RunInput};
+use neuron_workflows::{Door, Workflow, WorkflowError};
+
+use super::cases;
+
+/// The inner half of the case that its input names. Its output is what the case says: empty where the door does as it has
+/// to.
+#[derive(Debug, Clone, Copy)]
+pub struct DoorCase;
+
+impl DoorCase {
+    /// What a run of this case is started with.
+    #[must_use]
+    pub fn input(case: &str) -> RunInput {
+        let workflow = AgentSpec {
+            name: Self::NAME.to_owned(),
+            team: Some(Vec::new()),
+            ..AgentSpec::default()
+        };
+        RunInput::new(workflow, Message::user(case))
+    }
+}
+
+impl Workflow for DoorCase {
+    const NAME: &'static str = "door";
+    const TEMPORAL_TYPE: &'static str = "agent:door";
+    type Input = String;
+    type Output = String;
+
+    async fn run<D: DurableContext>(door: &Door<D>, case: String) -> Result<String, WorkflowError> {
+        let verdict = cases::inside(&case, door.engine_door()).await;
+        Ok(verdict.err().unwrap_or_default())
+    }
+}

@@ -1,0 +1,26 @@
+//! The door, call by call: what [`DurableContext`](neuron_types::DurableContext) promises, as cases that every door has
+//! to pass.
+//!
+//! A case has two halves. The inner one asks the door for one thing after another and says what it came upon; it is
+//! replayed like any workflow, so all that it has is the door. The outer one stands beside the run: it lets calls go on,
+//! sends signals and cancels. On an engine the inner half is a workflow of one's own, [`DoorCase`], and what it says is
+//! the run's output.
+
+mod asking;
+mod cases;
+mod door_case;
+mod outside;
+mod reach;
+mod room;
+mod trial;
+mod verdict;
+
+pub use self::{
+    cases::CASES,
+    door_case::DoorCase,
+    outside::Outside,
+    reach::Reach,
+    room::DoorRoom,
+    trial::{all_hold_at, holds_at},
+    verdict::Verdict,
+};
