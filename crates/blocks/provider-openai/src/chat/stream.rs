@@ -1,9 +1,7 @@
 use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{
-    Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, read_json,
-};
-use neuron_types::{CompletionResponse, StreamEvent};
+use neuron_provider_http::{Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list};
+use neuron_types::{CompletionResponse, StreamEvent, read_json};
 use serde::Deserialize;
 use serde_json::Value;
 
