@@ -7,3 +7,4 @@ pub(crate) mod definition;
 pub(crate) mod fault;
 pub(crate) mod input;
 pub(crate) mod mend;
+pub(crate) mod picture;
