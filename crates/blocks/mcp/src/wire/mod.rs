@@ -8,3 +8,4 @@ pub(crate) mod fault;
 pub(crate) mod input;
 pub(crate) mod mend;
 pub(crate) mod picture;
+pub(crate) mod shallow;
