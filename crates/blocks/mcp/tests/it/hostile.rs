@@ -225,6 +225,11 @@ async fn servers_that_do_not_begin_are_an_error() {
             .unwrap_err(),
         "no MCP",
     );
+    let nameless = McpClient::connect(hostile("nameless"), ()).await;
+    let nameless = nameless.unwrap_err().to_string();
+    let missing = "it says none of protocolVersion, capabilities and serverInfo";
+    assert!(nameless.contains(missing), "{nameless}");
+    assert!(!nameless.contains("Some("), "{nameless}");
     let missing = McpClient::connect_stdio("no-such-program", &[])
         .await
         .unwrap_err();
