@@ -50,6 +50,7 @@ pub fn check_frame(input: &[u8]) {
         Asked::Call,
         Asked::Resource,
         Asked::Prompt,
+        Asked::Initialize,
         Asked::Other,
     ] {
         let awaited = Awaited::default();

@@ -5,10 +5,11 @@ use std::{
 
 use neuron_provider_http::{
     ApiFailure, HttpClient, HttpClientBuilder, NdjsonDecoder, NoAnswer, Reply, ToolNames, Wire,
-    http_settings, read_json, variable,
+    http_settings, variable,
 };
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamHandle,
+    read_json,
 };
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{closed_schema, object_schema};
-use neuron_types::{ProviderError, ToolDefinition};
+use neuron_provider_http::closed_schema;
+use neuron_types::{ProviderError, ToolDefinition, object_schema};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 

@@ -43,6 +43,8 @@ pub use error::tool::ToolError;
 pub use hex::hex;
 pub use hook::{Hook, HookAction, HookEvent};
 pub use json::canonical::canonical_json;
+pub use json::object_schema::object_schema;
+pub use json::read::read_json;
 pub use json::version::{STATE_VERSION, StateVersion};
 pub use letters::{is_control, is_invisible, shown_json};
 pub use message::cache::{CacheControl, CacheTtl};

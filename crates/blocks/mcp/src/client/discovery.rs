@@ -7,16 +7,10 @@ use rmcp::model::{ClientRequest, ServerResult};
 use tracing::warn;
 
 use crate::{
-    LeftOut, McpClient, McpError, McpTool, PaginatedList, client::mcp_client::page,
+    LeftOut, McpClient, McpError, McpTool, PaginatedList,
+    client::{listed::Listed, mcp_client::page},
     wire::definition,
 };
-
-/// How many pages of a list are read.
-const MAX_PAGES: usize = 100;
-/// How many tools of one server are read.
-const MAX_TOOLS: usize = 1000;
-/// How many bytes they may have together, as JSON.
-const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
 
 /// What [`McpClient::discover`] found.
 #[derive(Debug, Clone, Default)]
@@ -76,45 +70,32 @@ impl McpClient {
     /// All tools, those that cannot be used apart. With a prefix, their names are `PREFIX__NAME`; in any case
     /// names become such as providers take: letters, digits, `_` and `-`, at most 64 of them.
     ///
+    /// Of a list that has more than 1,000 tools, more than 100 pages or more than 16 MiB the first ones are kept, and of
+    /// one that leads back to a page that was read, what there was until then: [`Discovered::left_out`] says so.
+    ///
     /// # Errors
     ///
-    /// As [`McpClient::ping`], and [`McpError::Protocol`] for a list that has more than 1,000 tools, more than 100
-    /// pages or more than 16 MiB.
+    /// As [`McpClient::ping`].
     pub async fn discover(&self, prefix: Option<&str>) -> Result<Discovered, McpError> {
-        let mut tools = Vec::new();
-        let mut left_out = Vec::new();
-        let mut last_page = Vec::new();
-        let mut size = 0_usize;
+        let mut listed = Listed::default();
         let mut cursor: Option<String> = None;
-        for _ in 0..MAX_PAGES {
+        loop {
             let page = self.tools_page(cursor.as_deref()).await?;
-            size = size.saturating_add(size_of_items(&page.items));
-            if size > MAX_LIST_BYTES {
-                let reason = format!("its list of tools has more than {MAX_LIST_BYTES} bytes");
-                return Err(self.nonsense(&reason));
-            }
-            // A server that means the end by an empty cursor may answer it with the same page.
-            if cursor.as_deref() != Some("") || page.items != last_page {
-                last_page.clone_from(&page.items);
-                tools.extend(page.items);
-                left_out.extend(page.left_out);
-            }
-            if tools.len() > MAX_TOOLS {
-                return Err(self.nonsense(&format!("it lists more than {MAX_TOOLS} tools")));
-            }
-            let Some(next) = page.next_cursor else {
-                let mut found = self.bridge(prefix, tools);
-                found.left_out.extend(left_out);
-                return Ok(found);
+            cursor = match listed.take(page, cursor) {
+                Some(next) => Some(next),
+                None => break,
             };
-            if cursor.as_ref() == Some(&next) {
-                return Err(self.nonsense("its list of tools has a page that leads to itself"));
-            }
-            cursor = Some(next);
         }
-        Err(self.nonsense(&format!(
-            "its list of tools has more than {MAX_PAGES} pages"
-        )))
+        if let Some(LeftOut { name, reason }) = &listed.cut_off {
+            warn!(
+                server = self.name(),
+                name, reason, "a list of MCP tools is cut off"
+            );
+        }
+        let mut found = self.bridge(prefix, listed.tools);
+        found.left_out.extend(listed.left_out);
+        found.left_out.extend(listed.cut_off);
+        Ok(found)
     }
 
     fn bridge(&self, prefix: Option<&str>, tools: Vec<rmcp::model::Tool>) -> Discovered {
@@ -135,8 +116,4 @@ impl McpClient {
             left_out: sorted.left_out,
         }
     }
-}
-
-fn size_of_items(items: &[rmcp::model::Tool]) -> usize {
-    serde_json::to_vec(items).map_or(usize::MAX, |json| json.len())
 }

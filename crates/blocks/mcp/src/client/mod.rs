@@ -5,6 +5,7 @@ pub(crate) mod calling;
 pub(crate) mod connection;
 pub(crate) mod discovery;
 pub(crate) mod handshake;
+pub(crate) mod listed;
 pub(crate) mod mcp_client;
 pub(crate) mod no_answer;
 pub(crate) mod opening;

@@ -33,7 +33,10 @@ use crate::{
     transport::http::HttpClient,
     transport::process::ServerProcess,
     transport::stdio::StdioTransport,
-    wire::fault::{Fault, shown},
+    wire::{
+        fault::{Fault, shown},
+        mend::Asked,
+    },
 };
 
 /// How long an answer that broke off over HTTP is asked for again.
@@ -303,6 +306,14 @@ async fn handshake_error(
         ClientInitializeError::JsonRpcError(error) => McpError::Initialization {
             server,
             reason: shown(&error.message, MAX_REASON_CHARS),
+        },
+        ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ExpectedInitResponse(_) => McpError::Initialization {
+            server,
+            reason: format!(
+                "its answer to initialize is another: {}",
+                Asked::Initialize.unfit()
+            ),
         },
         other => McpError::Initialization {
             server,

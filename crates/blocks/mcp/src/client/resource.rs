@@ -1,6 +1,6 @@
 //! What a server lets others read: its resources and prompts.
 
-use neuron_types::{ContentBlock, ContentItem, Message, Role};
+use neuron_types::{Message, Role};
 use rmcp::model::{
     self as wire, ClientRequest, GetPromptRequestParams, ReadResourceRequestParams, Request,
     ServerResult,
@@ -321,11 +321,7 @@ impl From<wire::GetPromptResult> for PromptResult {
                 wire::Role::User => Role::User,
                 wire::Role::Assistant => Role::Assistant,
             },
-            content: vec![match content::item(message.content) {
-                ContentItem::Text(text) => ContentBlock::Text(text),
-                ContentItem::Image { source } => ContentBlock::Image { source },
-                other => ContentBlock::Other(serde_json::to_value(other).unwrap_or_default()),
-            }],
+            content: vec![content::block(content::item(message.content))],
         };
         Self {
             description: it.description,

@@ -6,15 +6,15 @@
 )]
 
 use neuron_types::{
-    CompletionRequest, CompletionResponse, ContentBlock, Conversation, ImageSource, Message,
-    RequestHead, Role, StopReason, SystemPrompt, ToolChoice, ToolResultBlock,
+    CompletionRequest, CompletionResponse, ContentBlock, Conversation, Message, RequestHead, Role,
+    StopReason, SystemPrompt, ToolChoice, ToolResultBlock,
 };
 use rmcp::model::{
     self as wire, CreateMessageRequestParams, CreateMessageResult, SamplingMessage,
     SamplingMessageContentBlock,
 };
 
-use crate::{McpError, SamplingRequest, wire::content, wire::definition};
+use crate::{McpError, SamplingRequest, wire::content, wire::definition, wire::picture::picture};
 
 /// What a server wants to ask a model, by the name of the answer.
 pub(crate) type Asked = (String, CreateMessageRequestParams);
@@ -73,12 +73,9 @@ fn message(message: SamplingMessage) -> Message {
 fn block(block: SamplingMessageContentBlock) -> ContentBlock {
     match block {
         SamplingMessageContentBlock::Text(text) => ContentBlock::Text(text.text),
-        SamplingMessageContentBlock::Image(image) => ContentBlock::Image {
-            source: ImageSource::Base64 {
-                media_type: image.mime_type,
-                data: image.data,
-            },
-        },
+        SamplingMessageContentBlock::Image(image) => {
+            content::block(picture(&image.mime_type, image.data))
+        }
         SamplingMessageContentBlock::ToolUse(call) => {
             ContentBlock::tool_use(call.id, call.name, call.input.into())
         }

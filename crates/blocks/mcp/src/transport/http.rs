@@ -395,7 +395,7 @@ fn addressed_to(
             let text = result.to_string();
             match mend(asked, result) {
                 Some(result) => ServerJsonRpcMessage::response(result, id),
-                None => unreadable(asked, id, "it is not what MCP prescribes", &text),
+                None => unreadable(asked, id, asked.unfit(), &text),
             }
         }
         // A server that could not read the request says so with an id of its own.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use neuron_types::read_json;
 use rmcp::model::{ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value};
 use tracing::{debug, warn};
@@ -12,6 +13,7 @@ use crate::{
         answer::unreadable,
         fault::shown,
         mend::{Asked, mend},
+        shallow::shallow,
     },
 };
 
@@ -36,56 +38,88 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
     if !text.starts_with('{') {
         return Incoming::Noise;
     }
+    let flat = shallow(text);
+    let is_as_sent = matches!(flat, Cow::Borrowed(_));
+    let error = match understood(&flat, awaited) {
+        Ok(incoming) if is_as_sent => return incoming,
+        Ok(incoming) => return incoming.mended(),
+        Err(error) => error,
+    };
+    if let Ok(fields) = read_json::<Map<String, Value>>(flat.as_bytes())
+        && let Ok(incoming) = understood(&Value::Object(fields).to_string(), awaited)
+    {
+        debug!(%error, "a message is JSON but for a few letters");
+        return incoming.mended();
+    }
+    match broken(text, awaited, &error.to_string()) {
+        Some(message) => Incoming::Mended(Box::new(message)),
+        None => Incoming::Noise,
+    }
+}
+
+impl Incoming {
+    fn of(message: ServerJsonRpcMessage) -> Self {
+        Self::Message(Box::new(message))
+    }
+
+    /// The same, of a text that was not read as it came.
+    fn mended(self) -> Self {
+        match self {
+            Self::Message(message) => Self::Mended(message),
+            other => other,
+        }
+    }
+}
+
+/// Reads a text that is an object. An error if it is no JSON.
+fn understood(text: &str, awaited: &Awaited) -> serde_json::Result<Incoming> {
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
         Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
             Some((id, asked)) if asked.is_answered_by(&response.result) => {
                 let is_as_sent = response.id == id;
                 response.id = id;
-                let message = Box::new(ServerJsonRpcMessage::Response(response));
-                return match is_as_sent {
-                    true => Incoming::Message(message),
-                    false => Incoming::Mended(message),
-                };
+                let message = Incoming::of(ServerJsonRpcMessage::Response(response));
+                return Ok(match is_as_sent {
+                    true => message,
+                    false => message.mended(),
+                });
             }
             Some(_) => {}
             None => {
-                return match awaited.only(number(&response.id), false) {
+                return Ok(match awaited.only(number(&response.id), false) {
                     Some((id, asked)) => {
                         Incoming::Mended(Box::new(told(asked, id, ANOTHER_ID, text)))
                     }
                     None => stray(ServerJsonRpcMessage::Response(response), text),
-                };
+                });
             }
         },
         Ok(ServerJsonRpcMessage::Error(mut error)) => {
             let Some((id, _)) = error.id.as_ref().and_then(|id| awaited.find(id)) else {
                 let only = awaited.only(error.id.as_ref().and_then(number), true);
-                return match only {
+                return Ok(match only {
                     Some((id, asked)) => {
                         Incoming::Mended(Box::new(refused(asked, id, error.error, text)))
                     }
                     None => stray(ServerJsonRpcMessage::Error(error), text),
-                };
+                });
             };
             let is_as_sent = error.id.as_ref() == Some(&id);
             error.id = Some(id);
-            let message = Box::new(ServerJsonRpcMessage::Error(error));
-            return match is_as_sent {
-                true => Incoming::Message(message),
-                false => Incoming::Mended(message),
-            };
+            let message = Incoming::of(ServerJsonRpcMessage::Error(error));
+            return Ok(match is_as_sent {
+                true => message,
+                false => message.mended(),
+            });
         }
-        Ok(message) => return Incoming::Message(Box::new(message)),
+        Ok(message) => return Ok(Incoming::of(message)),
         Err(_) => {}
     }
-    let message = match serde_json::from_str::<Map<String, Value>>(text) {
-        Ok(fields) => mended(fields, text, awaited),
-        Err(error) => broken(text, awaited, &error.to_string()),
-    };
-    match message {
+    let fields = serde_json::from_str::<Map<String, Value>>(text)?;
+    Ok(match mended(fields, text, awaited) {
         Some(message) => Incoming::Mended(Box::new(message)),
         None => Incoming::Noise,
-    }
+    })
 }
 
 /// A message that is JSON, if it answers a request.
@@ -141,7 +175,7 @@ fn with_result(
             );
             ServerJsonRpcMessage::response(result, id)
         }
-        None => told(asked, id, "it is not what MCP prescribes", text),
+        None => told(asked, id, asked.unfit(), text),
     }
 }
 

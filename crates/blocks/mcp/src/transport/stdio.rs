@@ -2,12 +2,14 @@
 
 use std::{io, sync::Arc};
 
+use neuron_types::read_json;
 use rmcp::{
     RoleClient,
     model::ServerJsonRpcMessage,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
+use serde::de::IgnoredAny;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader},
     process::{ChildStderr, ChildStdin, ChildStdout},
@@ -128,6 +130,8 @@ impl Transport<RoleClient> for StdioTransport {
                     self.fault.broke_protocol(reason);
                     return None;
                 }
+                // What is whole is an answer, also without the end of its line. What breaks off is none.
+                Read::End if is_whole(&self.line) => {}
                 Read::End => return None,
             }
             let incoming = read(&self.line, &self.awaited);
@@ -160,6 +164,11 @@ impl Transport<RoleClient> for StdioTransport {
         self.process.stop().await;
         Ok(())
     }
+}
+
+/// Whether a line is JSON to its end.
+fn is_whole(line: &[u8]) -> bool {
+    !line.trim_ascii().is_empty() && read_json::<IgnoredAny>(line).is_ok()
 }
 
 enum Read {

@@ -1,11 +1,10 @@
 //! Between MCP's content and ours.
 
-use neuron_types::{ContentItem, ImageSource, ToolOutput};
+use neuron_types::{ContentBlock as MessageBlock, ContentItem, ImageSource, ToolOutput};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
-/// The most bytes of base64 of one picture: no provider takes more.
-const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;
+use crate::wire::picture::picture;
 
 /// A result as it came: texts and pictures as such, everything else as the JSON that it came as.
 pub(crate) fn output(result: CallToolResult) -> ToolOutput {
@@ -31,28 +30,25 @@ pub(crate) fn items(blocks: Vec<ContentBlock>) -> Vec<ContentItem> {
 pub(crate) fn item(block: ContentBlock) -> ContentItem {
     match block {
         ContentBlock::Text(text) => ContentItem::Text(text.text),
-        ContentBlock::Image(image) => picture(image.mime_type, image.data),
+        ContentBlock::Image(image) => picture(&image.mime_type, image.data),
         ContentBlock::Resource(resource) => match resource.resource {
             ResourceContents::BlobResourceContents {
                 mime_type: Some(media_type),
                 blob,
                 ..
-            } if media_type.starts_with("image/") => picture(media_type, blob),
+            } if media_type.starts_with("image/") => picture(&media_type, blob),
             resource => json(&resource),
         },
         other => json(&other),
     }
 }
 
-fn picture(media_type: String, data: String) -> ContentItem {
-    if data.len() > MAX_IMAGE_BYTES {
-        let size = data.len();
-        return ContentItem::Text(format!(
-            "[a picture of {size} bytes was left out: no more than {MAX_IMAGE_BYTES} are taken]"
-        ));
-    }
-    ContentItem::Image {
-        source: ImageSource::Base64 { media_type, data },
+/// A piece of a result as one of a message.
+pub(crate) fn block(item: ContentItem) -> MessageBlock {
+    match item {
+        ContentItem::Text(text) => MessageBlock::Text(text),
+        ContentItem::Image { source } => MessageBlock::Image { source },
+        other => MessageBlock::Other(serde_json::to_value(other).unwrap_or_default()),
     }
 }
 
@@ -97,7 +93,7 @@ mod tests {
         let read = read(json!({
             "content": [
                 {"type": "text", "text": "21 °C"},
-                {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+                {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
                 {"type": "resource_link", "uri": "demo://1", "name": "one"},
                 {"type": "resource", "resource": {"uri": "demo://2", "text": "two"}},
                 {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
@@ -107,7 +103,7 @@ mod tests {
         }));
         let picture = ImageSource::Base64 {
             media_type: "image/png".into(),
-            data: "aGk=".into(),
+            data: "iVBORw0KGgo=".into(),
         };
         assert!(read.is_error);
         assert_eq!(read.structured_content, Some(json!({"celsius": 21})));
@@ -140,7 +136,7 @@ mod tests {
                 ContentItem::Image {
                     source: ImageSource::Base64 {
                         media_type: "image/png".into(),
-                        data: "aGk=".into(),
+                        data: "iVBORw0KGgo=".into(),
                     },
                 },
             ],

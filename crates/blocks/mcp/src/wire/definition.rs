@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition, hex};
+use neuron_types::{ArgumentKind, ToolAnnotations, ToolDefinition, hex, object_schema};
 use rmcp::model::{self as wire, JsonObject};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -86,7 +86,8 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
         .or_else(|| hints.as_ref().and_then(|hints| hints.title.clone()));
     let input_schema = Value::Object(arguments(&tool.input_schema));
     ToolDefinition {
-        arguments: ArgumentKind::in_schema(&input_schema),
+        arguments: object_schema(&input_schema)
+            .map_or_else(BTreeMap::new, |schema| ArgumentKind::in_schema(&schema)),
         input_schema,
         name: tool.name.into_owned(),
         title: title.map(|title| shown(&title, MAX_WIRE_NAME)),
@@ -222,12 +223,8 @@ fn problem(tool: &wire::Tool) -> Option<String> {
     if name.chars().any(is_control) {
         return Some("its name holds control characters".to_owned());
     }
-    let arguments = arguments(&tool.input_schema);
-    if arguments.get("type").and_then(Value::as_str) != Some("object") {
-        return Some("the schema of its arguments is not that of an object".to_owned());
-    }
     let schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()];
-    schemas.into_iter().flatten().find_map(|schema| {
+    let beyond = schemas.into_iter().flatten().find_map(|schema| {
         if schema
             .values()
             .any(|value| !is_within(value, MAX_SCHEMA_DEPTH))
@@ -239,7 +236,26 @@ fn problem(tool: &wire::Tool) -> Option<String> {
         let size = serde_json::to_string(schema).map_or(usize::MAX, |text| text.len());
         (size > MAX_SCHEMA_BYTES)
             .then(|| format!("its schema has more than {MAX_SCHEMA_BYTES} bytes"))
+    });
+    beyond.or_else(|| {
+        let is_usable = can_be_object(arguments(&tool.input_schema));
+        (!is_usable).then(|| "the schema of its arguments is not that of an object".to_owned())
     })
+}
+
+/// Whether an object can be as a schema says. The providers make those of an object out of references and unions.
+fn can_be_object(schema: JsonObject) -> bool {
+    if schema.get("type").and_then(Value::as_str) == Some("object") {
+        return true;
+    }
+    let holds_one = |values: Option<&Value>| match values {
+        Some(Value::Array(values)) => values.iter().any(Value::is_object),
+        _ => true,
+    };
+    let is_object = |value: Option<&Value>| value.is_none_or(Value::is_object);
+    holds_one(schema.get("enum"))
+        && is_object(schema.get("const"))
+        && object_schema(&Value::Object(schema)).is_some()
 }
 
 /// Whether a value is nested no deeper than this.
@@ -358,8 +374,43 @@ mod tests {
         assert_eq!(read(nulls), object);
         let properties = json!({"properties": {"a": {}}});
         assert_eq!(read(properties)["type"], "object");
-        let union = json!({"anyOf": [object]});
-        assert_eq!(sort(None, vec![tool("t", &union)]).left_out.len(), 1);
+    }
+
+    #[test]
+    fn a_schema_at_whose_top_others_are_combined_is_one_of_an_object_if_any_object_fits() {
+        let is_usable = |schema: Value| sort(None, vec![tool("t", &schema)]).left_out.is_empty();
+        let object = json!({"type": "object", "properties": {"a": {}}});
+        for schema in [
+            json!({"anyOf": [object, {"type": "string"}]}),
+            json!({"oneOf": [object, object]}),
+            json!({"allOf": [object]}),
+            json!({"$ref": "#/$defs/A", "$defs": {"A": object}}),
+            json!({"type": ["object", "null"]}),
+            json!({"enum": [{"a": 1}]}),
+        ] {
+            assert!(is_usable(schema.clone()), "{schema}");
+        }
+        for schema in [
+            json!({"anyOf": [{"type": "string"}, {"type": "array"}]}),
+            json!({"oneOf": [{"type": "null"}]}),
+            json!({"allOf": [object, {"type": "string"}]}),
+            json!({"$ref": "#/$defs/B", "$defs": {"A": object}}),
+            json!({"$ref": "https://example.com/a"}),
+            json!({"type": ["string", "null"]}),
+            json!({"type": 7}),
+            json!({"enum": ["a", "b"]}),
+            json!({"const": 1}),
+        ] {
+            assert!(!is_usable(schema.clone()), "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_an_argument_is_for_is_known_behind_a_reference_too() {
+        let path = json!({"properties": {"file": {"type": "string", "format": "path"}}});
+        let schema = json!({"$ref": "#/$defs/A", "$defs": {"A": path}});
+        let definition = from_wire(tool("t", &schema));
+        assert_eq!(definition.arguments.get("file"), Some(&ArgumentKind::Path));
     }
 
     #[test]

@@ -7,3 +7,5 @@ pub(crate) mod definition;
 pub(crate) mod fault;
 pub(crate) mod input;
 pub(crate) mod mend;
+pub(crate) mod picture;
+pub(crate) mod shallow;

@@ -96,6 +96,12 @@ const evil = (id) => {
       return process.stdout.write(
         `{"jsonrpc":"2.0","id":${id},"result":{"structuredContent":${"[".repeat(100_000)}${"]".repeat(100_000)}}}\n`,
       );
+    case "last-line":
+    case "broken-last-line": {
+      const line = JSON.stringify({ jsonrpc: "2.0", id, result: text("last") });
+      const end = mode === "last-line" ? line.length : line.length - 9;
+      return process.stdout.write(line.slice(0, end), () => process.exit(0));
+    }
     case "wrong-shape":
       return send({ id, result: { content: "not a list" } });
     case "unknown-content":
@@ -141,6 +147,7 @@ if (mode === "stillborn") {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
     if (id === undefined) return;
+    if (method === "initialize" && mode === "nameless") return send({ id, result: { ok: true } });
     if (method === "initialize") initialized = id;
     switch (method) {
       case "initialize":

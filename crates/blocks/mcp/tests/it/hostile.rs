@@ -6,7 +6,7 @@ use neuron_mcp::{McpClient, McpError};
 use neuron_patience::patience;
 use neuron_tool::{ToolRegistry, builtin::SchemaValidator};
 use neuron_types::{ToolContext, ToolDyn as _};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::programs::{hostile, text};
@@ -61,7 +61,6 @@ async fn answers_without_end_to_what_is_answered_are_an_error() {
 async fn an_answer_that_cannot_be_read_may_have_taken_effect_and_has_not_failed() {
     for (mode, why) in [
         ("invalid-json", "invalid JSON"),
-        ("deep-json", "recursion limit"),
         ("no-result", "neither a result nor an error"),
     ] {
         let spec = hostile(mode).max_message_bytes(1024 * 1024);
@@ -108,6 +107,28 @@ async fn a_server_that_dies_is_lost_with_its_last_words_and_is_started_again() {
     let error = evil("dies").await;
     assert!(matches!(error, McpError::Lost { .. }), "{error:?}");
     assert!(error.to_string().contains("the disk is on fire"), "{error}");
+}
+
+#[tokio::test]
+async fn the_last_line_of_a_server_needs_no_end() {
+    let client = McpClient::connect(hostile("last-line"), ()).await.unwrap();
+    let call = timeout(patience(), client.call_tool("evil", json!({})));
+    let output = call.await.expect("it ends").unwrap();
+    assert_eq!(text(&output), "last");
+    client.close().await;
+    let error = evil("broken-last-line").await;
+    assert!(matches!(error, McpError::Lost { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_nested_without_end_is_read_with_its_depth_as_a_text() {
+    let client = McpClient::connect(hostile("deep-json"), ()).await.unwrap();
+    let call = timeout(patience(), client.call_tool("evil", json!({})));
+    let output = call.await.expect("it ends").unwrap();
+    let structured = output.structured_content.unwrap().to_string();
+    assert!(serde_json::from_str::<Value>(&structured).is_ok());
+    assert_eq!(structured.matches('[').count(), 100_000);
+    client.close().await;
 }
 
 #[tokio::test]
@@ -181,15 +202,18 @@ async fn schemas_that_blow_up_are_left_out_or_never_unrolled() {
 }
 
 #[tokio::test]
-async fn lists_without_end_are_an_error() {
+async fn of_lists_without_end_the_first_tools_are_kept_and_the_rest_is_named() {
     for (mode, what) in [
         ("many", "more than 1000 tools"),
         ("endless-pages", "more than 100 pages"),
-        ("same-page", "leads to itself"),
+        ("same-page", "leads to one that was read already"),
         ("large-pages", "more than 16777216 bytes"),
     ] {
         let client = McpClient::connect(hostile(mode), ()).await.unwrap();
-        says(&client.discover(None).await.unwrap_err(), what);
+        let found = client.discover(None).await.unwrap();
+        assert!(!found.tools.is_empty(), "{mode}");
+        let last = found.left_out.last().expect(mode);
+        assert!(last.reason.contains(what), "{mode}: {last:?}");
         client.close().await;
     }
 }
@@ -214,6 +238,11 @@ async fn servers_that_do_not_begin_are_an_error() {
             .unwrap_err(),
         "no MCP",
     );
+    let nameless = McpClient::connect(hostile("nameless"), ()).await;
+    let nameless = nameless.unwrap_err().to_string();
+    let missing = "it says none of protocolVersion, capabilities and serverInfo";
+    assert!(nameless.contains(missing), "{nameless}");
+    assert!(!nameless.contains("Some("), "{nameless}");
     let missing = McpClient::connect_stdio("no-such-program", &[])
         .await
         .unwrap_err();

@@ -1,5 +1,5 @@
-use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient, read_json, says_too_long};
-use neuron_types::FailureKind;
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, lenient, says_too_long};
+use neuron_types::{FailureKind, read_json};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]

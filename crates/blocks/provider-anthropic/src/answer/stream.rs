@@ -1,7 +1,7 @@
 use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, new_call_id, read_json};
-use neuron_types::{CompletionResponse, StreamEvent};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, new_call_id};
+use neuron_types::{CompletionResponse, StreamEvent, read_json};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,12 +1,10 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use neuron_provider_http::{
-    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
-};
+use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire};
 use neuron_types::{
     CompletionRequest, CompletionResponse, FailureKind, Provider, ProviderError, StreamEvent,
-    StreamHandle,
+    StreamHandle, read_json,
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{Tools, closed_schema, object_schema, tool_fields};
-use neuron_types::{CompletionRequest, ProviderError, ToolDefinition};
+use neuron_provider_http::{Tools, closed_schema, tool_fields};
+use neuron_types::{CompletionRequest, ProviderError, ToolDefinition, object_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

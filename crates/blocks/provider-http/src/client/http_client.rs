@@ -1,6 +1,6 @@
 use std::{error::Error, fmt, net::IpAddr, time::Duration};
 
-use neuron_types::{FailureKind, ProviderError};
+use neuron_types::{FailureKind, ProviderError, read_json};
 use reqwest::{
     Client, Method, Request, Response, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -8,7 +8,7 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply, read_json};
+use crate::{ApiKey, MAX_ERROR_BODY, MAX_SUCCESS_BODY, Reply};
 
 /// How long a whole attempt may take unless the builder says otherwise: ten minutes.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);

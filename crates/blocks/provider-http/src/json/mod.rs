@@ -4,6 +4,5 @@ pub(crate) mod body;
 pub(crate) mod count;
 pub(crate) mod extra;
 pub(crate) mod lenient;
-pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod text;

@@ -3,7 +3,6 @@
 pub(crate) mod calls;
 pub(crate) mod ends;
 pub(crate) mod ids;
-pub(crate) mod object_schema;
 pub(crate) mod overflow;
 pub(crate) mod shape;
 pub(crate) mod speaks;

@@ -5,10 +5,10 @@ use neuron_patience::patience;
 use neuron_provider_http::{
     ApiFailure, ApiKey, Assemble, EventDecoder, HttpClient, MAX_SUCCESS_BODY, NdjsonDecoder,
     NoAnswer, Progress, Reply, STREAM_TRUNCATED, SseDecoder, ToolNames, Wire, WireEvent,
-    kind_of_status, read_json,
+    kind_of_status,
 };
 use neuron_types::{
-    CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle,
+    CompletionResponse, FailureKind, Message, ProviderError, StreamEvent, StreamHandle, read_json,
 };
 use neuron_wires::raw::{Then, hold, read_request, serve};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-use neuron_provider_http::{ApiFailure, Reply, kind_of_status, read_json, says_too_long};
-use neuron_types::FailureKind;
+use neuron_provider_http::{ApiFailure, Reply, kind_of_status, says_too_long};
+use neuron_types::{FailureKind, read_json};
 use serde_json::Value;
 
 /// Reads an error answer, or an error in the body of a success. The body need not be JSON: a proxy may have

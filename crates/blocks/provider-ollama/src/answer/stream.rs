@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
-use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, read_json};
-use neuron_types::{CompletionResponse, ContentBlock, StreamEvent};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent};
+use neuron_types::{CompletionResponse, ContentBlock, StreamEvent, read_json};
 
 use crate::{
     answer::failure,

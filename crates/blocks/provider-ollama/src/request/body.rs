@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 
-use neuron_provider_http::{BodyWriter, Tools, extra_fields, kept, object_schema, tool_fields};
-use neuron_types::{CompletionRequest, ProviderError, ResponseFormat, ToolChoice, ToolDefinition};
+use neuron_provider_http::{BodyWriter, Tools, extra_fields, kept, tool_fields};
+use neuron_types::{
+    CompletionRequest, ProviderError, ResponseFormat, ToolChoice, ToolDefinition, object_schema,
+};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 

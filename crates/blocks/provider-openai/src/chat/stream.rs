@@ -2,9 +2,8 @@ use std::{collections::VecDeque, mem};
 
 use neuron_provider_http::{
     Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, lenient_object,
-    read_json,
 };
-use neuron_types::{CompletionResponse, StreamEvent};
+use neuron_types::{CompletionResponse, StreamEvent, read_json};
 use serde::Deserialize;
 use serde_json::Value;
 

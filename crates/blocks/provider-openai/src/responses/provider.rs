@@ -1,7 +1,7 @@
-use neuron_provider_http::{
-    ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire, read_json,
+use neuron_provider_http::{ApiFailure, HttpClient, NoAnswer, Reply, SseDecoder, ToolNames, Wire};
+use neuron_types::{
+    CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle, read_json,
 };
-use neuron_types::{CompletionRequest, CompletionResponse, Provider, ProviderError, StreamHandle};
 
 use crate::{
     ResponsesSettings,

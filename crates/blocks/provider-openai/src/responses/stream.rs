@@ -1,7 +1,7 @@
 use std::{collections::VecDeque, mem};
 
-use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, lenient, read_json};
-use neuron_types::{CompletionResponse, StreamEvent};
+use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, lenient};
+use neuron_types::{CompletionResponse, StreamEvent, read_json};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -2,5 +2,7 @@
 
 pub(crate) mod canonical;
 pub(crate) mod millis;
+pub(crate) mod object_schema;
+pub(crate) mod read;
 pub(crate) mod shared;
 pub(crate) mod version;

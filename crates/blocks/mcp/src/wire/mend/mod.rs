@@ -2,6 +2,7 @@
 
 mod call;
 mod fields;
+mod initialize;
 mod lists;
 mod reading;
 
@@ -21,6 +22,7 @@ pub(crate) enum Asked {
     Call,
     Resource,
     Prompt,
+    Initialize,
     /// Answers that are read as they are.
     Other,
 }
@@ -35,6 +37,7 @@ impl Asked {
             ClientRequest::CallToolRequest(_) => Self::Call,
             ClientRequest::ReadResourceRequest(_) => Self::Resource,
             ClientRequest::GetPromptRequest(_) => Self::Prompt,
+            ClientRequest::InitializeRequest(_) => Self::Initialize,
             _ => Self::Other,
         }
     }
@@ -53,12 +56,23 @@ impl Asked {
                 | (Self::Call, ServerResult::CallToolResult(_))
                 | (Self::Resource, ServerResult::ReadResourceResult(_))
                 | (Self::Prompt, ServerResult::GetPromptResult(_))
+                | (Self::Initialize, ServerResult::InitializeResult(_))
                 | (
                     Self::Call | Self::Resource | Self::Prompt,
                     ServerResult::InputRequiredResult(_)
                 )
                 | (Self::Other, _)
         )
+    }
+}
+
+impl Asked {
+    /// What is wrong with a result of which nothing can be read.
+    pub(crate) fn unfit(self) -> &'static str {
+        match self {
+            Self::Initialize => "it says none of protocolVersion, capabilities and serverInfo",
+            _ => "it is not what MCP prescribes",
+        }
     }
 }
 
@@ -80,6 +94,7 @@ pub(crate) fn mend(asked: Asked, result: Value) -> Option<ServerResult> {
         Asked::Call => call::mend(result),
         Asked::Resource => reading::resource(result),
         Asked::Prompt => reading::prompt(result),
+        Asked::Initialize => initialize::mend(result),
         Asked::Other => None,
     };
     read(asked, &mended?)

@@ -3,7 +3,7 @@ use serde_json::{Map, json};
 
 use super::*;
 
-const ALL: [Asked; 7] = [
+const ALL: [Asked; 8] = [
     Asked::Tools,
     Asked::Resources,
     Asked::Templates,
@@ -11,6 +11,7 @@ const ALL: [Asked; 7] = [
     Asked::Call,
     Asked::Resource,
     Asked::Prompt,
+    Asked::Initialize,
 ];
 
 fn mended(asked: Asked, result: Value) -> Value {
@@ -124,6 +125,9 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just("resultType"),
         Just("arguments"),
         Just("role"),
+        Just("protocolVersion"),
+        Just("capabilities"),
+        Just("serverInfo"),
     ];
     leaf.prop_recursive(4, 48, 6, move |inner| {
         prop_oneof![

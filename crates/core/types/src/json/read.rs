@@ -8,9 +8,9 @@ const REPLACEMENT: char = '\u{fffd}';
 
 /// Reads a server's JSON into `T`, and what is no JSON but for a few letters too.
 ///
-/// What ends a stream of events may stand behind it. Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD, control characters in texts are read as they
-/// stand, `NaN` and `Infinity` are null, and of a name that stands twice in one object the last counts. What is JSON is read
-/// in one pass.
+/// What ends a stream of events may stand behind it. Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD,
+/// control characters in texts are read as they stand, `NaN` and `Infinity` are null, and of a name that stands twice in one
+/// object the last counts. What is JSON is read in one pass.
 ///
 /// # Errors
 ///

@@ -87,7 +87,8 @@ impl Merged {
         }
         for name in ["anyOf", "oneOf"] {
             let mut common: Option<BTreeSet<String>> = None;
-            for case in list(fields, name) {
+            let cases = list(fields, name);
+            for case in cases {
                 let mut one = Self::default();
                 // A case that is no object cannot be chosen.
                 if one.take(reader, case.as_object()?, depth).is_none() {
@@ -100,6 +101,9 @@ impl Merged {
                     Some(common) => common.intersection(&one.required).cloned().collect(),
                     None => one.required,
                 });
+            }
+            if common.is_none() && !cases.is_empty() {
+                return None;
             }
             self.required.extend(common.unwrap_or_default());
         }
@@ -224,6 +228,8 @@ mod tests {
             json!({"$ref": "https://example.com/x"}),
             json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
             json!({"allOf": [{"type": "string"}]}),
+            json!({"anyOf": [{"type": "string"}, {"type": "array"}]}),
+            json!({"oneOf": [{"anyOf": [{"type": "null"}]}]}),
         ] {
             assert_eq!(object_schema(&schema), None, "{schema}");
         }
