@@ -1,4 +1,4 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, end_named, lenient};
+use neuron_provider_http::{ApiFailure, NoAnswer, calls_once, end_named, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -85,6 +85,7 @@ impl Answer {
         for item in self.output.ok_or(NoAnswer::Absent)? {
             take_item(item, &mut content, &mut seen);
         }
+        let content = calls_once(content)?;
         let usage: TokenUsage = self.usage.into();
         let ended = match self.status.as_str() {
             "" | "completed" => Ok(seen.end()),
