@@ -30,9 +30,13 @@ pub use stream::event_stream::STREAM_TRUNCATED;
 pub use stream::ndjson::NdjsonDecoder;
 pub use stream::no_answer::NoAnswer;
 pub use stream::sse::SseDecoder;
-pub use wire::calls::{Calls, FinishedCall, Fragment, new_call_id};
+pub use wire::calls::{
+    Arguments, Calls, FinishedCall, Fragment, MAX_CALLS, new_call_id, stray_arguments,
+    too_many_calls,
+};
 pub use wire::ends::{end_named, end_of, no_end_named};
 pub use wire::ids::{CallIdRule, CallIds};
+pub use wire::once::{Once, calls_once};
 pub use wire::overflow::{is_too_long, says_too_long};
 pub use wire::speaks::Wire;
 pub use wire::tools::{ToolNames, Tools};

@@ -168,7 +168,7 @@ pub(crate) fn whole(body: &[u8], messages: usize) -> Result<CompletionResponse, 
     // Whether it says so or not.
     piece.done = Some(true);
     let mut answer = Answer::to(messages);
-    answer.take(piece);
+    answer.take(piece)?;
     answer.finish()
 }
 

@@ -12,6 +12,7 @@ mod asked;
 mod case;
 mod checked;
 mod decoded;
+mod many;
 mod outcome;
 mod pairs;
 mod said;

@@ -1,6 +1,6 @@
 use neuron_provider_http::{
-    ApiFailure, NoAnswer, count, end_of, known_counts, lenient, lenient_object, new_call_id,
-    no_end_named,
+    ApiFailure, NoAnswer, calls_once, count, end_of, known_counts, lenient, lenient_object,
+    new_call_id, no_end_named,
 };
 use neuron_types::{
     CompletionResponse, ContentBlock, Message, StopReason, TokenUsage, UsageIteration,
@@ -90,6 +90,7 @@ impl Answer {
         for block in self.content.ok_or(NoAnswer::Absent)? {
             take_block(block, &mut content);
         }
+        let mut content = calls_once(content)?;
         let calls = content.iter().any(is_call);
         let ended = match self.stop_reason.filter(|reason| !reason.is_empty()) {
             Some(reason) => end_of(&reason, calls),

@@ -1,11 +1,17 @@
-use std::{collections::VecDeque, mem};
+use std::{
+    collections::{HashMap, VecDeque},
+    mem,
+};
 
-use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, new_call_id};
+use neuron_provider_http::{
+    Assemble, Calls, Fragment, NoAnswer, Progress, WireEvent, new_call_id, stray_arguments,
+};
 use neuron_types::{CompletionResponse, StreamEvent, read_json};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    answer::block::{Block, Kind},
+    answer::event::{Delta, Event},
     answer::failure,
     answer::response::{Answer, usage},
 };
@@ -16,42 +22,16 @@ pub(crate) struct Assembler {
     message: Option<Map<String, Value>>,
     /// In the order in which they began, which is that of their indexes with servers that count.
     blocks: Vec<Block>,
+    /// The newest block of each index.
+    indexes: HashMap<u64, usize>,
+    /// The blocks of each kind, but for some that have ended.
+    kinds: HashMap<Kind, Vec<usize>>,
+    calls: Calls,
+    /// Input that came while no call was open.
+    stray: String,
     /// The event came that says why the answer ended.
     is_reasoned: bool,
     stopped: bool,
-}
-
-/// A block that is still growing.
-#[derive(Debug, Default)]
-struct Block {
-    index: u64,
-    fields: Map<String, Value>,
-    text: String,
-    thinking: String,
-    /// The arguments of a call, as JSON text.
-    input: String,
-    ended: bool,
-}
-
-/// What most events say. The others are read once more, as a whole.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Event {
-    #[serde(rename = "type")]
-    kind: String,
-    index: u64,
-    delta: Delta,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Delta {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    text: Option<String>,
-    thinking: Option<String>,
-    partial_json: Option<String>,
-    signature: Option<String>,
 }
 
 impl Assembler {
@@ -71,27 +51,28 @@ impl Assembler {
         index: u64,
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
-    ) -> serde_json::Result<()> {
+    ) -> Result<(), NoAnswer> {
         let mut event: Map<String, Value> = read_json(data)?;
         let Some(Value::Object(fields)) = event.remove("content_block") else {
             return Ok(());
         };
-        self.begin(index, fields, seen);
-        Ok(())
+        let open = self.open_at(index);
+        let known = open.and_then(|place| self.blocks.get(place));
+        if known.is_some_and(|block| block.is_repeated_by(&fields)) {
+            return Ok(());
+        }
+        if let Some(place) = open {
+            self.end_block(place, seen);
+        }
+        self.begin(index, fields, seen)
     }
 
-    /// Begins a block, and ends one that goes on under the same index.
     fn begin(
         &mut self,
         index: u64,
         mut fields: Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
-    ) {
-        let open = self.open_block(index);
-        if open.is_some_and(|block| block.is_repeated_by(&fields)) {
-            return;
-        }
-        self.end_block(index, seen);
+    ) -> Result<(), NoAnswer> {
         let kind = fields.get("type").and_then(Value::as_str);
         let has_id = fields
             .get("id")
@@ -100,8 +81,7 @@ impl Assembler {
         if kind == Some("tool_use") && !has_id {
             fields.insert("id".to_owned(), Value::String(new_call_id()));
         }
-        let block = Block {
-            index,
+        let mut block = Block {
             fields,
             ..Block::default()
         };
@@ -110,20 +90,82 @@ impl Assembler {
             Some("text") => seen.extend(said("text").map(StreamEvent::TextDelta)),
             Some("thinking") => seen.extend(said("thinking").map(StreamEvent::ThinkingDelta)),
             Some("tool_use") => {
-                seen.push_back(StreamEvent::ToolUseStart {
-                    id: said("id").unwrap_or_default(),
-                    name: said("name").unwrap_or_default(),
-                });
+                let call = Fragment {
+                    id: said("id"),
+                    name: said("name"),
+                    ..Fragment::default()
+                };
+                block.call = Some(self.calls.start(call, seen)?);
             }
             _ => {}
         }
+        let place = self.blocks.len();
+        self.indexes.insert(index, place);
+        self.kinds.entry(block.kind()).or_default().push(place);
         self.blocks.push(block);
+        Ok(())
     }
 
-    /// The block under an index that has not ended.
-    fn open_block(&mut self, index: u64) -> Option<&mut Block> {
-        let mut blocks = self.blocks.iter_mut().rev();
-        blocks.find(|block| block.index == index && !block.ended)
+    /// The place of the block under an index that has not ended.
+    fn open_at(&self, index: u64) -> Option<usize> {
+        let place = *self.indexes.get(&index)?;
+        self.is_open(place).then_some(place)
+    }
+
+    fn is_open(&self, place: usize) -> bool {
+        self.blocks.get(place).is_some_and(|block| !block.ended)
+    }
+
+    /// The place of the newest block of a kind that has not ended.
+    fn newest(&mut self, kind: Kind) -> Option<usize> {
+        let mut places = mem::take(self.kinds.get_mut(&kind)?);
+        while places.last().is_some_and(|place| !self.is_open(*place)) {
+            places.pop();
+        }
+        let newest = places.last().copied();
+        self.kinds.insert(kind, places);
+        newest
+    }
+
+    /// The block that a delta is of. Servers count the pieces of a block apart from its start, and leave the start of plain
+    /// blocks out, also behind another block of their index.
+    fn block_of(
+        &mut self,
+        index: u64,
+        kind: Kind,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<Option<usize>, NoAnswer> {
+        let there = self.open_at(index);
+        let is_of_it = |place: &usize| {
+            let block = self.blocks.get(*place);
+            block.is_some_and(|block| kind == Kind::Other || block.kind() == kind)
+        };
+        if let Some(place) = there.filter(is_of_it) {
+            return Ok(Some(place));
+        }
+        if kind == Kind::Call || there.is_none() {
+            let newest = self.newest(kind);
+            if newest.is_some() || kind == Kind::Call {
+                return Ok(newest);
+            }
+        }
+        let name = match kind {
+            Kind::Text => "text",
+            Kind::Thinking => "thinking",
+            Kind::Call | Kind::Other => return Ok(None),
+        };
+        // More may come of a call.
+        let plain = there.filter(|place| {
+            let block = self.blocks.get(*place);
+            block.is_some_and(|block| block.kind() != Kind::Call)
+        });
+        if let Some(place) = plain {
+            self.end_block(place, seen);
+        }
+        let fields = [("type", json!(name)), (name, json!(""))];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value));
+        self.begin(index, Map::from_iter(fields), seen)?;
+        Ok(self.open_at(index))
     }
 
     fn grow(
@@ -132,24 +174,13 @@ impl Assembler {
         delta: Delta,
         data: &[u8],
         seen: &mut VecDeque<StreamEvent>,
-    ) -> serde_json::Result<()> {
-        let kind = match delta.kind.as_deref() {
-            Some("text_delta") => Some("text"),
-            Some("thinking_delta") => Some("thinking"),
-            _ => None,
-        };
-        // Servers leave the start of plain blocks out, also behind another block of their index.
-        let open = self.open_block(index);
-        let is_of_it = |block: &Block| kind.is_none_or(|kind| block.said("type") == Some(kind));
-        if !open.is_some_and(|block| is_of_it(block)) {
-            let Some(kind) = kind else { return Ok(()) };
-            let fields = Map::from_iter([
-                ("type".to_owned(), json!(kind)),
-                (kind.to_owned(), json!("")),
-            ]);
-            self.begin(index, fields, seen);
-        }
-        let Some(block) = self.open_block(index) else {
+    ) -> Result<(), NoAnswer> {
+        let kind = Kind::of_delta(delta.kind.as_deref());
+        let place = self.block_of(index, kind, seen)?;
+        let Some(block) = place.and_then(|place| self.blocks.get_mut(place)) else {
+            if kind == Kind::Call {
+                self.stray.push_str(&delta.input());
+            }
             return Ok(());
         };
         match delta.kind.as_deref() {
@@ -163,13 +194,10 @@ impl Assembler {
                 block.thinking.push_str(&thinking);
                 seen.push_back(StreamEvent::ThinkingDelta(thinking));
             }
-            Some("input_json_delta") => {
-                let delta = delta.partial_json.unwrap_or_default();
-                block.input.push_str(&delta);
-                if let Some(id) = block.call_id() {
-                    seen.push_back(StreamEvent::ToolUseInputDelta { id, delta });
-                }
-            }
+            Some("input_json_delta") => match block.call {
+                Some(call) => self.calls.grow(call, &delta.input(), seen),
+                None => block.input.take(&delta.input()),
+            },
             Some("signature_delta") => {
                 let signature = delta.signature.unwrap_or_default();
                 block.set("signature", Value::String(signature.clone()));
@@ -188,22 +216,39 @@ impl Assembler {
         Ok(())
     }
 
-    fn end_block(&mut self, index: u64, seen: &mut VecDeque<StreamEvent>) {
-        if let Some(block) = self.open_block(index) {
-            let seeded = block.input.is_empty();
-            block.end();
-            let Some(id) = block.call_id() else { return };
-            let input = block
-                .fields
-                .get("input")
-                .filter(|input| **input != json!({}));
-            if let Some(input) = input.filter(|_| seeded) {
-                seen.push_back(StreamEvent::ToolUseInputDelta {
-                    id: id.clone(),
-                    delta: input.to_string(),
-                });
-            }
-            seen.push_back(StreamEvent::ToolUseEnd { id });
+    fn end_block(&mut self, place: usize, seen: &mut VecDeque<StreamEvent>) {
+        let Some(block) = self.blocks.get_mut(place).filter(|block| !block.ended) else {
+            return;
+        };
+        block.end();
+        let Some(call) = block.call else { return };
+        if !self.calls.arguments_at(call).is_empty() {
+            self.calls.end_one(call, seen);
+            block.set_input(self.calls.arguments_at(call));
+            return;
+        }
+        // The start had them.
+        let input = block.fields.get("input");
+        if let Some(input) = input.filter(|input| **input != json!({})) {
+            self.calls.grow(call, &input.to_string(), seen);
+        }
+        self.calls.end_one(call, seen);
+    }
+
+    /// Whether input is lost with what came of it: it is of a call, and not one that has it.
+    fn lost_input(&self, message: &Map<String, Value>) -> bool {
+        let stray = self.stray.trim();
+        let mut calls = self.blocks.iter().filter_map(|block| block.call).peekable();
+        let says_so = message
+            .get("stop_reason")
+            .is_some_and(|it| it == "tool_use");
+        let is_any = says_so || calls.peek().is_some();
+        !stray.is_empty() && is_any && !calls.any(|call| self.calls.arguments_at(call) == stray)
+    }
+
+    fn end_all(&mut self, seen: &mut VecDeque<StreamEvent>) {
+        for place in 0..self.blocks.len() {
+            self.end_block(place, seen);
         }
     }
 
@@ -265,7 +310,11 @@ impl Assemble for Assembler {
             "message_start" => self.start(event.data, seen)?,
             "content_block_start" => self.start_block(index, event.data, seen)?,
             "content_block_delta" => self.grow(index, delta, event.data, seen)?,
-            "content_block_stop" => self.end_block(index, seen),
+            "content_block_stop" => {
+                if let Some(place) = self.open_at(index) {
+                    self.end_block(place, seen);
+                }
+            }
             "message_delta" => {
                 self.change(event.data, seen)?;
                 if self.is_reasoned {
@@ -274,11 +323,7 @@ impl Assemble for Assembler {
             }
             "message_stop" => {
                 self.stopped = true;
-                let open = self.blocks.iter().filter(|block| !block.ended);
-                let open: Vec<u64> = open.map(|block| block.index).collect();
-                for index in open {
-                    self.end_block(index, seen);
-                }
+                self.end_all(seen);
                 return Ok(Progress::Complete);
             }
             "error" => return Err(NoAnswer::Failed(failure::of_event(event.data))),
@@ -300,88 +345,16 @@ impl Assemble for Assembler {
         let is_whole = self.stopped || self.is_reasoned;
         let message = self.message.take().filter(|_| is_whole);
         let mut message = message.ok_or(NoAnswer::Absent)?;
-        let blocks = mem::take(&mut self.blocks).into_iter();
-        let content = blocks.map(|mut block| {
-            block.end();
-            Value::Object(block.fields)
-        });
+        self.end_all(&mut VecDeque::new());
+        if self.lost_input(&message) {
+            return Err(stray_arguments(self.stray.trim()).into());
+        }
+        let mut blocks = mem::take(&mut self.blocks);
+        blocks.retain(|block| !block.call.is_some_and(|call| self.calls.is_repeat(call)));
+        let content = blocks.into_iter().map(|block| Value::Object(block.fields));
         message.insert("content".to_owned(), content.collect());
         let answer: Answer = serde_json::from_value(Value::Object(message))?;
         answer.into_response()
-    }
-}
-
-impl Event {
-    /// Reads an event. What does not fit in one that servers made up is not read.
-    fn read(data: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(data).or_else(|_| {
-            let event: Value = read_json(data)?;
-            let delta = event.get("delta").map(Delta::deserialize);
-            Ok(Self {
-                kind: event
-                    .get("type")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned(),
-                index: event.get("index").and_then(Value::as_u64).unwrap_or(0),
-                delta: delta.and_then(Result::ok).unwrap_or_default(),
-            })
-        })
-    }
-}
-
-impl Block {
-    fn said(&self, name: &str) -> Option<&str> {
-        self.fields.get(name)?.as_str()
-    }
-
-    /// Whether its start comes once more. Two blocks of text that lie on one another are one.
-    fn is_repeated_by(&self, fields: &Map<String, Value>) -> bool {
-        let same = |name| self.fields.get(name) == fields.get(name);
-        let is_call = fields.contains_key("name");
-        same("type") && same("name") && same("id") && (!is_call || fields.contains_key("id"))
-    }
-
-    fn set(&mut self, name: &str, value: Value) {
-        self.fields.insert(name.to_owned(), value);
-    }
-
-    /// The id, if this is a call of a tool of ours.
-    fn call_id(&self) -> Option<String> {
-        (self.said("type")? == "tool_use").then(|| self.said("id").map(str::to_owned))?
-    }
-
-    fn cite(&mut self, mut delta: Map<String, Value>) {
-        let Some(citation) = delta.remove("citation") else {
-            return;
-        };
-        let citations = self.fields.entry("citations").or_insert(Value::Null);
-        match citations {
-            Value::Array(citations) => citations.push(citation),
-            other => *other = Value::Array(vec![citation]),
-        }
-    }
-
-    /// Puts what came in pieces into its field.
-    fn end(&mut self) {
-        if mem::replace(&mut self.ended, true) {
-            return;
-        }
-        for (name, more) in [
-            ("text", mem::take(&mut self.text)),
-            ("thinking", mem::take(&mut self.thinking)),
-        ] {
-            if !more.is_empty() {
-                let text = self.said(name).unwrap_or_default().to_owned() + &more;
-                self.set(name, Value::String(text));
-            }
-        }
-        let input = mem::take(&mut self.input);
-        if !input.is_empty() {
-            // What is no JSON is kept as the model wrote it, for the loop to tell the model.
-            let input = serde_json::from_str(&input).unwrap_or(Value::String(input));
-            self.set("input", input);
-        }
     }
 }
 

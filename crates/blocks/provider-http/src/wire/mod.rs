@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 pub(crate) mod ends;
 pub(crate) mod ids;
+pub(crate) mod once;
 pub(crate) mod overflow;
 pub(crate) mod shape;
 pub(crate) mod speaks;

@@ -1,4 +1,4 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, count, end_of, known_counts, lenient};
+use neuron_provider_http::{ApiFailure, NoAnswer, Once, count, end_of, known_counts, lenient};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -36,6 +36,7 @@ pub(crate) struct Answer {
     thinking: String,
     text: String,
     calls: Vec<ContentBlock>,
+    once: Once,
     /// The message's fields that have no block of their own.
     others: Map<String, Value>,
     usage: TokenUsage,
@@ -62,7 +63,7 @@ impl Answer {
     }
 
     /// Takes a piece that is no error.
-    pub(crate) fn take(&mut self, piece: Piece) -> Added<'_> {
+    pub(crate) fn take(&mut self, piece: Piece) -> Result<Added<'_>, ApiFailure> {
         if self.model.is_empty() {
             self.model = piece.model;
         }
@@ -73,7 +74,7 @@ impl Answer {
         let text = self.text.len();
         let calls = self.calls.len();
         if let Some(message) = piece.message {
-            self.take_message(message);
+            self.take_message(message)?;
         }
         if piece.done == Some(true) {
             let counts = known_counts(piece.prompt_eval_count, piece.eval_count);
@@ -86,15 +87,15 @@ impl Answer {
             }
             self.end = Some(piece.done_reason);
         }
-        Added {
+        Ok(Added {
             thinking: self.thinking.get(thinking..).unwrap_or_default(),
             text: self.text.get(text..).unwrap_or_default(),
             calls: self.calls.get(calls..).unwrap_or_default(),
             usage: self.end.is_some().then_some(&self.usage),
-        }
+        })
     }
 
-    fn take_message(&mut self, message: Map<String, Value>) {
+    fn take_message(&mut self, message: Map<String, Value>) -> Result<(), ApiFailure> {
         for (name, value) in message {
             match (name.as_str(), value) {
                 ("role", _) | (_, Value::Null) => {}
@@ -102,7 +103,7 @@ impl Answer {
                 ("thinking", Value::String(more)) => self.thinking.push_str(&more),
                 ("tool_calls", Value::Array(calls)) => {
                     for call in calls {
-                        self.take_call(call);
+                        self.take_call(call)?;
                     }
                 }
                 (_, value) => {
@@ -110,15 +111,21 @@ impl Answer {
                 }
             }
         }
+        Ok(())
     }
 
-    fn take_call(&mut self, call: Value) {
+    fn take_call(&mut self, call: Value) -> Result<(), ApiFailure> {
         let position = self.calls.len();
         let answer = format!("{}\n{}\n{}", self.messages, self.created_at, self.model);
         let call = call::read(call, |name, input| {
             call::new_id(&answer, position, name, input)
         });
-        self.calls.extend(call);
+        if let Some(call) = call
+            && self.once.admits(&call)?
+        {
+            self.calls.push(call);
+        }
+        Ok(())
     }
 
     /// The answer, once it is complete.

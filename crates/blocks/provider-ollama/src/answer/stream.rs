@@ -37,7 +37,7 @@ impl Assemble for Lines {
             text,
             calls,
             usage,
-        } = answer.take(piece);
+        } = answer.take(piece)?;
         if !thinking.is_empty() {
             seen.push_back(StreamEvent::ThinkingDelta(thinking.to_owned()));
         }

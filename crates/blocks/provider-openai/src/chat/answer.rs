@@ -111,7 +111,7 @@ impl Answer {
             let mut fragment = fragments::read(entry);
             // Each entry is a call of its own.
             fragment.index = Some(position as u64);
-            calls.take(position, fragment, &mut VecDeque::new());
+            calls.take(position, fragment, &mut VecDeque::new())?;
         }
         Ok(Received {
             id: self.id,
@@ -120,7 +120,7 @@ impl Answer {
             refusal: message.refusal,
             reasoning_content: message.reasoning_content,
             reasoning: message.reasoning,
-            calls: calls.finish(),
+            calls: calls.finish()?,
             finish_reason: choice.finish_reason,
             error: choice.error,
             usage: self.usage,

@@ -19,6 +19,7 @@ pub(crate) fn read(mut entry: Map<String, Value>) -> Fragment {
     }
     for (part, field) in [("function", "arguments"), ("custom", "input")] {
         if let Some(Value::Object(mut part)) = entry.remove(part) {
+            fragment.is_plain = field == "input";
             fragment.name = take_text(&mut part, "name");
             fragment.arguments = match part.remove(field) {
                 None | Some(Value::Null) => String::new(),

@@ -1,7 +1,8 @@
 use std::{collections::VecDeque, mem};
 
 use neuron_provider_http::{
-    Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list, lenient_object,
+    ApiFailure, Assemble, Calls, NoAnswer, Progress, WireEvent, lenient, lenient_list,
+    lenient_object,
 };
 use neuron_types::{CompletionResponse, StreamEvent, read_json};
 use serde::Deserialize;
@@ -102,7 +103,7 @@ impl Assemble for Assembler {
             let body: Value = read_json(event.data)?;
             return Err(NoAnswer::Failed(failure::read_event(&body)));
         }
-        self.take_chunk(chunk, seen);
+        self.take_chunk(chunk, seen)?;
         Ok(if self.received.finish_reason.is_some() {
             Progress::Enough
         } else {
@@ -116,7 +117,7 @@ impl Assemble for Assembler {
         }
         let received = Received {
             content: mem::take(&mut self.content).into_value(),
-            calls: self.calls.finish(),
+            calls: self.calls.finish()?,
             ..mem::take(&mut self.received)
         };
         received.into_response()
@@ -135,7 +136,11 @@ impl Assembler {
         }
     }
 
-    fn take_chunk(&mut self, chunk: Chunk, seen: &mut VecDeque<StreamEvent>) {
+    fn take_chunk(
+        &mut self,
+        chunk: Chunk,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<(), ApiFailure> {
         let usage = chunk.usage();
         let received = &mut self.received;
         if received.id.is_empty() {
@@ -150,7 +155,7 @@ impl Assembler {
         }
         // One choice is asked for; should a server send more, the first counts, as in a whole answer.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
-            self.take_delta(choice.delta, seen);
+            self.take_delta(choice.delta, seen)?;
             if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
                 self.received.finish_reason = Some(reason);
                 self.calls.end(seen);
@@ -159,9 +164,14 @@ impl Assembler {
                 self.received.error = choice.error;
             }
         }
+        Ok(())
     }
 
-    fn take_delta(&mut self, delta: Said, seen: &mut VecDeque<StreamEvent>) {
+    fn take_delta(
+        &mut self,
+        delta: Said,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<(), ApiFailure> {
         let thought = [&delta.reasoning_content, &delta.reasoning];
         if let Some(thought) = thought.into_iter().find(|text| !text.is_empty()) {
             seen.push_back(StreamEvent::ThinkingDelta(thought.clone()));
@@ -176,7 +186,8 @@ impl Assembler {
             seen.push_back(StreamEvent::TextDelta(delta.refusal));
         }
         for (position, entry) in delta.tool_calls.into_iter().enumerate() {
-            self.calls.take(position, fragments::read(entry), seen);
+            self.calls.take(position, fragments::read(entry), seen)?;
         }
+        Ok(())
     }
 }

@@ -1,5 +1,5 @@
 use neuron_provider_http::{
-    ApiFailure, NoAnswer, count, end_named, known_counts, lenient, lenient_object,
+    ApiFailure, NoAnswer, calls_once, count, end_named, known_counts, lenient, lenient_object,
 };
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
@@ -87,6 +87,7 @@ impl Answer {
         for item in self.output.ok_or(NoAnswer::Absent)? {
             take_item(item, &mut content, &mut seen);
         }
+        let content = calls_once(content)?;
         let usage: TokenUsage = self.usage.into();
         let ended = match self.status.as_str() {
             "" | "completed" => Ok(seen.end()),

@@ -1,6 +1,6 @@
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-use neuron_provider_http::{Calls as Fragments, Fragment};
+use neuron_provider_http::{ApiFailure, Calls as Fragments, Fragment, stray_arguments};
 use neuron_types::StreamEvent;
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,16 @@ use crate::responses::item::CUSTOM_CALL;
 pub(crate) struct Calls {
     calls: Fragments,
     items: Vec<Item>,
+    ids: HashMap<String, usize>,
+    indexes: HashMap<u64, usize>,
+    /// Arguments that came while there was no call.
+    stray: String,
 }
 
 #[derive(Debug)]
 struct Item {
-    output_index: Option<u64>,
     fields: Map<String, Value>,
+    output_index: Option<u64>,
     place: usize,
     is_done: bool,
 }
@@ -27,32 +31,43 @@ pub(crate) fn is_call(item: &Map<String, Value>) -> bool {
 }
 
 impl Calls {
+    /// Takes an item that begins. Returns which of the items it is.
     pub(crate) fn start(
         &mut self,
         output_index: Option<u64>,
         item: &Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
-    ) {
+    ) -> Result<usize, ApiFailure> {
         let known = self.find(output_index, text(item, "id"));
-        if known.is_some_and(|known| known.is_begun_by(item)) {
-            return;
+        let known = known.or_else(|| self.renamed(output_index, item));
+        let begun = known.and_then(|at| Some((at, self.items.get(at)?)));
+        if let Some((at, _)) = begun.filter(|(_, known)| known.is_begun_by(item)) {
+            return Ok(at);
         }
         let fragment = Fragment {
-            // The place among the calls. That of the output need not be another for each.
-            index: Some(self.items.len() as u64),
             id: text(item, "call_id").map(str::to_owned),
             name: text(item, "name").map(str::to_owned),
+            is_plain: text(item, "type") == Some(CUSTOM_CALL),
             ..Fragment::default()
         };
-        let place = self.calls.take(0, fragment, seen);
+        let place = self.calls.start(fragment, seen)?;
+        let at = self.items.len();
         self.items.push(Item {
-            output_index,
             fields: item.clone(),
+            output_index,
             place,
             is_done: false,
         });
+        if let Some(id) = text(item, "id") {
+            self.ids.insert(id.to_owned(), at);
+        }
+        if let Some(index) = output_index {
+            self.indexes.insert(index, at);
+        }
+        Ok(at)
     }
 
+    /// Takes more arguments: of the item of this id, or in this place, or of the newest that is not done.
     pub(crate) fn append(
         &mut self,
         output_index: Option<u64>,
@@ -60,9 +75,23 @@ impl Calls {
         delta: &str,
         seen: &mut VecDeque<StreamEvent>,
     ) {
-        let item_id = Some(item_id).filter(|id| !id.is_empty());
-        if let Some(place) = self.find(output_index, item_id).map(|item| item.place) {
-            self.calls.grow(place, delta, seen);
+        match self.loosely(output_index, item_id) {
+            Some(place) => self.calls.grow(place, delta, seen),
+            None => self.stray.push_str(delta),
+        }
+    }
+
+    /// Takes the whole arguments where no piece of them came.
+    pub(crate) fn fill(
+        &mut self,
+        output_index: Option<u64>,
+        item_id: &str,
+        whole: &str,
+        seen: &mut VecDeque<StreamEvent>,
+    ) {
+        match self.loosely(output_index, item_id) {
+            Some(place) if !self.calls.arguments_at(place).is_empty() => {}
+            _ => self.append(output_index, item_id, whole, seen),
         }
     }
 
@@ -73,25 +102,27 @@ impl Calls {
         output_index: Option<u64>,
         item: &mut Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
-    ) {
-        self.start(output_index, item, seen);
-        let Some(known) = self.find(output_index, text(item, "id")) else {
-            return;
+    ) -> Result<(), ApiFailure> {
+        let at = self.start(output_index, item, seen)?;
+        let Some(known) = self.items.get_mut(at) else {
+            return Ok(());
         };
         known.is_done = true;
         let place = known.place;
         let field = arguments_of(item);
-        let arguments = self.calls.arguments_at(place);
+        if self.calls.arguments_at(place).is_empty() {
+            let whole = text(item, field).or_else(|| text(&known.fields, field));
+            self.calls.grow(place, whole.unwrap_or_default(), seen);
+        }
+        self.calls.end_one(place, seen);
         let is_unsaid = item
             .get(field)
             .is_none_or(|said| said.is_null() || said == "");
-        if arguments.is_empty() {
-            let whole = text(item, field).unwrap_or_default();
-            self.calls.grow(place, whole, seen);
-        } else if is_unsaid {
+        let arguments = self.calls.arguments_at(place);
+        if is_unsaid && !arguments.is_empty() {
             item.insert(field.to_owned(), json!(arguments));
         }
-        self.calls.end_one(place, seen);
+        Ok(())
     }
 
     /// Says that no more comes of any call.
@@ -100,45 +131,88 @@ impl Calls {
     }
 
     /// The newest item of this id, or of this place where one of them has no id.
-    fn find(&mut self, output_index: Option<u64>, item_id: Option<&str>) -> Option<&mut Item> {
-        self.items
-            .iter_mut()
-            .rev()
-            .find(|item| match (text(&item.fields, "id"), item_id) {
-                (Some(known), Some(id)) if known == id => true,
-                (Some(_), Some(_)) => false,
-                _ => output_index.is_some() && item.output_index == output_index,
-            })
+    fn find(&self, output_index: Option<u64>, item_id: Option<&str>) -> Option<usize> {
+        let of_id = item_id.and_then(|id| self.ids.get(id));
+        let there = output_index.and_then(|index| self.indexes.get(&index));
+        let has_no_id = |at: &&usize| {
+            let item = self.items.get(**at);
+            item_id.is_none() || item.is_some_and(|item| text(&item.fields, "id").is_none())
+        };
+        of_id.or(there.filter(has_no_id)).copied()
+    }
+
+    /// The open item in this place, if it is that call under another id.
+    fn renamed(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
+        let at = *self.indexes.get(&output_index?)?;
+        let known = self.items.get(at).filter(|known| !known.is_done)?;
+        let id = text(item, "call_id")?;
+        (text(&known.fields, "call_id") == Some(id)).then_some(at)
+    }
+
+    /// The place of the call that a piece of arguments is of.
+    fn loosely(&self, output_index: Option<u64>, item_id: &str) -> Option<usize> {
+        let item_id = Some(item_id).filter(|id| !id.is_empty());
+        let there = || self.indexes.get(&output_index?).copied();
+        let open = |at: &usize| self.items.get(*at).is_some_and(|item| !item.is_done);
+        let newest = || self.items.len().checked_sub(1);
+        let at = self.find(output_index, item_id);
+        let at = at.or_else(|| there().filter(open));
+        let at = at.or_else(|| newest().filter(open))?;
+        self.items.get(at).map(|item| item.place)
     }
 
     /// Gives calls that have no id the one that was told of them.
-    pub(crate) fn name(&self, output: &mut [Value]) {
-        let told = self.items.iter();
-        let told = told.map(|item| (item, self.calls.id_at(item.place)));
-        let mut told: Vec<_> = told.filter_map(|(item, id)| Some((item, id?))).collect();
+    ///
+    /// # Errors
+    ///
+    /// There are arguments that none of them has.
+    pub(crate) fn name(&self, output: &mut [Value]) -> Result<(), ApiFailure> {
+        let mut told: HashMap<_, VecDeque<_>> = HashMap::new();
+        for item in &self.items {
+            let id = self.calls.id_at(item.place);
+            let name = text(&item.fields, "name").map(str::to_owned);
+            if let Some(id) = id {
+                told.entry(name).or_default().push_back((item, id));
+            }
+        }
+        let stray = self.stray.trim();
+        let mut is_lost = !stray.is_empty() && output.is_empty();
+        let mut is_known = false;
         for item in output.iter_mut().filter_map(Value::as_object_mut) {
             if !is_call(item) {
                 continue;
             }
-            let same = |(known, _): &(&Item, &str)| known.is_begun_by(item);
-            let Some(place) = told.iter().position(same) else {
+            is_known |= text(item, arguments_of(item)).is_some_and(|said| said.trim() == stray);
+            is_lost |= !stray.is_empty();
+            let name = text(item, "name").map(str::to_owned);
+            let Some(told) = told.get_mut(&name) else {
                 continue;
             };
-            let (_, id) = told.remove(place);
-            if text(item, "call_id").is_none() {
+            let same = |(known, _): &(&Item, &str)| known.is_begun_by(item);
+            let known = told.iter().position(same);
+            let known = known.and_then(|place| told.remove(place));
+            if let Some((_, id)) = known
+                && text(item, "call_id").is_none()
+            {
                 item.insert("call_id".to_owned(), json!(id));
             }
+        }
+        match is_lost && !is_known {
+            true => Err(stray_arguments(stray)),
+            false => Ok(()),
         }
     }
 
     /// The calls whose items were never done, each with its place.
     pub(crate) fn undone(&self) -> impl Iterator<Item = (Option<u64>, Value)> {
-        let open = self.items.iter().filter(|item| !item.is_done);
-        open.map(|item| {
+        let is_open = |item: &&Item| !item.is_done && !self.calls.is_repeat(item.place);
+        self.items.iter().filter(is_open).map(|item| {
             let mut fields = item.fields.clone();
             let field = arguments_of(&fields);
             let arguments = self.calls.arguments_at(item.place);
-            fields.insert(field.to_owned(), json!(arguments));
+            if !arguments.is_empty() || !fields.contains_key(field) {
+                fields.insert(field.to_owned(), json!(arguments));
+            }
             if let Some(id) = self.calls.id_at(item.place) {
                 fields.insert("call_id".to_owned(), json!(id));
             }
@@ -154,7 +228,9 @@ impl Item {
             (Some(known), Some(said)) => known == said,
             _ => true,
         };
-        same("id") && same("call_id") && same("name")
+        let has_call_id = text(item, "call_id").is_some();
+        let is_renamed = has_call_id && text(item, "call_id") == text(&self.fields, "call_id");
+        (same("id") || is_renamed) && same("call_id") && same("name")
     }
 }
 

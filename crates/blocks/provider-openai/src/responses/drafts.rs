@@ -1,21 +1,23 @@
+use std::collections::{BTreeMap, HashMap};
+
 use serde_json::{Value, json};
 
 /// The texts of message items that are coming in. They count where the item itself never comes.
 #[derive(Debug, Default)]
-pub(crate) struct Drafts(Vec<Draft>);
+pub(crate) struct Drafts {
+    drafts: Vec<Draft>,
+    ids: HashMap<String, usize>,
+    indexes: HashMap<Option<u64>, usize>,
+}
 
 #[derive(Debug)]
 struct Draft {
     output_index: Option<u64>,
     item_id: String,
-    parts: Vec<Part>,
-}
-
-#[derive(Debug)]
-struct Part {
-    index: u64,
-    is_refusal: bool,
-    text: String,
+    /// By their index, and whether they are a refusal.
+    parts: BTreeMap<(u64, bool), String>,
+    /// The item came.
+    ended: bool,
 }
 
 impl Drafts {
@@ -24,28 +26,23 @@ impl Drafts {
         &mut self,
         output_index: Option<u64>,
         item_id: &str,
-        (index, is_refusal): (u64, bool),
+        part: (u64, bool),
         text: &str,
     ) {
         let place = self.find(output_index, item_id).unwrap_or_else(|| {
-            self.0.push(Draft {
+            self.drafts.push(Draft {
                 output_index,
                 item_id: item_id.to_owned(),
-                parts: Vec::new(),
+                parts: BTreeMap::new(),
+                ended: false,
             });
-            self.0.len() - 1
+            let place = self.drafts.len() - 1;
+            self.ids.insert(item_id.to_owned(), place);
+            self.indexes.insert(output_index, place);
+            place
         });
-        let Some(draft) = self.0.get_mut(place) else {
-            return;
-        };
-        let same = |part: &Part| part.index == index && part.is_refusal == is_refusal;
-        match draft.parts.iter_mut().find(|part| same(part)) {
-            Some(part) => part.text.push_str(text),
-            None => draft.parts.push(Part {
-                index,
-                is_refusal,
-                text: text.to_owned(),
-            }),
+        if let Some(draft) = self.drafts.get_mut(place) {
+            draft.parts.entry(part).or_default().push_str(text);
         }
     }
 
@@ -54,34 +51,47 @@ impl Drafts {
         self.find(output_index, item_id).is_some()
     }
 
+    /// Whether text came of this part.
+    pub(crate) fn has_part(
+        &self,
+        output_index: Option<u64>,
+        item_id: &str,
+        part: (u64, bool),
+    ) -> bool {
+        let place = self.find(output_index, item_id);
+        let draft = place.and_then(|place| self.drafts.get(place));
+        draft.is_some_and(|draft| draft.parts.contains_key(&part))
+    }
+
     /// The item came.
     pub(crate) fn end(&mut self, output_index: Option<u64>, item_id: &str) {
-        if let Some(place) = self.find(output_index, item_id) {
-            self.0.remove(place);
+        let place = self.find(output_index, item_id);
+        if let Some(draft) = place.and_then(|place| self.drafts.get_mut(place)) {
+            draft.ended = true;
         }
     }
 
     fn find(&self, output_index: Option<u64>, item_id: &str) -> Option<usize> {
-        self.0.iter().position(|draft| {
-            let is_named = !draft.item_id.is_empty() && !item_id.is_empty();
-            match is_named {
-                true => draft.item_id == item_id,
-                false => draft.output_index == output_index,
-            }
-        })
+        let is_open = |place: &usize| self.drafts.get(*place).is_some_and(|it| !it.ended);
+        let is_named = |place: &usize| {
+            let draft = self.drafts.get(*place);
+            draft.is_some_and(|draft| !draft.item_id.is_empty())
+        };
+        let of_id = self.ids.get(item_id).filter(|_| !item_id.is_empty());
+        let there = self.indexes.get(&output_index);
+        let there = there.filter(|place| item_id.is_empty() || !is_named(place));
+        of_id.or(there).copied().filter(is_open)
     }
 
     /// The items as far as they came, each with its place.
     pub(crate) fn items(&self) -> impl Iterator<Item = (Option<u64>, Value)> {
-        self.0.iter().map(|draft| {
-            let parts: Value = draft
-                .parts
-                .iter()
-                .map(|part| match part.is_refusal {
-                    true => json!({"type": "refusal", "refusal": part.text}),
-                    false => json!({"type": "output_text", "text": part.text}),
-                })
-                .collect();
+        let open = self.drafts.iter().filter(|draft| !draft.ended);
+        open.map(|draft| {
+            let part = |((_, is_refusal), text): (&(u64, bool), &String)| match is_refusal {
+                true => json!({"type": "refusal", "refusal": text}),
+                false => json!({"type": "output_text", "text": text}),
+            };
+            let parts: Value = draft.parts.iter().map(part).collect();
             let mut item = json!({"type": "message", "role": "assistant", "content": parts});
             if let Some(fields) = item.as_object_mut()
                 && !draft.item_id.is_empty()

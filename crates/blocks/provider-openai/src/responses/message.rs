@@ -29,7 +29,8 @@ pub(crate) fn take_apart(mut item: Map<String, Value>, content: &mut Vec<Content
 /// Where a part of this type has its text.
 fn text_field(part: &Value) -> Option<&'static str> {
     match part.get("type").and_then(Value::as_str) {
-        Some("output_text") => Some("text"),
+        // Some servers leave the direction out.
+        Some("output_text" | "text") => Some("text"),
         Some("refusal") => Some("refusal"),
         _ => None,
     }

@@ -6,6 +6,7 @@ pub(crate) mod compact;
 pub(crate) mod count;
 pub(crate) mod drafts;
 pub(crate) mod item;
+pub(crate) mod merge;
 pub(crate) mod message;
 pub(crate) mod provider;
 pub(crate) mod request;

@@ -1,4 +1,4 @@
-use std::{collections::VecDeque, mem};
+use std::{borrow::Cow, collections::VecDeque, mem};
 
 use neuron_provider_http::{Assemble, NoAnswer, Progress, WireEvent, lenient};
 use neuron_types::{CompletionResponse, StreamEvent, read_json};
@@ -10,15 +10,16 @@ use crate::{
     responses::answer::Answer,
     responses::calls::{Calls, is_call},
     responses::drafts::Drafts,
+    responses::merge::{Came, is_hollow, merge},
 };
 
 /// Puts the response together that a stream hands out in pieces.
 ///
-/// The last event holds the response. Where it holds no items, those that were done before count, and of those that never
-/// were done what came of them.
+/// The last event holds the response. Items that it lacks are those that were done before, and of those that never were done
+/// what came of them.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
-    done: Vec<(Option<u64>, Value)>,
+    done: Vec<Came>,
     drafts: Drafts,
     calls: Calls,
     end: Option<Result<CompletionResponse, NoAnswer>>,
@@ -39,8 +40,11 @@ struct Event {
     item_id: String,
     #[serde(default, deserialize_with = "lenient")]
     item: Map<String, Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    delta: String,
+    #[serde(default)]
+    delta: Value,
+    /// The whole of what came in deltas.
+    #[serde(default, alias = "refusal", alias = "arguments", alias = "input")]
+    text: Value,
     #[serde(default)]
     response: Value,
     #[serde(default)]
@@ -65,29 +69,39 @@ impl Assemble for Assembler {
         };
         match kind.as_str() {
             "response.output_text.delta" | "response.refusal.delta" => {
-                let part = (told.content_index, kind == "response.refusal.delta");
-                self.drafts
-                    .append(told.output_index, &told.item_id, part, &told.delta);
-                seen.push_back(StreamEvent::TextDelta(told.delta));
+                self.say(&told, &kind, told.delta.as_str(), seen);
+            }
+            "response.output_text.done" | "response.refusal.done" => {
+                let part = part_of(&told, &kind);
+                let is_told = self.drafts.has_part(told.output_index, &told.item_id, part);
+                let text = told.text.as_str().filter(|text| !text.is_empty());
+                self.say(&told, &kind, text.filter(|_| !is_told), seen);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                seen.push_back(StreamEvent::ThinkingDelta(told.delta));
+                let delta = told.delta.as_str().unwrap_or_default().to_owned();
+                seen.push_back(StreamEvent::ThinkingDelta(delta));
             }
             // The parts of a summary are paragraphs.
             "response.reasoning_summary_part.added" if told.summary_index > 0 => {
                 seen.push_back(StreamEvent::ThinkingDelta("\n\n".to_owned()));
             }
             "response.output_item.added" if is_call(&told.item) => {
-                self.calls.start(told.output_index, &told.item, seen);
+                self.calls.start(told.output_index, &told.item, seen)?;
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                let delta = json_text(&told.delta);
                 self.calls
-                    .append(told.output_index, &told.item_id, &told.delta, seen);
+                    .append(told.output_index, &told.item_id, &delta, seen);
+            }
+            "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
+                let whole = json_text(&told.text);
+                self.calls
+                    .fill(told.output_index, &told.item_id, &whole, seen);
             }
             "response.output_item.done" => {
                 let mut item = told.item;
                 if is_call(&item) {
-                    self.calls.end(told.output_index, &mut item, seen);
+                    self.calls.end(told.output_index, &mut item, seen)?;
                 } else {
                     let id = item.get("id").and_then(Value::as_str);
                     let id = id.unwrap_or_default();
@@ -117,21 +131,36 @@ impl Assemble for Assembler {
 }
 
 impl Assembler {
+    /// Takes more text of a message.
+    fn say(
+        &mut self,
+        told: &Event,
+        kind: &str,
+        text: Option<&str>,
+        seen: &mut VecDeque<StreamEvent>,
+    ) {
+        let Some(text) = text else { return };
+        let part = part_of(told, kind);
+        self.drafts
+            .append(told.output_index, &told.item_id, part, text);
+        seen.push_back(StreamEvent::TextDelta(text.to_owned()));
+    }
+
     fn complete(
         &mut self,
         mut response: Value,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<Progress, NoAnswer> {
-        if let Value::Object(fields) = &mut response {
-            let output = fields.entry("output").or_insert(Value::Null);
-            if output.as_array().is_none_or(Vec::is_empty) {
-                *output = self.items();
-            }
-            if let Value::Array(items) = output {
-                self.calls.name(items);
-            }
-        }
         self.calls.end_all(seen);
+        if let Value::Object(fields) = &mut response {
+            let listed = match fields.remove("output") {
+                Some(Value::Array(listed)) => listed,
+                _ => Vec::new(),
+            };
+            let mut items = merge(listed, self.items());
+            self.calls.name(&mut items)?;
+            fields.insert("output".to_owned(), Value::Array(items));
+        }
         let failure = failed(&response);
         let answer: Answer = serde_json::from_value(response)?;
         seen.push_back(StreamEvent::Usage(answer.usage()));
@@ -144,26 +173,29 @@ impl Assembler {
     }
 
     /// The items as far as they came, in the order of their places.
-    fn items(&mut self) -> Value {
+    fn items(&mut self) -> Vec<Came> {
         let mut items = mem::take(&mut self.done);
         items.extend(self.drafts.items());
         items.extend(self.calls.undone());
         items.sort_by_key(|(place, _)| place.unwrap_or(u64::MAX));
-        items.into_iter().map(|(_, item)| item).collect()
+        items
+    }
+}
+
+/// The part of a message that an event is of, and whether it is a refusal.
+fn part_of(told: &Event, kind: &str) -> (u64, bool) {
+    (told.content_index, kind.starts_with("response.refusal"))
+}
+
+/// Arguments as a server writes them: JSON in a text, or as it is.
+fn json_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => Cow::Owned(other.to_string()),
     }
 }
 
 fn failed(body: &Value) -> NoAnswer {
     NoAnswer::Failed(failure::read_event(body))
-}
-
-/// Whether a message holds no text: servers end items of which only the deltas say anything.
-fn is_hollow(item: &Map<String, Value>) -> bool {
-    let text = |part: &Value| {
-        let text = part.get("text").or_else(|| part.get("refusal"));
-        text.and_then(Value::as_str).map(str::len)
-    };
-    let parts = item.get("content").and_then(Value::as_array);
-    let is_message = item.get("type").is_some_and(|kind| kind == "message");
-    is_message && parts.is_none_or(|parts| parts.iter().all(|part| text(part) == Some(0)))
 }

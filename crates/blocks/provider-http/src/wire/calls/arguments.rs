@@ -1,0 +1,261 @@
+use std::mem;
+
+use serde_json::Value;
+
+use super::nesting::Nesting;
+
+/// The arguments of one call, as far as their fragments have come.
+///
+/// Most servers send each letter once. Some send all that there is again with each fragment, or once more at the end: a
+/// fragment that begins with all that came before it, where what came and the fragment in one would be no JSON, stands for
+/// both. As long as it can be either, both are kept.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    came: Text,
+    /// What came if the newest fragment that began with everything stands for everything.
+    resent: Option<Text>,
+    /// How much had come when it was last looked at whether it can be JSON.
+    checked: usize,
+    /// How much a reader has been told.
+    told: usize,
+    is_plain: bool,
+    /// What all this cost, in bytes that were looked at.
+    #[cfg(test)]
+    pub(super) looked_at: usize,
+}
+
+#[derive(Debug, Default)]
+struct Text {
+    text: String,
+    nesting: Nesting,
+}
+
+impl Text {
+    fn push(&mut self, more: &str) {
+        self.text.push_str(more);
+        self.nesting.read(more);
+    }
+}
+
+impl Arguments {
+    /// They are a text of the tool's own, and no JSON.
+    pub(super) const fn set_plain(&mut self) {
+        self.is_plain = true;
+    }
+
+    /// Takes one more fragment.
+    pub fn take(&mut self, more: &str) {
+        #[cfg(test)]
+        {
+            self.looked_at += more.len();
+        }
+        if more.is_empty() || self.is_plain {
+            self.came.push(more);
+            return;
+        }
+        // Empty arguments that stood in for those to come.
+        if self.is_empty_object() && more.trim_start().starts_with('{') {
+            self.forget(more);
+        }
+        let text = self.resent.as_ref().unwrap_or(&self.came);
+        let is_again = text.nesting.has_begun() && more.starts_with(&text.text);
+        match &mut self.resent {
+            Some(resent) if !is_again => resent.push(more),
+            None if !is_again => {}
+            resent => {
+                let mut text = Text::default();
+                text.push(more);
+                *resent = Some(text);
+            }
+        }
+        self.came.push(more);
+        // Often enough, and in all no more than what came.
+        if is_again && self.came.text.len() >= 2 * self.checked {
+            self.choose();
+        }
+    }
+
+    /// Begins anew with what this begins with.
+    fn forget(&mut self, more: &str) {
+        let told = self.came.text.get(..self.told).unwrap_or_default();
+        if !more.starts_with(told) {
+            self.told = 0;
+        }
+        self.came = Text::default();
+    }
+
+    /// Decides whether the newest fragment stands for all, if that can be told.
+    fn choose(&mut self) {
+        let Some(resent) = self.resent.take() else {
+            return;
+        };
+        #[cfg(test)]
+        {
+            self.looked_at += self.came.text.len() + resent.text.len();
+        }
+        if !can_be_json(&resent.text) {
+            return;
+        }
+        if can_be_json(&self.came.text) {
+            self.checked = self.came.text.len();
+            self.resent = Some(resent);
+        } else {
+            self.checked = 0;
+            self.came = resent;
+        }
+    }
+
+    /// Decides it at the end.
+    fn settle(&mut self) {
+        if let Some(resent) = self.resent.take()
+            && !is_json(&self.came.text)
+            && is_json(&resent.text)
+        {
+            self.came = resent;
+        }
+    }
+
+    /// What a reader has not been told yet, as far as it is sure.
+    pub(super) fn tell(&mut self) -> String {
+        if self.resent.is_some() || self.is_empty_object() {
+            return String::new();
+        }
+        self.tell_all()
+    }
+
+    /// What a reader has not been told yet, when no more comes.
+    pub(super) fn tell_rest(&mut self) -> String {
+        self.settle();
+        self.tell_all()
+    }
+
+    fn tell_all(&mut self) -> String {
+        let told = mem::replace(&mut self.told, self.came.text.len());
+        self.came.text.get(told..).unwrap_or_default().to_owned()
+    }
+
+    /// The text as far as it came.
+    pub(super) fn as_str(&self) -> &str {
+        &self.came.text
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        self.settle();
+        self.came.text
+    }
+
+    /// Whether an object or list has ended.
+    pub(super) fn is_whole(&self) -> bool {
+        let resent = self.resent.as_ref();
+        self.came.nesting.is_whole() || resent.is_some_and(|text| text.nesting.is_whole())
+    }
+
+    pub(super) fn is_empty_object(&self) -> bool {
+        !self.is_plain && self.came.nesting.is_empty_object()
+    }
+
+    /// Whether they say nothing.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.came.nesting.is_blank() || self.is_empty_object()
+    }
+
+    /// Whether both say the same.
+    pub(super) fn are(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str() || self.is_nothing() && other.is_nothing()
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok()
+}
+
+/// Whether more could follow that makes JSON of it, or it is some.
+fn can_be_json(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).map_or_else(|error| error.is_eof(), |_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// What the fragments come to, and what a reader was told.
+    fn read<'a>(fragments: impl IntoIterator<Item = &'a str>) -> (String, String) {
+        let mut arguments = Arguments::default();
+        let mut told = String::new();
+        for fragment in fragments {
+            arguments.take(fragment);
+            told += &arguments.tell();
+        }
+        told += &arguments.tell_rest();
+        (arguments.finish(), told)
+    }
+
+    #[test]
+    fn what_is_sent_again_counts_once() {
+        for fragments in [
+            &[r#"{"a""#, r#"{"a":1"#, r#"{"a":1}"#][..],
+            &["{", r#"{""#, r#"{"a":"#, r#"{"a":"#, r#"{"a":1}"#],
+            &[r#"{"a""#, ":1", "}", r#"{"a":1}"#],
+            &[r#"{"a":1}"#, r#"{"a":1}"#, r#"{"a":1}"#],
+            &[r#"{"a":"#, r#"{"a":1}"#],
+            &["{}", r#"{"a":1}"#],
+        ] {
+            let one = r#"{"a":1}"#.to_owned();
+            let fragments = fragments.iter().copied();
+            assert_eq!(read(fragments), (one.clone(), one));
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_is_not_sent_again() {
+        for fragments in [
+            &[r#"{"a":"#, r#"{"a":1}"#, "}"][..],
+            &[r#"{"#, r#""{"#, r#"":1}"#],
+            &[r#"{"a":"#, r#"{"a":"#, "1}", "}"],
+            &["[", "[", "]", "]"],
+            &["x{", "x{"],
+        ] {
+            let all = fragments.concat();
+            assert_eq!(read(fragments.iter().copied()), (all.clone(), all));
+        }
+    }
+
+    #[test]
+    fn many_fragments_cost_no_more_than_their_bytes() {
+        for fragment in ["1,", "[", r#"{"a":"#, " ", "{}", "\"", r#"["#, r#"{"a":["#] {
+            let mut arguments = Arguments::default();
+            for _ in 0..50_000 {
+                arguments.take(fragment);
+            }
+            let bytes = 50_000 * fragment.len();
+            let looked_at = arguments.looked_at;
+            assert!(looked_at < 8 * bytes, "{fragment}: {looked_at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_json_is_read_in_any_pieces(
+            key in "[\\[{\"a]{0,4}", text in "[\\[{\"a:]{0,12}", depth in 0..4_usize, piece in 1..6_usize
+        ) {
+            let mut value = json!(text);
+            for _ in 0..depth {
+                value = json!({ &key: value });
+            }
+            let letters: Vec<char> = json!({ &key: [value] }).to_string().chars().collect();
+            let once: String = letters.iter().collect();
+            let pieces: Vec<String> = letters.chunks(piece).map(String::from_iter).collect();
+            let read_once = read(pieces.iter().map(String::as_str));
+            prop_assert_eq!(read_once, (once.clone(), once.clone()));
+
+            let again: Vec<String> = (1..=pieces.len()).map(|end| pieces.iter().take(end).map(String::as_str).collect()).collect();
+            let read_again = read(again.iter().map(String::as_str));
+            prop_assert_eq!(read_again, (once.clone(), once));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+use std::collections::VecDeque;
+
+use neuron_types::StreamEvent;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{FinishedCall, arguments::Arguments, fragment::Fragment, nesting::Nesting};
+
+/// One call, as far as its fragments have come.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) arguments: Arguments,
+    extra: Map<String, Value>,
+    /// The id that was told with the start, once the name was known.
+    pub(super) told: Option<String>,
+    pub(super) ended: bool,
+    /// It says once more what another call of the same id says.
+    pub(super) is_repeat: bool,
+}
+
+impl Call {
+    /// Whether the fragment says once more what is known: servers send a call that is whole again.
+    pub(super) fn is_repeated_by(&self, fragment: &Fragment) -> bool {
+        self.arguments.is_whole()
+            && fragment.id.is_some()
+            && fragment.id == self.id
+            && fragment.name == self.name
+            && fragment.arguments == self.arguments.as_str()
+    }
+
+    /// Whether a fragment that stands in this call's place is more of it.
+    pub(super) fn goes_on_with(&self, fragment: &Fragment) -> bool {
+        let is_other = |known: &Option<String>, said: &Option<String>| matches!((known, said), (Some(known), Some(said)) if known != said);
+        let is_new_id = is_other(&self.id, &fragment.id);
+        let is_whole = self.arguments.is_whole();
+        let said = fragment.arguments.as_str();
+        if fragment.name.is_none() {
+            // Servers make up an id for each fragment. Only whole arguments behind whole ones are another call's.
+            let is_apart = is_whole && !said.starts_with(self.arguments.as_str());
+            return !(is_new_id && is_apart && Nesting::of(said).is_whole());
+        }
+        let is_new_name = is_other(&self.name, &fragment.name);
+        let is_same_id = self.id.is_some() && self.id == fragment.id;
+        let stands_in = is_same_id && self.arguments.is_empty_object();
+        let begins_again = is_whole && !stands_in && !said.trim().is_empty();
+        !(is_new_id || is_new_name || begins_again)
+    }
+
+    pub(super) fn take(&mut self, fragment: Fragment) {
+        self.id = self.id.take().or(fragment.id);
+        self.name = self.name.take().or(fragment.name);
+        self.extra.extend(fragment.extra);
+        if fragment.is_plain {
+            self.arguments.set_plain();
+        }
+        self.arguments.take(&fragment.arguments);
+    }
+
+    /// Whether both are one call that was sent twice.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.id.is_some()
+            && self.id == other.id
+            && self.name == other.name
+            && self.arguments.are(&other.arguments)
+    }
+
+    /// Tells a reader what is new, once the name is known.
+    pub(super) fn tell(&mut self, seen: &mut VecDeque<StreamEvent>) {
+        let Some(id) = self.begin(seen) else { return };
+        let delta = self.arguments.tell();
+        if !delta.is_empty() {
+            seen.push_back(StreamEvent::ToolUseInputDelta { id, delta });
+        }
+    }
+
+    fn begin(&mut self, seen: &mut VecDeque<StreamEvent>) -> Option<String> {
+        if let Some(id) = &self.told {
+            return Some(id.clone());
+        }
+        let name = self.name.clone()?;
+        let id = self.id.clone().unwrap_or_else(new_call_id);
+        self.told = Some(id.clone());
+        let start = id.clone();
+        seen.push_back(StreamEvent::ToolUseStart { id: start, name });
+        Some(id)
+    }
+
+    /// Tells a reader what is left, and the end.
+    pub(super) fn end(&mut self, seen: &mut VecDeque<StreamEvent>) {
+        if self.ended || self.is_repeat {
+            return;
+        }
+        let Some(id) = self.begin(seen) else { return };
+        self.ended = true;
+        let delta = self.arguments.tell_rest();
+        if !delta.is_empty() {
+            let id = id.clone();
+            seen.push_back(StreamEvent::ToolUseInputDelta { id, delta });
+        }
+        seen.push_back(StreamEvent::ToolUseEnd { id });
+    }
+
+    pub(super) fn finish(self) -> Option<FinishedCall> {
+        Some(FinishedCall {
+            name: self.name?,
+            id: self.told.or(self.id).unwrap_or_else(new_call_id),
+            arguments: self.arguments.finish(),
+            extra: self.extra,
+        })
+    }
+}
+
+/// Makes an id for a call whose server gave it none.
+#[must_use]
+pub fn new_call_id() -> String {
+    format!("call_{}", Uuid::new_v4().simple())
+}

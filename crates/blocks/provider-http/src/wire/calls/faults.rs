@@ -1,0 +1,33 @@
+use neuron_types::FailureKind;
+
+use crate::ApiFailure;
+
+/// How many calls one answer may have.
+pub const MAX_CALLS: usize = 1000;
+
+/// How much of arguments is quoted, in characters.
+const MAX_QUOTE: usize = 200;
+
+/// The failure of an answer that has more calls than anybody asks for.
+#[must_use]
+pub fn too_many_calls() -> ApiFailure {
+    malformed(format!(
+        "the answer holds more than {MAX_CALLS} calls of tools"
+    ))
+}
+
+/// The failure of an answer with arguments of which it does not say whose they are.
+#[must_use]
+pub fn stray_arguments(arguments: &str) -> ApiFailure {
+    let quote: String = arguments.chars().take(MAX_QUOTE).collect();
+    malformed(format!(
+        "the answer holds the arguments {quote} and does not say of which call"
+    ))
+}
+
+fn malformed(message: String) -> ApiFailure {
+    ApiFailure {
+        message: Some(message),
+        ..ApiFailure::new(FailureKind::MalformedAnswer)
+    }
+}
