@@ -63,24 +63,30 @@ impl Drafts {
         draft.is_some_and(|draft| draft.parts.contains_key(&part))
     }
 
-    /// The item came.
-    pub(crate) fn end(&mut self, output_index: Option<u64>, item_id: &str) {
-        let place = self.find(output_index, item_id);
+    /// The message came, with this text. Some servers give it another id than its pieces.
+    pub(crate) fn end(&mut self, output_index: Option<u64>, item_id: &str, text: &str) {
+        let newest = self.drafts.len().checked_sub(1);
+        let place = self.find(output_index, item_id).or_else(|| {
+            let draft = newest.and_then(|place| self.drafts.get(place));
+            newest.filter(|_| draft.is_some_and(|draft| draft.says(text)))
+        });
         if let Some(draft) = place.and_then(|place| self.drafts.get_mut(place)) {
             draft.ended = true;
         }
     }
 
+    /// The open draft of this id, or in this place.
     fn find(&self, output_index: Option<u64>, item_id: &str) -> Option<usize> {
-        let is_open = |place: &usize| self.drafts.get(*place).is_some_and(|it| !it.ended);
-        let is_named = |place: &usize| {
-            let draft = self.drafts.get(*place);
-            draft.is_some_and(|draft| !draft.item_id.is_empty())
-        };
+        let draft = |place: &usize| self.drafts.get(*place).filter(|draft| !draft.ended);
         let of_id = self.ids.get(item_id).filter(|_| !item_id.is_empty());
-        let there = self.indexes.get(&output_index);
-        let there = there.filter(|place| item_id.is_empty() || !is_named(place));
-        of_id.or(there).copied().filter(is_open)
+        let there = self.indexes.get(&output_index).filter(|place| {
+            let is_named = draft(place).is_some_and(|draft| !draft.item_id.is_empty());
+            output_index.is_some() || item_id.is_empty() || !is_named
+        });
+        let of_id = of_id.filter(|place| draft(place).is_some());
+        of_id
+            .or(there.filter(|place| draft(place).is_some()))
+            .copied()
     }
 
     /// The items as far as they came, each with its place.
@@ -100,5 +106,15 @@ impl Drafts {
             }
             (draft.output_index, item)
         })
+    }
+}
+
+impl Draft {
+    fn says(&self, text: &str) -> bool {
+        let mut rest = Some(text);
+        for part in self.parts.values() {
+            rest = rest.and_then(|rest| rest.strip_prefix(part.as_str()));
+        }
+        rest == Some("")
     }
 }

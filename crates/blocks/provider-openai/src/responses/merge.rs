@@ -111,7 +111,7 @@ fn place(item: &Value, at: Option<u64>) -> Vec<String> {
 
 fn content(item: &Value, _: Option<u64>) -> Vec<String> {
     let says = match kind_of(item) {
-        "message" => item.get("content").map(Value::to_string),
+        "message" => item.as_object().map(text_of),
         _ => arguments(item).map(|arguments| format!("{arguments} {:?}", text(item, "name"))),
     };
     let key = says.map(|says| format!("{} {says}", kind_of(item)));
@@ -179,6 +179,16 @@ pub(crate) fn is_hollow(item: &Map<String, Value>) -> bool {
     let parts = item.get("content").and_then(Value::as_array);
     let is_message = item.get("type").is_some_and(|kind| kind == "message");
     is_message && parts.is_none_or(|parts| parts.iter().all(|part| text(part) == Some(0)))
+}
+
+/// All the text of a message.
+pub(crate) fn text_of(item: &Map<String, Value>) -> String {
+    let parts = item.get("content").and_then(Value::as_array);
+    let text = |part: &Value| {
+        let text = part.get("text").or_else(|| part.get("refusal"))?;
+        text.as_str().map(str::to_owned)
+    };
+    parts.into_iter().flatten().filter_map(text).collect()
 }
 
 fn kind_of(item: &Value) -> &str {

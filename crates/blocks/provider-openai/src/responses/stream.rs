@@ -10,7 +10,7 @@ use crate::{
     responses::answer::Answer,
     responses::calls::{Calls, is_call},
     responses::drafts::Drafts,
-    responses::merge::{Came, is_hollow, merge},
+    responses::merge::{Came, is_hollow, merge, text_of},
 };
 
 /// Puts the response together that a stream hands out in pieces.
@@ -102,13 +102,13 @@ impl Assemble for Assembler {
                 let mut item = told.item;
                 if is_call(&item) {
                     self.calls.end(told.output_index, &mut item, seen)?;
-                } else {
+                } else if item.get("type").is_some_and(|kind| kind == "message") {
                     let id = item.get("id").and_then(Value::as_str);
                     let id = id.unwrap_or_default();
                     if is_hollow(&item) && self.drafts.has(told.output_index, id) {
                         return Ok(Progress::More);
                     }
-                    self.drafts.end(told.output_index, id);
+                    self.drafts.end(told.output_index, id, &text_of(&item));
                 }
                 self.done.push((told.output_index, Value::Object(item)));
             }
