@@ -21,11 +21,13 @@ pub struct Outside {
 }
 
 impl Outside {
-    pub(super) fn new(room: DoorRoom, run: &RunId, reach: Arc<dyn Reach>) -> Self {
+    /// What stands beside this run, whose calls are made in this room.
+    #[must_use]
+    pub fn of(room: &DoorRoom, run: &RunId, reach: impl Reach + 'static) -> Self {
         Self {
-            room,
+            room: room.clone(),
             run: run.to_string(),
-            reach,
+            reach: Arc::new(reach),
         }
     }
 

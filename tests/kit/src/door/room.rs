@@ -9,14 +9,14 @@ use neuron_executor::Executor;
 use neuron_patience::patience;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Message, Provider, ProviderError, RunId, StopReason,
+    CompletionRequest, CompletionResponse, Message, Provider, ProviderError, StopReason,
     TokenUsage, ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput,
     WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{asking::Asked, outside::Outside, reach::Reach};
+use super::asking::Asked;
 
 /// A model, and the tools `read`, `put` and `write`, for the executor of a worker of this process. Calls carry what is to
 /// become of them, so that one room does for the runs of all cases. Clones are one room.
@@ -72,12 +72,6 @@ impl DoorRoom {
             .provider("room", self.clone())
             .tools(tools)
             .build()
-    }
-
-    /// What stands beside this run.
-    #[must_use]
-    pub fn beside(&self, run: &RunId, reach: impl Reach + 'static) -> Outside {
-        Outside::new(self.clone(), run, Arc::new(reach))
     }
 
     pub(super) fn calls(&self) -> watch::Receiver<Calls> {

@@ -56,7 +56,7 @@ async fn run_at(client: Arc<dyn RunClient>, case: &str, room: &DoorRoom) -> Verd
     let run = RunId::new(case).unwrap();
     let input = DoorCase::input(case);
     client.start(&run, input.into()).await.unwrap();
-    let outside = room.beside(&run, (Arc::clone(&client), run.clone()));
+    let outside = Outside::of(room, &run, (Arc::clone(&client), run.clone()));
     let both = async {
         tokio::select! {
             biased;

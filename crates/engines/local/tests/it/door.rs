@@ -2,7 +2,7 @@
 
 mod memory {
     use neuron_local::LocalDurableContext;
-    use neuron_testing::door::{DoorRoom, holds_at};
+    use neuron_testing::door::{DoorRoom, Outside, holds_at};
     use neuron_types::RunId;
 
     neuron_testing::door_cases!(trial);
@@ -10,14 +10,14 @@ mod memory {
     async fn trial(case: &str) {
         let (room, run) = (DoorRoom::default(), RunId::new(case).unwrap());
         let door = LocalDurableContext::new(room.executor(), run.clone());
-        let outside = room.beside(&run, door.handle());
+        let outside = Outside::of(&room, &run, door.handle());
         holds_at(&door, case, outside).await;
     }
 }
 
 mod journal {
     use neuron_local::{Journal, JournaledContext};
-    use neuron_testing::door::{DoorCase, DoorRoom, holds_at};
+    use neuron_testing::door::{DoorCase, DoorRoom, Outside, holds_at};
     use neuron_types::RunId;
     use tempfile::TempDir;
 
@@ -33,7 +33,7 @@ mod journal {
         let door = door.await.unwrap();
         // As another process would open it.
         let elsewhere = Journal::open(home.path()).await.unwrap();
-        let outside = room.beside(&run, (elsewhere, run.clone()));
+        let outside = Outside::of(&room, &run, (elsewhere, run.clone()));
         holds_at(&door, case, outside).await;
     }
 }

@@ -4,7 +4,7 @@ use neuron_types::StreamEvent;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{FinishedCall, arguments::Arguments, fragment::Fragment, nesting::Nesting};
+use super::{arguments::Arguments, finished::FinishedCall, fragment::Fragment, nesting::Nesting};
 
 /// One call, as far as its fragments have come.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod faults;
+mod finished;
 mod fragment;
 mod nesting;
 mod places;
@@ -10,7 +11,6 @@ mod places;
 use std::{collections::VecDeque, mem};
 
 use neuron_types::StreamEvent;
-use serde_json::{Map, Value};
 
 use crate::ApiFailure;
 
@@ -18,6 +18,7 @@ pub use self::{
     arguments::Arguments,
     call::new_call_id,
     faults::{MAX_CALLS, stray_arguments, too_many_calls},
+    finished::FinishedCall,
     fragment::Fragment,
 };
 use self::{call::Call, places::Places};
@@ -34,19 +35,6 @@ pub struct Calls {
     places: Places,
     /// The call that may be one that came before, of which nothing is told until that is known.
     unsure: Option<usize>,
-}
-
-/// A call of which no more comes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FinishedCall {
-    /// Its id: the server's, or a random one where the server gave none.
-    pub id: String,
-    /// The tool's name.
-    pub name: String,
-    /// The arguments, as the server wrote them.
-    pub arguments: String,
-    /// The call's other fields.
-    pub extra: Map<String, Value>,
 }
 
 impl Calls {
