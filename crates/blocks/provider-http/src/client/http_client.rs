@@ -160,7 +160,10 @@ impl HttpClient {
                 Ok(Ok(Some(chunk))) => chunk,
                 Ok(Ok(None)) => break,
                 // The status says what happened, however little of the explanation came.
-                Ok(Err(_)) | Err(_) if !success => break,
+                Ok(Err(_)) | Err(_) if !success => {
+                    self.drop_begun(&mut body);
+                    break;
+                }
                 Ok(Err(error)) => {
                     return Err(self.transport_error(error).with_status(status));
                 }
@@ -172,8 +175,7 @@ impl HttpClient {
                 if success {
                     return Err(self.too_large(status));
                 }
-                let secrets = self.secrets.iter();
-                secrets.for_each(|secret| secret.drop_begun(&mut body));
+                self.drop_begun(&mut body);
                 break;
             }
         }
@@ -213,6 +215,13 @@ impl HttpClient {
     #[must_use]
     pub fn idle_timeout(&self) -> Duration {
         self.idle_timeout
+    }
+
+    /// Drops what may be the beginning of a secret from the end of a body that was cut there.
+    fn drop_begun(&self, body: &mut Vec<u8>) {
+        for secret in &self.secrets {
+            secret.drop_begun(body);
+        }
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {

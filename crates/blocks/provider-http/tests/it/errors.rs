@@ -4,6 +4,7 @@ use neuron_provider_http::{
     ApiFailure, ApiKey, HttpClient, MAX_ERROR_BODY, MAX_RETRY_AFTER, kind_of_status,
 };
 use neuron_types::{FailureKind, ProviderError};
+use neuron_wires::raw::{Then, serve};
 use serde_json::json;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
@@ -148,4 +149,20 @@ async fn half_a_key_at_the_end_of_a_body_that_was_cut_is_not_shown() {
         let begun = KEY.get(..shown).unwrap();
         assert!(!text.contains(&format!("\"{begun}")), "{shown}: {text}");
     }
+}
+
+#[tokio::test]
+async fn half_a_key_at_the_end_of_a_body_that_breaks_off_is_not_shown() {
+    let begun = KEY.get(..12).unwrap();
+    let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 1000\r\n\r\n";
+    let url = serve(format!("{head}bad key {begun}"), Then::Close).await;
+    let client = HttpClient::builder("test", url)
+        .secret_header("authorization", "Bearer ", &ApiKey::from(KEY))
+        .build()
+        .unwrap();
+    let reply = client.post(&json!({}), &[]).await.unwrap();
+    let failure = ApiFailure::new(kind_of_status(reply.status()));
+    let text = client.failure(&reply, failure).to_string();
+    assert!(text.contains("bad key"), "{text}");
+    assert!(!text.contains(begun), "{text}");
 }

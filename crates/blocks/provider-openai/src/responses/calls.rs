@@ -103,7 +103,10 @@ impl Calls {
         item: &mut Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ApiFailure> {
-        let at = self.start(output_index, item, seen)?;
+        let at = match self.ended(output_index, item) {
+            Some(at) => at,
+            None => self.start(output_index, item, seen)?,
+        };
         let Some(known) = self.items.get_mut(at) else {
             return Ok(());
         };
@@ -121,6 +124,9 @@ impl Calls {
         let arguments = self.calls.arguments_at(place);
         if is_unsaid && !arguments.is_empty() {
             item.insert(field.to_owned(), json!(arguments));
+        }
+        if let Some(told) = self.calls.id_at(place) {
+            item.insert("call_id".to_owned(), json!(told));
         }
         Ok(())
     }
@@ -147,6 +153,21 @@ impl Calls {
         let known = self.items.get(at).filter(|known| !known.is_done)?;
         let id = text(item, "call_id")?;
         (text(&known.fields, "call_id") == Some(id)).then_some(at)
+    }
+
+    /// The open item in this place that is done now, under ids that no other item has: servers draw new ones for it.
+    fn ended(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
+        let at = *self.indexes.get(&output_index?)?;
+        let known = self.items.get(at).filter(|known| !known.is_done)?;
+        let same = |name| text(&known.fields, name) == text(item, name);
+        let has_its_id = |other: &Item| {
+            ["id", "call_id"].into_iter().any(|name| {
+                let id = text(item, name);
+                id.is_some() && text(&other.fields, name) == id
+            })
+        };
+        let is_another = self.items.iter().any(has_its_id);
+        (!is_another && same("type") && same("name")).then_some(at)
     }
 
     /// The place of the call that a piece of arguments is of.

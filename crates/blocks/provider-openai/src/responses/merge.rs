@@ -18,12 +18,12 @@ pub(crate) type Came = (Option<u64>, Value);
 /// The items that the last event lists, with those that it lacks and with what it leaves out of its own. Servers list the
 /// message alone, or items that hold nothing.
 ///
-/// The same item may have another id here and there. It is told by its ids, else by its place, by what it says, and at last
+/// The same item may have another id here and there. It is told by its ids, else by what it says, by its place, and at last
 /// by its kind. `came` is in the order of the places.
 pub(crate) fn merge(output: Vec<Value>, came: Vec<Came>) -> Vec<Value> {
     let mut listed: Vec<Listed> = output.into_iter().map(Listed::from).collect();
     let mut rest: Vec<Option<Came>> = came.into_iter().map(Some).collect();
-    for same in [ids, place, content, kind] {
+    for same in [ids, content, place, kind] {
         let mut known: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (at, listed) in listed.iter().enumerate().filter(|(_, it)| it.is_free) {
             for key in same(&listed.item, Some(at as u64)) {
@@ -112,7 +112,12 @@ fn place(item: &Value, at: Option<u64>) -> Vec<String> {
 fn content(item: &Value, _: Option<u64>) -> Vec<String> {
     let says = match kind_of(item) {
         "message" => item.as_object().map(text_of),
-        _ => arguments(item).map(|arguments| format!("{arguments} {:?}", text(item, "name"))),
+        _ => arguments(item).map(|arguments| {
+            // However it is spaced.
+            let json: Option<Value> = serde_json::from_str(arguments).ok();
+            let said = json.map_or_else(|| arguments.to_owned(), |json| json.to_string());
+            format!("{said} {:?}", text(item, "name"))
+        }),
     };
     let key = says.map(|says| format!("{} {says}", kind_of(item)));
     key.into_iter().collect()
@@ -122,9 +127,15 @@ fn kind(item: &Value, _: Option<u64>) -> Vec<String> {
     vec![format!("{} {:?}", kind_of(item), text(item, "name"))]
 }
 
-/// Whether two items of one key can be one: calls that say something else are two.
+/// Whether two items of one key can be one: those that say something else are two.
 fn may_be_one(listed: &Value, came: &Value) -> bool {
-    let says = |item: &Value| arguments(item).map(str::to_owned);
+    let says = |item: &Value| match kind_of(item) {
+        "message" => {
+            let text = item.as_object().map(text_of)?;
+            (!text.is_empty()).then_some(Value::String(text))
+        }
+        _ => arguments(item).map(|said| serde_json::from_str(said).unwrap_or_else(|_| said.into())),
+    };
     let same = |name| text(listed, name) == text(came, name);
     let (known, said) = (says(listed), says(came));
     let is_same_call = text(listed, "call_id").is_some() && same("call_id");
@@ -150,6 +161,8 @@ fn fill(listed: &mut Value, came: Value) {
         let is_missing = match name.as_str() {
             // How far it was.
             "status" => false,
+            // It was told by this one.
+            "call_id" => true,
             "content" if is_hollow => true,
             "arguments" => is_nothing(known) || known == "{}",
             _ => is_nothing(known),
@@ -235,7 +248,10 @@ mod tests {
         assert_eq!(merged(&items, &[]), items);
         assert_eq!(merged(&[], &items), items);
         let renamed = [said("x", "a"), call("x", "{\"a\":1}"), call("y", "")];
-        assert_eq!(merged(&renamed, &items), renamed);
+        let mut told = renamed.clone();
+        told[1]["call_id"] = json!("1");
+        told[2]["call_id"] = json!("2");
+        assert_eq!(merged(&renamed, &items), told);
     }
 
     #[test]
@@ -262,6 +278,20 @@ mod tests {
         let hollow = [said("m", ""), call("1", "{}")];
         assert_eq!(merged(&hollow, &items), items);
         assert_eq!(merged(&items, &hollow), items);
+    }
+
+    #[test]
+    fn texts_that_differ_are_two_and_what_is_said_goes_before_the_place() {
+        let came = [said("m1", "aaa"), said("m2", "bbb")];
+        let listed = said("x", "bbb");
+        let expected = [came[0].clone(), listed.clone()];
+        assert_eq!(merged(&[listed], &came), expected);
+    }
+
+    #[test]
+    fn arguments_are_the_same_however_they_are_spaced() {
+        let (came, listed) = (call("1", "{\"a\":1}"), call("2", "{ \"a\": 1 }"));
+        assert_eq!(merged(&[listed], &[came]).len(), 1);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::ApiFailure;
 /// How many calls one answer may have.
 pub const MAX_CALLS: usize = 1000;
 
-/// How much of arguments is quoted, in characters.
-const MAX_QUOTE: usize = 200;
+/// How much of arguments is kept, in characters: more than is quoted, so that a key in it is blanked whole before it is cut.
+const MAX_KEPT: usize = 10_000;
 
 /// The failure of an answer that has more calls than anybody asks for.
 #[must_use]
@@ -19,9 +19,9 @@ pub fn too_many_calls() -> ApiFailure {
 /// The failure of an answer with arguments of which it does not say whose they are.
 #[must_use]
 pub fn stray_arguments(arguments: &str) -> ApiFailure {
-    let quote: String = arguments.chars().take(MAX_QUOTE).collect();
+    let kept: String = arguments.chars().take(MAX_KEPT).collect();
     malformed(format!(
-        "the answer holds the arguments {quote} and does not say of which call"
+        "the answer does not say of which call these arguments are: {kept}"
     ))
 }
 
