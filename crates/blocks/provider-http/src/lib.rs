@@ -32,7 +32,6 @@ pub use stream::no_answer::NoAnswer;
 pub use stream::sse::SseDecoder;
 pub use wire::calls::{
     Arguments, Calls, FinishedCall, Fragment, MAX_CALLS, new_call_id, stray_arguments,
-    too_many_calls,
 };
 pub use wire::ends::{end_named, end_of, no_end_named};
 pub use wire::ids::{CallIdRule, CallIds};

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, ActivitySettings, CompletionRequest, DurableContext, DurableError, End,
-    FailureKind, Handle, Message, Observed, Priority, RequestHead, RetryPolicy, Started, StepId,
-    ToolCall, ToolEffects,
+    ActivityOptions, CompletionRequest, DurableContext, DurableError, End, FailureKind, Handle,
+    Message, Observed, RequestHead, Started, StepId, ToolCall,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::effects::text_of;
+use crate::effects::{options_of, text_of};
 
 /// What calls may take: no door takes them for quick ones.
 const HOUR: Duration = Duration::from_secs(3600); // Every case ends long before.
@@ -69,22 +68,7 @@ pub(super) fn start_model(door: &impl DurableContext, act: &str) -> Handle {
 }
 
 fn options(name: &str, position: u32) -> ActivityOptions {
-    ActivityOptions {
-        step: StepId::new(1, position),
-        agent: None,
-        nonce: None,
-        tenant: None,
-        allow: Vec::new(),
-        priority: Priority::default(),
-        effects: match name {
-            "read" => ToolEffects::ReadOnly,
-            "write" => ToolEffects::Write,
-            _ => ToolEffects::Idempotent,
-        },
-        start_to_close_timeout: HOUR,
-        retry_policy: RetryPolicy::default(),
-        activity: ActivitySettings::default(),
-    }
+    options_of(name, StepId::new(1, position), HOUR)
 }
 
 type Next = Result<Observed, DurableError>;

@@ -9,14 +9,14 @@ use neuron_executor::Executor;
 use neuron_patience::patience;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    CompletionRequest, CompletionResponse, Message, Provider, ProviderError, StopReason,
-    TokenUsage, ToolAnnotations, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput,
-    WasmBoxedFuture,
+    CompletionRequest, CompletionResponse, Message, Provider, ProviderError, ToolContext,
+    ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::asking::Asked;
+use crate::effects::definition_of;
 
 /// A model, and the tools `read`, `put` and `write`, for the executor of a worker of this process. Calls carry what is to
 /// become of them, so that one room does for the runs of all cases. Clones are one room.
@@ -140,16 +140,10 @@ impl Provider for DoorRoom {
         self.called(run, &serde_json::from_str(asked).unwrap())
             .await;
         Ok(CompletionResponse {
-            left_out: Vec::new(),
             id: "answer".into(),
             model: request.model.clone(),
             message: Message::assistant("answer"),
-            usage: TokenUsage::default(),
-            stop_reason: StopReason::EndTurn,
-            cost_usd: None,
-            extra: None,
-            mismatch: None,
-            spent_before: None,
+            ..CompletionResponse::default()
         })
     }
 }
@@ -165,17 +159,7 @@ impl ToolDyn for RoomTool {
     }
 
     fn definition(&self) -> ToolDefinition {
-        let hint = |tool: &str| (self.name == tool).then_some(true);
-        ToolDefinition {
-            name: self.name.into(),
-            input_schema: json!({ "type": "object" }),
-            annotations: Some(ToolAnnotations {
-                read_only_hint: hint("read"),
-                idempotent_hint: hint("put"),
-                ..ToolAnnotations::default()
-            }),
-            ..ToolDefinition::default()
-        }
+        definition_of(self.name)
     }
 
     fn call_dyn<'a>(

@@ -10,8 +10,9 @@ use futures::future::BoxFuture;
 use neuron_executor::StepScope;
 use neuron_patience::patience;
 use neuron_types::{
-    Hook, HookAction, HookError, HookEvent, Priority, RunId, StepId, ToolCall, ToolContext,
-    ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
+    ActivityOptions, ActivitySettings, Hook, HookAction, HookError, HookEvent, Priority,
+    RetryPolicy, RunId, StepId, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn,
+    ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -42,6 +43,43 @@ pub fn own_scope() -> StepScope {
         step: StepId::new(2, StepId::OWN_CALLS + 1),
         effects: ToolEffects::ReadOnly,
         ..scope()
+    }
+}
+
+/// The definition of a tool that is a read, if it is named `read`, idempotent, if it is named `put`, and else a write.
+#[must_use]
+pub fn definition_of(name: &str) -> ToolDefinition {
+    let hint = |tool: &str| (name == tool).then_some(true);
+    ToolDefinition {
+        name: name.into(),
+        input_schema: json!({ "type": "object" }),
+        annotations: Some(ToolAnnotations {
+            read_only_hint: hint("read"),
+            idempotent_hint: hint("put"),
+            ..ToolAnnotations::default()
+        }),
+        ..ToolDefinition::default()
+    }
+}
+
+/// How a step is made that is called so: a `read`, a `write`, or else one that is idempotent, as a model call is.
+#[must_use]
+pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOptions {
+    ActivityOptions {
+        step,
+        agent: None,
+        nonce: None,
+        tenant: None,
+        allow: Vec::new(),
+        priority: Priority::default(),
+        effects: match name {
+            "read" => ToolEffects::ReadOnly,
+            "write" => ToolEffects::Write,
+            _ => ToolEffects::Idempotent,
+        },
+        start_to_close_timeout: timeout,
+        retry_policy: RetryPolicy::default(),
+        activity: ActivitySettings::default(),
     }
 }
 

@@ -12,11 +12,8 @@ use neuron_provider_http::{
     Candidate, Check, Checkup, Cure, Examined, Finding, MAX_REQUESTS, Verdict,
 };
 use neuron_types::{DynProvider, ProviderError};
+use neuron_wires::raw::{hold, serve};
 use serde_json::{Map, Value, json};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers::any};
 
 use crate::{
@@ -277,24 +274,9 @@ async fn what_never_helps_is_tried_within_the_bound_of_requests() {
 
 #[tokio::test]
 async fn an_answer_that_does_not_come_to_its_end_is_given_up() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-        let piece = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
-        while let Ok((mut socket, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                // The request comes first, and then its answer.
-                let mut asked = [0; 64];
-                let _read = socket.read(&mut asked).await.unwrap();
-                let begun = format!("{head}{piece}");
-                socket.write_all(begun.as_bytes()).await.unwrap();
-                // No more, until the other side goes.
-                let mut rest = Vec::new();
-                drop(socket.read_to_end(&mut rest).await);
-            });
-        }
-    });
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    let piece = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
+    let url = serve(format!("{head}{piece}"), hold()).await;
     let checkup = Checkup {
         model: "some-model".to_owned(),
         candidates: Vec::new(),

@@ -6,10 +6,8 @@ use std::{
     },
 };
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-};
+use neuron_wires::raw::read_request;
+use tokio::{io::AsyncWriteExt as _, net::TcpListener};
 
 /// A server that gives every request the answer that it was told last, and counts them.
 pub(crate) struct Server {
@@ -52,24 +50,5 @@ impl Server {
     /// How many requests came since this was asked last.
     pub(crate) fn requests(&self) -> usize {
         self.requests.swap(0, Ordering::SeqCst)
-    }
-}
-
-async fn read_request(socket: &mut TcpStream) {
-    let mut seen = Vec::new();
-    loop {
-        let mut buffer = [0; 4096];
-        let count = socket.read(&mut buffer).await.unwrap();
-        seen.extend_from_slice(&buffer[..count]);
-        let text = String::from_utf8_lossy(&seen);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let mut lengths = head
-            .lines()
-            .filter_map(|line| line.strip_prefix("content-length: "));
-        if body.len() >= lengths.next().unwrap().parse().unwrap() {
-            return;
-        }
     }
 }

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use neuron_types::ContentBlock;
 
-use crate::{ApiFailure, MAX_CALLS, too_many_calls};
+use crate::{ApiFailure, MAX_CALLS, wire::calls::too_many_calls};
 
 /// The calls that an answer holds so far.
 ///

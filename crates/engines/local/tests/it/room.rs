@@ -11,12 +11,12 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_executor::{EventSink, Executor, RetryNotice};
 pub(crate) use neuron_testing::effects::eventually;
+use neuron_testing::effects::{definition_of, options_of};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    ActivityOptions, ActivitySettings, CompletionRequest, CompletionResponse, FailureKind, Message,
-    Priority, Provider, ProviderError, RecordedEvent, RequestHead, RetryPolicy, StepId, StopReason,
-    TokenUsage, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects,
-    ToolError, ToolOutput, WasmBoxedFuture,
+    ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, Message, Provider,
+    ProviderError, RecordedEvent, RequestHead, StepId, StopReason, TokenUsage, ToolCall,
+    ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -194,17 +194,7 @@ impl ToolDyn for RoomTool {
     }
 
     fn definition(&self) -> ToolDefinition {
-        let hint = |tool: &str| (self.name == tool).then_some(true);
-        ToolDefinition {
-            name: self.name.into(),
-            input_schema: json!({ "type": "object" }),
-            annotations: Some(ToolAnnotations {
-                read_only_hint: hint("read"),
-                idempotent_hint: hint("put"),
-                ..ToolAnnotations::default()
-            }),
-            ..ToolDefinition::default()
-        }
+        definition_of(self.name)
     }
 
     fn call_dyn<'a>(
@@ -293,22 +283,7 @@ pub(crate) fn call(name: &str) -> ToolCall {
 
 /// The options of the n-th step of a turn, with the effects that the tool of this name has.
 pub(crate) fn options(name: &str, turn: u32, position: u32) -> ActivityOptions {
-    ActivityOptions {
-        step: StepId::new(turn, position),
-        agent: None,
-        nonce: None,
-        tenant: None,
-        allow: Vec::new(),
-        priority: Priority::default(),
-        effects: match name {
-            "read" => ToolEffects::ReadOnly,
-            "write" => ToolEffects::Write,
-            _ => ToolEffects::Idempotent,
-        },
-        start_to_close_timeout: HOUR,
-        retry_policy: RetryPolicy::default(),
-        activity: ActivitySettings::default(),
-    }
+    options_of(name, StepId::new(turn, position), HOUR)
 }
 
 pub(crate) fn model_options(turn: u32) -> ActivityOptions {

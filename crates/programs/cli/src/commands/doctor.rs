@@ -58,7 +58,7 @@ pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit,
             usage: &examined.usage,
         })
     } else {
-        output.text(&summary(&args.provider, &examined))
+        output.text(&summary(&checkup.table(), &examined))
     };
     match written.and(reported) {
         // Whoever reads no further still learns what was found.
@@ -78,7 +78,7 @@ fn line(finding: &Finding) -> String {
     format!("{verdict:<14} {check:<15} {says}")
 }
 
-fn summary(provider: &str, examined: &Examined) -> String {
+fn summary(table: &str, examined: &Examined) -> String {
     let Examined {
         settings,
         requests,
@@ -95,7 +95,6 @@ fn summary(provider: &str, examined: &Examined) -> String {
         },
     )];
     if !settings.is_empty() {
-        let table = format!("[providers.{}]", key(provider));
         lines.push(format!(
             "write into {table} of the agent file, in the place of what it says of the same:\n"
         ));
@@ -104,13 +103,4 @@ fn summary(provider: &str, examined: &Examined) -> String {
         lines.push("agents work with it as it is set up".to_owned());
     }
     lines.join("\n")
-}
-
-/// A name as a key of TOML.
-fn key(name: &str) -> String {
-    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    match name.chars().all(is_bare) {
-        true => name.to_owned(),
-        false => format!("{name:?}"),
-    }
 }

@@ -15,6 +15,7 @@ use crate::agent_file::{
     },
     providers::{Kind, ProviderSettings, openai::Dialect},
     tables::models,
+    text::table::dotted,
 };
 
 /// A provider of an agent file whose server is to be looked at. Nothing is sent before [`ProviderCheckup::examine`].
@@ -99,6 +100,12 @@ impl ProviderCheckup {
     pub fn server(&self) -> Option<String> {
         let url = Url::parse(self.base_url.as_deref()?.trim()).ok()?;
         Some(url.origin().ascii_serialization())
+    }
+
+    /// Returns the provider's table as it is headed in an agent file: `[providers.NAME]`.
+    #[must_use]
+    pub fn table(&self) -> String {
+        format!("[{}]", dotted(&["providers", &self.provider]))
     }
 
     /// Asks the server, with at most [`MAX_REQUESTS`](neuron_provider_http::MAX_REQUESTS) requests of which each may take
@@ -212,8 +219,8 @@ fn other_address(kind: Kind, base_url: &str) -> Option<String> {
 
 /// A model's name without its provider's.
 fn own_name<'a>(provider: &str, name: &'a str) -> &'a str {
-    let rest = name.strip_prefix(provider);
-    rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name)
+    let named = models::split(name).filter(|model| model.provider == provider);
+    named.map_or(name, |model| model.name)
 }
 
 /// A model of this provider that an agent has, its first before those that it falls back to.

@@ -9,8 +9,7 @@ pub const MAX_CALLS: usize = 1000;
 const MAX_KEPT: usize = 10_000;
 
 /// The failure of an answer that has more calls than anybody asks for.
-#[must_use]
-pub fn too_many_calls() -> ApiFailure {
+pub(crate) fn too_many_calls() -> ApiFailure {
     malformed(format!(
         "the answer holds more than {MAX_CALLS} calls of tools"
     ))

@@ -14,10 +14,11 @@ use neuron_types::StreamEvent;
 
 use crate::ApiFailure;
 
+pub(crate) use self::faults::too_many_calls;
 pub use self::{
     arguments::Arguments,
     call::new_call_id,
-    faults::{MAX_CALLS, stray_arguments, too_many_calls},
+    faults::{MAX_CALLS, stray_arguments},
     finished::FinishedCall,
     fragment::Fragment,
 };
