@@ -41,7 +41,8 @@ fn any_said() -> impl Strategy<Value = Said> {
         any_text(),
         any_text(),
         collection::vec(call, 0..4),
-        (0..1000_u64, 0..1000_u64),
+        // A prompt of no tokens is one that was not counted.
+        (1..1000_u64, 0..1000_u64),
     );
     let form = (
         1..6_usize,

@@ -8,7 +8,7 @@ use super::nesting::Nesting;
 ///
 /// Most servers send each letter once. Some send all that there is again with each fragment, or once more at the end: a
 /// fragment that begins with all that came before it, where what came and the fragment in one would be no JSON, stands for
-/// both. As long as it can be either, both are kept.
+/// both. As long as it can be either, both are kept. The same value once more, in other letters, counts once too.
 #[derive(Debug, Default)]
 pub struct Arguments {
     came: Text,
@@ -19,6 +19,8 @@ pub struct Arguments {
     /// How much a reader has been told.
     told: usize,
     is_plain: bool,
+    /// More came behind an object or list that had ended.
+    is_held: bool,
     /// What all this cost, in bytes that were looked at.
     #[cfg(test)]
     pub(super) looked_at: usize,
@@ -57,6 +59,7 @@ impl Arguments {
         if self.is_empty_object() && more.trim_start().starts_with('{') {
             self.forget(more);
         }
+        self.is_held |= self.came.nesting.is_whole() && !more.trim_ascii().is_empty();
         let text = self.resent.as_ref().unwrap_or(&self.came);
         let is_again = text.nesting.has_begun() && more.starts_with(&text.text);
         match &mut self.resent {
@@ -82,6 +85,7 @@ impl Arguments {
             self.told = 0;
         }
         self.came = Text::default();
+        self.is_held = false;
     }
 
     /// Decides whether the newest fragment stands for all, if that can be told.
@@ -113,11 +117,21 @@ impl Arguments {
         {
             self.came = resent;
         }
+        let end = self.once().len();
+        self.came.text.truncate(end);
+        self.is_held = false;
+    }
+
+    /// What came, without the same value once more behind it.
+    pub(super) fn once(&self) -> &str {
+        let text = self.as_str();
+        let end = self.is_held.then(|| end_of_first(text)).flatten();
+        end.and_then(|end| text.get(..end)).unwrap_or(text)
     }
 
     /// What a reader has not been told yet, as far as it is sure.
     pub(super) fn tell(&mut self) -> String {
-        if self.resent.is_some() || self.is_empty_object() {
+        if self.resent.is_some() || self.is_held || self.is_empty_object() {
             return String::new();
         }
         self.tell_all()
@@ -161,10 +175,37 @@ impl Arguments {
         self.came.nesting.is_blank() || self.is_empty_object()
     }
 
-    /// Whether both say the same.
+    /// Whether both say the same in the same letters.
     pub(super) fn are(&self, other: &Self) -> bool {
         self.as_str() == other.as_str() || self.is_nothing() && other.is_nothing()
     }
+
+    /// Whether a text is the same value, however it is written.
+    pub(super) fn say(&self, said: &str) -> bool {
+        // Nothing much longer is parsed, so that many texts cost no more than their bytes.
+        if self.is_plain || self.as_str().len() > MOST_LONGER * said.len() {
+            return self.as_str() == said;
+        }
+        let known = self.once();
+        known == said || is_same_json(known, said)
+    }
+}
+
+/// How many times longer than another the same value may be written.
+const MOST_LONGER: usize = 8;
+
+fn is_same_json(text: &str, other: &str) -> bool {
+    let read = |text| serde_json::from_str::<Value>(text).ok();
+    read(text).is_some_and(|value| read(other) == Some(value))
+}
+
+/// Where the first value ends, if those behind it are the same.
+fn end_of_first(text: &str) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let first = values.next()?.ok()?;
+    let end = values.byte_offset();
+    let are_same = values.all(|value| value.is_ok_and(|value| value == first));
+    are_same.then_some(end)
 }
 
 fn is_json(text: &str) -> bool {
@@ -208,6 +249,26 @@ mod tests {
             let one = r#"{"a":1}"#.to_owned();
             let fragments = fragments.iter().copied();
             assert_eq!(read(fragments), (one.clone(), one));
+        }
+    }
+
+    #[test]
+    fn what_is_sent_again_in_other_letters_counts_once() {
+        for fragments in [
+            &[r#"{"a":1}"#, r#"{"a": 1}"#][..],
+            &[r#"{"a":"#, "1}", r#"{ "a""#, ": 1 }"],
+            &[r#"{"a":1}"#, "\n", r#"{"a": 1}"#, r#" {"a" :1}"#],
+        ] {
+            let (all, told) = read(fragments.iter().copied());
+            assert_eq!(all, r#"{"a":1}"#);
+            assert_eq!(told.trim_end(), all);
+        }
+        for fragments in [
+            &[r#"{"a":1}"#, r#"{"a": 2}"#][..],
+            &[r#"{"a":1}"#, r#"{"a": "#],
+        ] {
+            let all = fragments.concat();
+            assert_eq!(read(fragments.iter().copied()), (all.clone(), all));
         }
     }
 

@@ -27,7 +27,7 @@ impl Call {
             && fragment.id.is_some()
             && fragment.id == self.id
             && fragment.name == self.name
-            && fragment.arguments == self.arguments.as_str()
+            && self.arguments.say(&fragment.arguments)
     }
 
     /// Whether a fragment that stands in this call's place is more of it.
@@ -39,7 +39,8 @@ impl Call {
         if fragment.name.is_none() {
             // Servers make up an id for each fragment. Only whole arguments behind whole ones are another call's.
             let is_apart = is_whole && !said.starts_with(self.arguments.as_str());
-            return !(is_new_id && is_apart && Nesting::of(said).is_whole());
+            let is_other = is_new_id && is_apart && Nesting::of(said).is_whole();
+            return !is_other || self.arguments.say(said);
         }
         let is_new_name = is_other(&self.name, &fragment.name);
         let is_same_id = self.id.is_some() && self.id == fragment.id;
@@ -64,6 +65,11 @@ impl Call {
             && self.id == other.id
             && self.name == other.name
             && self.arguments.are(&other.arguments)
+    }
+
+    /// Whether the arguments of both are the same value.
+    pub(super) fn says(&self, other: &Self) -> bool {
+        self.arguments.say(other.arguments.once())
     }
 
     /// Tells a reader what is new, once the name is known.

@@ -24,6 +24,9 @@ pub use self::{
 };
 use self::{call::Call, places::Places};
 
+/// With how many calls of the same id and name a call is compared by value.
+const MOST_ALIKE: usize = 16;
+
 /// The calls of one answer, as far as their fragments have come.
 ///
 /// What a server says of the place of a fragment is not believed alone: servers leave the index out, or give every call the
@@ -160,7 +163,7 @@ impl Calls {
     }
 
     /// The calls before it of the same id and name.
-    fn twins(&self, place: usize) -> impl Iterator<Item = &Call> {
+    fn twins(&self, place: usize) -> impl DoubleEndedIterator<Item = &Call> {
         let call = self.calls.get(place);
         let id = call.and_then(|call| call.id.as_deref());
         let places = id.map(|id| self.places.of_id(id)).unwrap_or_default();
@@ -175,7 +178,15 @@ impl Calls {
         let Some(call) = self.calls.get(place) else {
             return false;
         };
-        call.is_repeat || self.unsure == Some(place) && self.twins(place).any(|twin| call.is(twin))
+        call.is_repeat || self.unsure == Some(place) && self.is_like_a_twin(place)
+    }
+
+    fn is_like_a_twin(&self, place: usize) -> bool {
+        let Some(call) = self.calls.get(place) else {
+            return false;
+        };
+        let mut newest = self.twins(place).rev().take(MOST_ALIKE);
+        self.twins(place).any(|twin| call.is(twin)) || newest.any(|twin| call.says(twin))
     }
 
     /// Decides whether the call at a place came before.
@@ -307,6 +318,25 @@ mod tests {
     fn a_call_that_is_sent_again_whole_is_one() {
         let call = fragment(0, "a", "x", r#"{"n":1}"#);
         assert_eq!(calls(&[call.clone(), call]).len(), 1);
+    }
+
+    #[test]
+    fn a_call_that_is_sent_again_in_other_letters_is_one() {
+        let call = fragment(0, "a", "x", r#"{"n":1}"#);
+        for (index, id, name) in [
+            (0, "a", "x"),
+            (0, "a", ""),
+            (0, "", ""),
+            (0, "b", ""),
+            (1, "a", "x"),
+        ] {
+            let again = fragment(index, id, name, r#"{ "n": 1 }"#);
+            let expected = [("x".to_owned(), r#"{"n":1}"#.to_owned())];
+            let read = calls(&[call.clone(), again]);
+            assert_eq!(read, expected, "{index} {id} {name}");
+        }
+        let other = fragment(1, "b", "x", r#"{ "n": 1 }"#);
+        assert_eq!(calls(&[call, other]).len(), 2);
     }
 
     #[test]
