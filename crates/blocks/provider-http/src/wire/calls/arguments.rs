@@ -9,7 +9,7 @@ use super::nesting::Nesting;
 /// Most servers send each letter once. Some send all that there is again with each fragment, or once more at the end: a
 /// fragment that begins with all that came before it, where what came and the fragment in one would be no JSON, stands for
 /// both. As long as it can be either, both are kept. The same value once more, in other letters, counts once too.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Arguments {
     came: Text,
     /// What came if the newest fragment that began with everything stands for everything.
@@ -26,7 +26,7 @@ pub struct Arguments {
     pub(super) looked_at: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Text {
     text: String,
     nesting: Nesting,
@@ -76,6 +76,14 @@ impl Arguments {
         if is_again && self.came.text.len() >= 2 * self.checked {
             self.choose();
         }
+    }
+
+    /// Takes the place of others, of which a reader has been told.
+    pub(super) fn stand_in_for(mut self, others: &mut Self) {
+        let told = others.came.text.get(..others.told).unwrap_or_default();
+        let is_more = self.came.text.starts_with(told);
+        self.told = if is_more { others.told } else { 0 };
+        *others = self;
     }
 
     /// Begins anew with what this begins with.
@@ -158,6 +166,26 @@ impl Arguments {
     pub fn finish(mut self) -> String {
         self.settle();
         self.came.text
+    }
+
+    /// Whether an object or list has begun, and has not ended.
+    pub(super) const fn is_open(&self) -> bool {
+        self.came.nesting.has_begun() && !self.came.nesting.is_whole()
+    }
+
+    /// Whether they are JSON, or say nothing.
+    pub(super) fn are_complete(&self) -> bool {
+        self.is_plain || self.is_nothing() || is_json(self.once())
+    }
+
+    /// Whether they are JSON, or its beginning.
+    pub(super) fn can_be_json(&self) -> bool {
+        can_be_json(self.once())
+    }
+
+    /// Whether they are a text of the tool's own.
+    pub(super) const fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Whether an object or list has ended.

@@ -12,12 +12,20 @@ pub(super) struct Call {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) arguments: Arguments,
-    extra: Map<String, Value>,
+    pub(super) extra: Map<String, Value>,
     /// The id that was told with the start, once the name was known.
     pub(super) told: Option<String>,
     pub(super) ended: bool,
     /// It says once more what another call of the same id says.
     pub(super) is_repeat: bool,
+    /// The call of which it turned out to be a piece.
+    pub(super) merged: Option<usize>,
+    /// In which of the lists of fragments it began.
+    pub(super) begun_in: usize,
+    /// Its name came with several fragments.
+    pub(super) is_named_again: bool,
+    /// Each of its fragments has an id or index of its own.
+    pub(super) is_redrawn: bool,
 }
 
 impl Call {
@@ -42,6 +50,7 @@ impl Call {
             let is_other = is_new_id && is_apart && Nesting::of(said).is_whole();
             return !is_other || self.arguments.say(said);
         }
+        let is_new_id = is_new_id && !self.is_redrawn;
         let is_new_name = is_other(&self.name, &fragment.name);
         let is_same_id = self.id.is_some() && self.id == fragment.id;
         let stands_in = is_same_id && self.arguments.is_empty_object();
@@ -50,6 +59,7 @@ impl Call {
     }
 
     pub(super) fn take(&mut self, fragment: Fragment) {
+        self.is_named_again |= self.name.is_some() && fragment.name.is_some();
         self.id = self.id.take().or(fragment.id);
         self.name = self.name.take().or(fragment.name);
         self.extra.extend(fragment.extra);
@@ -95,7 +105,7 @@ impl Call {
 
     /// Tells a reader what is left, and the end.
     pub(super) fn end(&mut self, seen: &mut VecDeque<StreamEvent>) {
-        if self.ended || self.is_repeat {
+        if self.ended || self.is_repeat || self.merged.is_some() {
             return;
         }
         let Some(id) = self.begin(seen) else { return };

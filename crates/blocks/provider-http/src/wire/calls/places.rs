@@ -49,7 +49,7 @@ impl Places {
                     self.heads.insert(index, place);
                 }
             }
-            None if is_head => {
+            None if is_head && self.row.get(position) != Some(&place) => {
                 self.row.truncate(position);
                 self.row.push(place);
             }
