@@ -76,8 +76,9 @@ pub trait DurableContext {
     /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.
     ///
     /// What has ended comes before what arrives, and ends come in the order in which they were journaled. A
-    /// deadline of no time has ended when it is started, unless the run is cancelled. What ends while nobody asks for it is kept. A handle that was observed or dropped never comes again:
-    /// waiting for nothing but such handles, without signals, is an error.
+    /// deadline of no time has ended when it is started, unless the run is cancelled. What ends while nobody asks
+    /// for it is kept. A handle that was observed or dropped never comes again: waiting for nothing but such
+    /// handles, without signals, is an error.
     ///
     /// # Errors
     ///

@@ -110,17 +110,19 @@ fn place(item: &Value, at: Option<u64>) -> Vec<String> {
 }
 
 fn content(item: &Value, _: Option<u64>) -> Vec<String> {
-    let says = match kind_of(item) {
-        "message" => item.as_object().map(text_of),
-        _ => arguments(item).map(|arguments| {
-            // However it is spaced.
-            let json: Option<Value> = serde_json::from_str(arguments).ok();
-            let said = json.map_or_else(|| arguments.to_owned(), |json| json.to_string());
-            format!("{said} {:?}", text(item, "name"))
-        }),
-    };
-    let key = says.map(|says| format!("{} {says}", kind_of(item)));
+    let key = said(item).map(|said| format!("{} {said} {:?}", kind_of(item), text(item, "name")));
     key.into_iter().collect()
+}
+
+/// What a message or a call says, if it says anything: arguments however they are spaced.
+fn said(item: &Value) -> Option<Value> {
+    match kind_of(item) {
+        "message" => {
+            let text = item.as_object().map(text_of);
+            text.filter(|text| !text.is_empty()).map(Value::String)
+        }
+        _ => arguments(item).map(|said| serde_json::from_str(said).unwrap_or_else(|_| said.into())),
+    }
 }
 
 fn kind(item: &Value, _: Option<u64>) -> Vec<String> {
@@ -129,15 +131,8 @@ fn kind(item: &Value, _: Option<u64>) -> Vec<String> {
 
 /// Whether two items of one key can be one: those that say something else are two.
 fn may_be_one(listed: &Value, came: &Value) -> bool {
-    let says = |item: &Value| match kind_of(item) {
-        "message" => {
-            let text = item.as_object().map(text_of)?;
-            (!text.is_empty()).then_some(Value::String(text))
-        }
-        _ => arguments(item).map(|said| serde_json::from_str(said).unwrap_or_else(|_| said.into())),
-    };
     let same = |name| text(listed, name) == text(came, name);
-    let (known, said) = (says(listed), says(came));
+    let (known, said) = (said(listed), said(came));
     let is_same_call = text(listed, "call_id").is_some() && same("call_id");
     let is_other_name = text(listed, "name").is_some() && !same("name");
     let agrees = known.is_none() || said.is_none() || known == said;
