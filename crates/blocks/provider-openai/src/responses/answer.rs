@@ -1,5 +1,8 @@
+use std::borrow::Cow;
+
 use neuron_provider_http::{
     ApiFailure, NoAnswer, calls_once, count, end_named, known_counts, lenient, lenient_object,
+    stray_arguments,
 };
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
@@ -7,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     arguments::{received_call, received_custom_call},
+    responses::calls::{arguments_of, has_type_of_call, is_call},
     responses::item::CUSTOM_CALL,
     responses::message::take_apart,
 };
@@ -85,6 +89,9 @@ impl Answer {
         let mut content = Vec::new();
         let mut seen = Seen::default();
         for item in self.output.ok_or(NoAnswer::Absent)? {
+            if let Some(arguments) = of_no_tool(&item) {
+                return Err(NoAnswer::Failed(stray_arguments(&arguments)));
+            }
             take_item(item, &mut content, &mut seen);
         }
         let content = calls_once(content)?;
@@ -177,6 +184,17 @@ pub(crate) fn take_item(item: Value, content: &mut Vec<ContentBlock>, seen: &mut
             content.push(ContentBlock::Other(Value::Object(item)));
         }
     }
+}
+
+/// The arguments of a call that does not say which tool it is of.
+fn of_no_tool(item: &Value) -> Option<Cow<'_, str>> {
+    let item = item.as_object()?;
+    let is_call = has_type_of_call(item) && !is_call(item);
+    is_call.then(|| match item.get(arguments_of(item)) {
+        None | Some(Value::Null) => Cow::Borrowed("none"),
+        Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+        Some(other) => Cow::Owned(other.to_string()),
+    })
 }
 
 fn take_text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use neuron_provider_http::{ApiFailure, Calls as Fragments, Fragment, stray_arguments};
 use neuron_types::StreamEvent;
@@ -26,8 +26,11 @@ struct Item {
 }
 
 pub(crate) fn is_call(item: &Map<String, Value>) -> bool {
-    let kind = item.get("type").and_then(Value::as_str);
-    matches!(kind, Some("function_call" | CUSTOM_CALL)) && text(item, "name").is_some()
+    has_type_of_call(item) && text(item, "name").is_some()
+}
+
+pub(crate) fn has_type_of_call(item: &Map<String, Value>) -> bool {
+    matches!(text(item, "type"), Some("function_call" | CUSTOM_CALL))
 }
 
 impl Calls {
@@ -38,19 +41,19 @@ impl Calls {
         item: &Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<usize, ApiFailure> {
-        let known = self.find(output_index, text(item, "id"));
-        let known = known.or_else(|| self.renamed(output_index, item));
-        let begun = known.and_then(|at| Some((at, self.items.get(at)?)));
-        if let Some((at, _)) = begun.filter(|(_, known)| known.is_begun_by(item)) {
-            return Ok(at);
+        match self.known(output_index, item) {
+            Some(at) => Ok(at),
+            None => self.start_new(output_index, item, seen),
         }
-        let fragment = Fragment {
-            id: text(item, "call_id").map(str::to_owned),
-            name: text(item, "name").map(str::to_owned),
-            is_plain: text(item, "type") == Some(CUSTOM_CALL),
-            ..Fragment::default()
-        };
-        let place = self.calls.start(fragment, seen)?;
+    }
+
+    fn start_new(
+        &mut self,
+        output_index: Option<u64>,
+        item: &Map<String, Value>,
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<usize, ApiFailure> {
+        let place = self.calls.start(begin(item), seen)?;
         let at = self.items.len();
         self.items.push(Item {
             fields: item.clone(),
@@ -103,9 +106,10 @@ impl Calls {
         item: &mut Map<String, Value>,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ApiFailure> {
-        let at = match self.ended(output_index, item) {
+        let known = self.known(output_index, item);
+        let at = match known.or_else(|| self.ended(output_index, item)) {
             Some(at) => at,
-            None => self.start(output_index, item, seen)?,
+            None => self.start_new(output_index, item, seen)?,
         };
         let Some(known) = self.items.get_mut(at) else {
             return Ok(());
@@ -136,6 +140,14 @@ impl Calls {
         self.calls.end(seen);
     }
 
+    /// The item that began, as far as ids and names tell.
+    fn known(&self, output_index: Option<u64>, item: &Map<String, Value>) -> Option<usize> {
+        let known = self.find(output_index, text(item, "id"));
+        let at = known.or_else(|| self.renamed(output_index, item))?;
+        let known = self.items.get(at)?;
+        known.is_begun_by(item).then_some(at)
+    }
+
     /// The newest item of this id, or of this place where one of them has no id.
     fn find(&self, output_index: Option<u64>, item_id: Option<&str>) -> Option<usize> {
         let of_id = item_id.and_then(|id| self.ids.get(id));
@@ -160,6 +172,9 @@ impl Calls {
         let at = *self.indexes.get(&output_index?)?;
         let known = self.items.get(at).filter(|known| !known.is_done)?;
         let same = |name| text(&known.fields, name) == text(item, name);
+        if !same("type") || !same("name") {
+            return None;
+        }
         let has_its_id = |other: &Item| {
             ["id", "call_id"].into_iter().any(|name| {
                 let id = text(item, name);
@@ -167,7 +182,7 @@ impl Calls {
             })
         };
         let is_another = self.items.iter().any(has_its_id);
-        (!is_another && same("type") && same("name")).then_some(at)
+        (!is_another).then_some(at)
     }
 
     /// The place of the call that a piece of arguments is of.
@@ -182,45 +197,58 @@ impl Calls {
         self.items.get(at).map(|item| item.place)
     }
 
-    /// Gives calls that have no id the one that was told of them.
+    /// Gives calls that have no id the one that was told of them, and tells a reader of those that came with the last event.
     ///
     /// # Errors
     ///
     /// There are arguments that none of them has.
-    pub(crate) fn name(&self, output: &mut [Value]) -> Result<(), ApiFailure> {
+    pub(crate) fn name(
+        &mut self,
+        output: &mut [Value],
+        seen: &mut VecDeque<StreamEvent>,
+    ) -> Result<(), ApiFailure> {
         let mut told: HashMap<_, VecDeque<_>> = HashMap::new();
         for item in &self.items {
-            let id = self.calls.id_at(item.place);
+            let id = self.calls.id_at(item.place).map(str::to_owned);
             let name = text(&item.fields, "name").map(str::to_owned);
             if let Some(id) = id {
                 told.entry(name).or_default().push_back((item, id));
             }
         }
-        let stray = self.stray.trim();
-        let mut is_lost = !stray.is_empty() && output.is_empty();
-        let mut is_known = false;
+        let mut said = HashSet::new();
         for item in output.iter_mut().filter_map(Value::as_object_mut) {
             if !is_call(item) {
                 continue;
             }
-            is_known |= text(item, arguments_of(item)).is_some_and(|said| said.trim() == stray);
-            is_lost |= !stray.is_empty();
+            let arguments = text(item, arguments_of(item)).unwrap_or_default();
+            said.insert(value_of(arguments.trim()).to_string());
             let name = text(item, "name").map(str::to_owned);
-            let Some(told) = told.get_mut(&name) else {
-                continue;
+            let known = told.get_mut(&name).and_then(|told| {
+                let same = |(known, _): &(&Item, String)| known.is_begun_by(item);
+                let known = told.iter().position(same)?;
+                told.remove(known)
+            });
+            let id = match known {
+                Some((_, id)) => Some(id),
+                None => {
+                    let fragment = Fragment {
+                        arguments: arguments.to_owned(),
+                        ..begin(item)
+                    };
+                    let place = self.calls.start(fragment, seen)?;
+                    self.calls.end_one(place, seen);
+                    self.calls.id_at(place).map(str::to_owned)
+                }
             };
-            let same = |(known, _): &(&Item, &str)| known.is_begun_by(item);
-            let known = told.iter().position(same);
-            let known = known.and_then(|place| told.remove(place));
-            if let Some((_, id)) = known
-                && text(item, "call_id").is_none()
-            {
+            if let Some(id) = id.filter(|_| text(item, "call_id").is_none()) {
                 item.insert("call_id".to_owned(), json!(id));
             }
         }
-        match is_lost && !is_known {
-            true => Err(stray_arguments(stray)),
-            false => Ok(()),
+        let stray = self.stray.trim();
+        let mut values = values_of(stray).into_iter();
+        match values.all(|value| said.contains(&value.to_string())) {
+            true => Ok(()),
+            false => Err(stray_arguments(stray)),
         }
     }
 
@@ -255,8 +283,30 @@ impl Item {
     }
 }
 
+/// The fragment that begins the call of an item.
+fn begin(item: &Map<String, Value>) -> Fragment {
+    Fragment {
+        id: text(item, "call_id").map(str::to_owned),
+        name: text(item, "name").map(str::to_owned),
+        is_plain: text(item, "type") == Some(CUSTOM_CALL),
+        ..Fragment::default()
+    }
+}
+
+/// What a text says, however it is spaced.
+fn value_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}
+
+/// What a text says that may hold several values in a row.
+fn values_of(text: &str) -> Vec<Value> {
+    let values = serde_json::Deserializer::from_str(text).into_iter();
+    let values: Result<Vec<Value>, _> = values.collect();
+    values.unwrap_or_else(|_| vec![text.into()])
+}
+
 /// The field that holds a call's arguments.
-fn arguments_of(item: &Map<String, Value>) -> &'static str {
+pub(crate) fn arguments_of(item: &Map<String, Value>) -> &'static str {
     match text(item, "type") {
         Some(CUSTOM_CALL) => "input",
         _ => "arguments",

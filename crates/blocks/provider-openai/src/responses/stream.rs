@@ -158,7 +158,7 @@ impl Assembler {
                 _ => Vec::new(),
             };
             let mut items = merge(listed, self.items());
-            self.calls.name(&mut items)?;
+            self.calls.name(&mut items, seen)?;
             fields.insert("output".to_owned(), Value::Array(items));
         }
         let failure = failed(&response);

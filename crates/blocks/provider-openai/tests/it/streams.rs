@@ -262,7 +262,7 @@ async fn missing_and_odd_fields_do_no_harm() {
         event: response.output_text.delta\ndata: {\"delta\":\"x\"}\n\n\
         data: {\"type\":\"response.from_the_future\",\"x\":[]}\n\n\
         data: {\"type\":\"response.output_text.delta\",\"delta\":null}\n\n\
-        data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"lost\"}\n\n\
+        data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\" \"}\n\n\
         event: response.completed\ndata: {\"response\":{\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"x\"}]}]}}\n\n\
         data: [DONE]\n\n";
     let responses = streamed::<Responses>(body).await;
