@@ -11,6 +11,7 @@ use std::{
 use neuron_provider_http::{
     Candidate, Check, Checkup, Cure, Examined, Finding, MAX_REQUESTS, Verdict,
 };
+use neuron_provider_openai::{OpenAiChat, TokenLimitField};
 use neuron_types::{DynProvider, ProviderError};
 use neuron_wires::raw::{hold, serve};
 use serde_json::{Map, Value, json};
@@ -270,6 +271,61 @@ async fn what_never_helps_is_tried_within_the_bound_of_requests() {
         MAX_REQUESTS
     );
     assert!(examined.settings.is_empty() && !examined.is_fine());
+}
+
+/// A server that does not take `max_tokens`, and does not say so.
+struct Vague(Model);
+
+impl Respond for Vague {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let body: Value = request.body_json().unwrap();
+        match body.get("max_tokens") {
+            Some(_) => {
+                let error = json!({"detail": "Unprocessable Entity"});
+                ResponseTemplate::new(422).set_body_json(error)
+            }
+            None => self.0.respond(request),
+        }
+    }
+}
+
+#[tokio::test]
+async fn settings_are_tried_where_a_server_does_not_say_what_it_refuses() {
+    let server = MockServer::start().await;
+    let model = Model {
+        wire: Wire::Chat,
+        odd: Odd::Nothing,
+        answers: Arc::default(),
+    };
+    let mounted = Mock::given(any()).respond_with(Vague(model));
+    mounted.mount(&server).await;
+    let candidate = |line: &str, words| Candidate {
+        lines: vec![line.to_owned()],
+        cure: Cure::Refused(words),
+    };
+    let checkup = Checkup {
+        model: "some-model".to_owned(),
+        candidates: vec![
+            candidate("role", &["system"]),
+            candidate("limit", &["max_tokens"]),
+        ],
+        timeout: LONG,
+    };
+    let url = server.uri();
+    let client = |adopted: &[usize]| {
+        let field = match adopted.contains(&1) {
+            true => TokenLimitField::MaxCompletionTokens,
+            false => TokenLimitField::MaxTokens,
+        };
+        let builder = OpenAiChat::builder().base_url(&url);
+        let client: Arc<dyn DynProvider> = Arc::new(builder.token_limit_field(field).build()?);
+        Ok::<_, ProviderError>(client)
+    };
+    let examined = checkup.examine(client, |_| ()).await.unwrap();
+    assert_eq!(examined.settings, ["limit"]);
+    assert_eq!(examined.requests, MAX_REQUESTS);
+    let expected = [(Check::Answer, Verdict::NeedsSettings)];
+    assert_eq!(odd_ones(&examined), expected, "{examined:#?}");
 }
 
 #[tokio::test]

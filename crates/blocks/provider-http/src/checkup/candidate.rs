@@ -2,7 +2,17 @@
 
 use neuron_types::{FailureKind, ProviderError};
 
-use crate::STREAM_TRUNCATED;
+use crate::{STREAM_TRUNCATED, checkup::Check};
+
+/// What servers say of any request that they do not take.
+const VAGUE_WORDS: &str = "a an and argument arguments bad badrequest badrequesterror be body client code content \
+    contents could detail details entity error errors failed failure false field fields for \
+    format found http in input invalid invalid_argument invalid_parameter invalid_request \
+    invalid_request_error is json malformed message model msg not null object of or param \
+    parameter parameters params parse payload process processed provider request requested \
+    server status status_code success the to try type unable unexpected unprocessable \
+    unprocessableentity unprocessable_entity upstream validation validation_error was with \
+    your";
 
 /// Settings that are tried where a server refuses those that it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +27,7 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cure {
-    /// The server refuses the request and names one of these words.
+    /// The server refuses the request and names one of these words, or nothing at all.
     Refused(&'static [&'static str]),
     /// There is no such API at the address.
     NoSuchPath,
@@ -26,9 +36,10 @@ pub enum Cure {
 }
 
 impl Cure {
-    /// Whether they may help against this error.
-    pub(crate) fn fits(self, error: &ProviderError) -> bool {
+    /// Whether they may help against this error of a check.
+    pub(crate) fn fits(self, check: Check, error: &ProviderError) -> bool {
         match self {
+            Self::Refused(_) if check.is_of_plain_requests() && is_vague(error) => true,
             Self::Refused(words) => {
                 let said = error.to_string().to_ascii_lowercase();
                 let is_refused = matches!(
@@ -45,6 +56,52 @@ impl Cure {
                 error.kind() == FailureKind::MalformedAnswer
                     || error.code() == Some(STREAM_TRUNCATED)
             }
+        }
+    }
+}
+
+/// Whether the server refuses the request and does not say what of it.
+fn is_vague(error: &ProviderError) -> bool {
+    let is_refused = error.kind() == FailureKind::InvalidRequest;
+    let said = error.to_string().to_ascii_lowercase();
+    let quoted = said
+        .split_once('"')
+        .and_then(|(_, rest)| rest.rsplit_once('"'));
+    let (quoted, _) = quoted.unwrap_or_default();
+    let words = quoted.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let mut words = words.filter(|word| word.contains(char::is_alphabetic));
+    is_refused
+        && matches!(error.status(), Some(400 | 422))
+        && words.all(|word| VAGUE_WORDS.split(' ').any(|it| it == word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_names_nothing_is_vague() {
+        let error = |status, said: &str| {
+            let message =
+                format!("the server refused the request{said}; change it as the message says");
+            ProviderError::new(FailureKind::InvalidRequest, message).with_status(status)
+        };
+        for said in [
+            "",
+            ": \"Unprocessable Entity\"",
+            ": \"invalid request\"",
+            r#": "{"detail":"Unprocessable Entity","code":422}""#,
+        ] {
+            assert!(is_vague(&error(422, said)), "{said}");
+            assert!(is_vague(&error(400, said)), "{said}");
+            assert!(!is_vague(&error(405, said)), "{said}");
+        }
+        for said in [
+            ": \"max_tokens: unexpected\"",
+            ": \"images are not supported\"",
+            ": \"unknown role\"",
+        ] {
+            assert!(!is_vague(&error(400, said)), "{said}");
         }
     }
 }

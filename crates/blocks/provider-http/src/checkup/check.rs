@@ -73,6 +73,11 @@ impl Check {
         }
     }
 
+    /// Whether every server takes its request that takes the settings.
+    pub(crate) const fn is_of_plain_requests(self) -> bool {
+        !matches!(self, Self::ToolSchema | Self::Form | Self::Picture)
+    }
+
     /// Whether its answer comes in pieces.
     pub(crate) const fn is_streamed(self) -> bool {
         matches!(self, Self::StreamedAnswer | Self::StreamedCalls)

@@ -142,7 +142,7 @@ where
     /// kept while those against that are tried.
     async fn cured(&mut self, check: Check, first: &ProviderError) -> Result<Option<Finding>, E> {
         let mut with = self.adopted.clone();
-        let mut cure = self.next_cure(0, first, &with);
+        let mut cure = self.next_cure(0, check, first, &with);
         while let Some((place, candidate)) = cure {
             with.push(place);
             let provider = (self.client)(&with)?;
@@ -168,12 +168,12 @@ where
                     }));
                 }
                 Asked::Not(_) => return Ok(None),
-                Asked::Error(error) if !candidate.cure.fits(&error) => {
-                    cure = self.next_cure(0, &error, &with);
+                Asked::Error(error) if !candidate.cure.fits(check, &error) => {
+                    cure = self.next_cure(0, check, &error, &with);
                 }
                 Asked::Error(error) => {
                     with.pop();
-                    cure = self.next_cure(place + 1, &error, &with);
+                    cure = self.next_cure(place + 1, check, &error, &with);
                 }
             }
         }
@@ -184,12 +184,14 @@ where
     fn next_cure(
         &self,
         from: usize,
+        check: Check,
         error: &ProviderError,
         with: &[usize],
     ) -> Option<(usize, Candidate)> {
         let candidates = self.checkup.candidates.iter().enumerate().skip(from);
-        let mut fitting = candidates
-            .filter(|(place, candidate)| !with.contains(place) && candidate.cure.fits(error));
+        let mut fitting = candidates.filter(|(place, candidate)| {
+            !with.contains(place) && candidate.cure.fits(check, error)
+        });
         fitting
             .next()
             .map(|(place, candidate)| (place, candidate.clone()))
