@@ -102,7 +102,7 @@ pub(crate) async fn costs(session: &Session, args: CostsArgs) -> Result<Exit, Cl
         total,
     };
     if session.output.is_json() {
-        session.output.value(&costs)?;
+        session.output.counts(&costs)?;
     } else {
         session.output.text(&text(&costs))?;
     }

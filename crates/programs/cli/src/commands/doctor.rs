@@ -48,7 +48,7 @@ pub(crate) async fn doctor(session: &Session, args: &DoctorArgs) -> Result<Exit,
         })
         .await?;
     let reported = if output.is_json() {
-        output.value(&Report {
+        output.counts(&Report {
             provider: &args.provider,
             model: checkup.model(),
             ok: examined.is_fine(),

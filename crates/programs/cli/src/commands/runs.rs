@@ -16,7 +16,7 @@ pub(crate) async fn runs(session: &Session, args: &RunsArgs) -> Result<Exit, Cli
         served.push(servers.of(status).await);
     }
     if session.output.is_json() {
-        session.output.value(&runs)?;
+        session.output.counts(&runs)?;
         return Ok(Exit::Done);
     }
     for (status, server) in runs.iter().zip(&served) {

@@ -8,7 +8,7 @@ pub(crate) async fn status(session: &Session, run_id: &RunId) -> Result<Exit, Cl
     let mut status = session.run_to_look_at(run_id).await?.status().await?;
     let server = Servers::new(session).of(&mut status).await;
     if session.output.is_json() {
-        session.output.value(&status)?;
+        session.output.counts(&status)?;
     } else {
         session
             .output

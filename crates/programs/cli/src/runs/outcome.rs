@@ -20,7 +20,7 @@ pub(crate) fn over(
 ) -> Result<Exit, CliError> {
     note(&summary(output));
     let told = if session.output.is_json() {
-        session.output.value(output)
+        session.output.counts(output)
     } else {
         let ended_by_itself = matches!(output.state, RunPhase::Completed | RunPhase::LimitReached);
         match &output.output {
@@ -70,7 +70,7 @@ pub(crate) async fn cut_off(session: &Session, status: &RunStatus) -> Result<Exi
 
 fn unfinished(session: &Session, status: &RunStatus) -> Result<Exit, CliError> {
     if session.output.is_json() {
-        match session.output.value(&status.output(None)) {
+        match session.output.counts(&status.output(None)) {
             Err(error) if !error.is_broken_pipe() => return Err(error),
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! `neuron run`
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Home, one_call, one_command};
 
@@ -17,6 +17,21 @@ fn prints_exactly_one_run_output_as_json() {
     let home = Home::with_script(&one_command("echo hello"), "tools = [\"bash\"]");
     let done = home.neuron(&["run", "--json", "--id", "r1", "say hello"]);
     insta::assert_json_snapshot!(done.exits(0).json());
+}
+
+#[test]
+fn counts_that_no_provider_reported_are_null_in_json() {
+    let home = Home::with_script(&json!([{ "text": "Hi." }]), "");
+    let run = home.neuron(&["run", "--json", "--id", "r1", "hi"]);
+    let run = run.exits(0).json();
+    let status = home.neuron(&["status", "r1", "--json"]).exits(0).json();
+    let runs = home.neuron(&["runs", "--json"]).exits(0).json();
+    let costs = home.neuron(&["costs", "--json"]).exits(0).json();
+    for shown in [&run, &status, &runs[0], &costs["total"]] {
+        assert_eq!(shown["usage"]["input_tokens"], Value::Null, "{shown}");
+        assert_eq!(shown["usage"]["output_tokens"], Value::Null, "{shown}");
+        assert!(shown["usage"].get("input_tokens").is_some(), "{shown}");
+    }
 }
 
 #[test]
