@@ -695,6 +695,17 @@ mod tests {
     }
 
     #[test]
+    fn a_call_of_more_pieces_than_an_answer_may_have_calls_is_one() {
+        let mut pieces = vec![r#"{"n":["#];
+        pieces.resize(3 * MAX_CALLS, "1,");
+        pieces.push("1]}");
+        let fragments = (0..).zip(&pieces);
+        let fragments = fragments.map(|(at, piece)| fragment(0, &at.to_string(), "x", piece));
+        let fragments: Vec<_> = fragments.collect();
+        assert_eq!(calls(&fragments), one(&pieces.concat()));
+    }
+
+    #[test]
     fn new_ids_of_whole_arguments_begin_calls_that_are_apart() {
         for index in [Some(0), None] {
             let fragments = [
