@@ -24,6 +24,7 @@ use crate::{
         fault::{is_control, shown},
         input,
         mend::Asked,
+        secrets::Secrets,
     },
 };
 
@@ -55,7 +56,7 @@ pub fn check_frame(input: &[u8]) {
     ] {
         let awaited = Awaited::default();
         (0..100).for_each(|id| awaited.awaits(id, asked));
-        let message = match read(input, &awaited) {
+        let message = match read(input, &awaited, &Secrets::default()) {
             Incoming::Message(message) | Incoming::Mended(message) => message,
             Incoming::Noise => continue,
         };
@@ -65,7 +66,7 @@ pub fn check_frame(input: &[u8]) {
         );
         assert!(answers || !is_answer, "{message:?}");
         let again = serde_json::to_vec(&message).unwrap_or_default();
-        let again = read(&again, &awaited);
+        let again = read(&again, &awaited, &Secrets::default());
         assert!(!matches!(again, Incoming::Noise), "{message:?}");
         if let ServerJsonRpcMessage::Response(response) = &*message
             && awaited.find(&response.id).is_some()

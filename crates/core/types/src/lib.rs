@@ -14,6 +14,7 @@ mod message;
 mod request;
 mod rule;
 mod run;
+mod secret;
 mod step;
 mod ticket;
 mod tool;
@@ -85,6 +86,7 @@ pub use run::state::{
 pub use run::status::{Blocked, BlockedKind, RunStatus};
 pub use run::tags::RunTags;
 pub use run::transcript::{Transcript, TranscriptEntry, TranscriptItem};
+pub use secret::redact;
 pub use step::activity::{ActivitySettings, Placement};
 pub use step::id::StepId;
 pub use step::options::ActivityOptions;

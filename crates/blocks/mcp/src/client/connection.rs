@@ -35,8 +35,7 @@ const CLOSE: Duration = Duration::from_secs(10);
 /// A server that answers, or did.
 pub(crate) struct Connection {
     server: String,
-    /// The address, which may hold what is secret.
-    url: Option<String>,
+    is_http: bool,
     peer: Peer<RoleClient>,
     service: Mutex<Option<RunningService<RoleClient, Side>>>,
     progress: Routes,
@@ -71,14 +70,11 @@ impl Connection {
             progress: progress.clone(),
             questions: questions.clone(),
         };
-        let url = match &spec.transport {
-            McpTransport::Stdio { .. } => None,
-            McpTransport::Http { url, .. } => Some(url.clone()),
-        };
+        let is_http = matches!(spec.transport, McpTransport::Http { .. });
         let Begun { service, fault } = begin(spec, side, older).await?;
         Ok(Self {
             server: spec.name.clone(),
-            url,
+            is_http,
             peer: service.peer().clone(),
             service: Mutex::new(Some(service)),
             progress,
@@ -178,8 +174,7 @@ impl Connection {
         match answer {
             Ok(answer) => Ok(answer),
             Err(error) => {
-                let url = self.url.as_deref();
-                Err(NoAnswer::because(error, &self.server, url, &self.fault).await)
+                Err(NoAnswer::because(error, &self.server, self.is_http, &self.fault).await)
             }
         }
     }

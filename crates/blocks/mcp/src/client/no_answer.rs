@@ -11,7 +11,8 @@ use crate::{
     McpError,
     wire::{
         answer::{LOST, UNREADABLE},
-        fault::{Fault, shown},
+        fault::Fault,
+        secrets::Secrets,
     },
 };
 
@@ -35,10 +36,11 @@ impl NoAnswer {
     pub(crate) async fn because(
         error: ServiceError,
         server: &str,
-        url: Option<&str>,
+        is_http: bool,
         fault: &Fault,
     ) -> Self {
         let server = server.to_owned();
+        let secrets = fault.secrets();
         let is_answered = matches!(error, ServiceError::McpError(_));
         if let Some(reason) = fault.protocol()
             && !is_answered
@@ -47,36 +49,36 @@ impl NoAnswer {
         }
         match error {
             ServiceError::McpError(error) if error.code == UNREADABLE => {
-                let reason = shown(&error.message, MAX_REASON_CHARS);
+                let reason = secrets.shown(&error.message, MAX_REASON_CHARS);
                 Self::Final(McpError::Protocol { server, reason })
             }
             ServiceError::McpError(error) if error.code == LOST => {
-                let reason = shown(&error.message, MAX_REASON_CHARS);
+                let reason = secrets.shown(&error.message, MAX_REASON_CHARS);
                 Self::Final(McpError::Lost { server, reason })
             }
             // What servers say that were started anew and know no session, beside those that say 404.
             ServiceError::McpError(error)
-                if url.is_some()
+                if is_http
                     && error.code == SESSION_REFUSED
                     && error.message.starts_with("Bad Request")
                     && error.message.contains("session") =>
             {
                 Self::Unasked(McpError::Connection {
                     server,
-                    reason: shown(&error.message, MAX_REASON_CHARS),
+                    reason: secrets.shown(&error.message, MAX_REASON_CHARS),
                 })
             }
             ServiceError::McpError(error) => Self::Final(McpError::Refused {
                 server,
                 code: error.code.0,
-                message: shown(&error.message, MAX_REASON_CHARS),
+                message: secrets.shown(&error.message, MAX_REASON_CHARS),
             }),
             ServiceError::TransportClosed => {
                 let reason = fault.explain("the connection ended").await;
                 Self::Broken(McpError::Lost { server, reason })
             }
             ServiceError::TransportSend(error) => {
-                let reason = without(&causes(error.error.as_ref()), url);
+                let reason = causes(error.error.as_ref(), secrets);
                 match error.error.downcast_ref() {
                     Some(error) => sort_http(server, reason, error),
                     // The pipe to a server that has ended.
@@ -93,7 +95,7 @@ impl NoAnswer {
             ServiceError::Cancelled { .. } => Self::Final(McpError::Cancelled),
             other => Self::Final(McpError::Protocol {
                 server,
-                reason: shown(&other.to_string(), MAX_REASON_CHARS),
+                reason: secrets.shown(&other.to_string(), MAX_REASON_CHARS),
             }),
         }
     }
@@ -151,17 +153,7 @@ fn sort_http(
     }
 }
 
-/// An error and its causes, as short as it is to be.
-pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
-    shown(&with_causes(error), MAX_REASON_CHARS)
-}
-
-/// A text without the address.
-pub(crate) fn without(text: &str, url: Option<&str>) -> String {
-    match url {
-        Some(url) => text
-            .replace(&format!(" for url ({url})"), "")
-            .replace(url, "its address"),
-        None => text.to_owned(),
-    }
+/// An error and its causes, as short as it is to be and without what the server was given to keep secret.
+pub(crate) fn causes(error: &(dyn Error + 'static), secrets: &Secrets) -> String {
+    secrets.shown(&with_causes(error), MAX_REASON_CHARS)
 }

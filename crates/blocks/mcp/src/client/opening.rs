@@ -28,15 +28,12 @@ use crate::{
     McpError, McpServerSpec, McpTransport,
     client::cache::{self, Identity},
     client::handshake::begin_protocol,
-    client::no_answer::{MAX_REASON_CHARS, causes, without},
+    client::no_answer::{MAX_REASON_CHARS, causes},
     handler::side::Side,
     transport::http::HttpClient,
     transport::process::ServerProcess,
     transport::stdio::StdioTransport,
-    wire::{
-        fault::{Fault, shown},
-        mend::Asked,
-    },
+    wire::{fault::Fault, mend::Asked, secrets::Secrets},
 };
 
 /// How long an answer that broke off over HTTP is asked for again.
@@ -88,7 +85,7 @@ async fn attempt(
     older: &AtomicBool,
     end: time::Instant,
 ) -> Result<Begun, Failed> {
-    let fault = Fault::default();
+    let fault = Fault::of(Secrets::of(&spec.transport));
     let served = time::timeout_at(end, serve(spec, side, &fault, older)).await;
     match served.unwrap_or(Err(Beginning::Late)) {
         Ok(service) => Ok(Begun { service, fault }),
@@ -291,11 +288,7 @@ async fn handshake_error(
     }
     match error {
         ClientInitializeError::TransportError { error, .. } => {
-            let url = match &spec.transport {
-                McpTransport::Stdio { .. } => None,
-                McpTransport::Http { url, .. } => Some(url.as_str()),
-            };
-            let reason = without(&causes(error.error.as_ref()), url);
+            let reason = causes(error.error.as_ref(), fault.secrets());
             let reason = fault.explain(&reason).await;
             McpError::Connection { server, reason }
         }
@@ -305,7 +298,7 @@ async fn handshake_error(
         }
         ClientInitializeError::JsonRpcError(error) => McpError::Initialization {
             server,
-            reason: shown(&error.message, MAX_REASON_CHARS),
+            reason: fault.secrets().shown(&error.message, MAX_REASON_CHARS),
         },
         ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ExpectedInitResponse(_) => McpError::Initialization {
@@ -317,7 +310,7 @@ async fn handshake_error(
         },
         other => McpError::Initialization {
             server,
-            reason: shown(&other.to_string(), MAX_REASON_CHARS),
+            reason: fault.secrets().shown(&other.to_string(), MAX_REASON_CHARS),
         },
     }
 }

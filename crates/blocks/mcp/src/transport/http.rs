@@ -30,8 +30,9 @@ use crate::{
     transport::incoming::{Incoming, read},
     wire::{
         answer::{lost, unreadable},
-        fault::{Fault, shown},
+        fault::Fault,
         mend::{Asked, mend},
+        secrets::Secrets,
     },
 };
 
@@ -124,7 +125,8 @@ impl HttpClient {
         let Some(data) = &event.data else {
             return event;
         };
-        let (message, is_as_sent) = match read(data.as_bytes(), &self.awaited) {
+        let (message, is_as_sent) = match read(data.as_bytes(), &self.awaited, self.fault.secrets())
+        {
             Incoming::Message(message) => (message, true),
             Incoming::Mended(message) => (message, false),
             Incoming::Noise => return event,
@@ -151,7 +153,10 @@ impl HttpClient {
         answer: Result<StreamableHttpPostResponse, Failure>,
         sent: Sent,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let answer = answered(addressed(answer, sent.in_session), sent.newer_question);
+        let answer = answered(
+            addressed(answer, sent.in_session, self.fault.secrets()),
+            sent.newer_question,
+        );
         let Some((id, asked)) = sent.request else {
             return Ok(match answer? {
                 StreamableHttpPostResponse::Sse(events, session) => {
@@ -167,9 +172,10 @@ impl HttpClient {
             StreamableHttpPostResponse::Sse(events, session) => {
                 StreamableHttpPostResponse::Sse(self.answering(events, id), session)
             }
-            StreamableHttpPostResponse::Json(message, session) => {
-                StreamableHttpPostResponse::Json(addressed_to(message, id, asked), session)
-            }
+            StreamableHttpPostResponse::Json(message, session) => StreamableHttpPostResponse::Json(
+                addressed_to(message, id, asked, self.fault.secrets()),
+                session,
+            ),
             _ => {
                 let error = lost(id, "it took the request and sent no answer");
                 StreamableHttpPostResponse::Json(error, None)
@@ -360,6 +366,7 @@ fn answered(
 fn addressed(
     answer: Result<StreamableHttpPostResponse, Failure>,
     in_session: bool,
+    secrets: &Secrets,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     match answer? {
         StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), _)
@@ -369,7 +376,7 @@ fn addressed(
             if in_session && message.to_lowercase().contains("session") {
                 return Err(StreamableHttpError::SessionExpired);
             }
-            let text = shown(message, MAX_REASON_CHARS);
+            let text = secrets.shown(message, MAX_REASON_CHARS);
             Err(StreamableHttpError::UnexpectedServerResponse(text.into()))
         }
         answer => Ok(answer),
@@ -381,6 +388,7 @@ fn addressed_to(
     message: ServerJsonRpcMessage,
     id: RequestId,
     asked: Asked,
+    secrets: &Secrets,
 ) -> ServerJsonRpcMessage {
     let is_ours = |other: &RequestId| number(other) == number(&id);
     match message {
@@ -395,7 +403,7 @@ fn addressed_to(
             let text = result.to_string();
             match mend(asked, result) {
                 Some(result) => ServerJsonRpcMessage::response(result, id),
-                None => unreadable(asked, id, asked.unfit(), &text),
+                None => unreadable(asked, id, asked.unfit(), &text, secrets),
             }
         }
         // A server that could not read the request says so with an id of its own.

@@ -11,8 +11,8 @@ use crate::{
     transport::awaited::{Awaited, number, number_of},
     wire::{
         answer::unreadable,
-        fault::shown,
         mend::{Asked, mend},
+        secrets::Secrets,
         shallow::shallow,
     },
 };
@@ -32,7 +32,7 @@ const ANOTHER_ID: &str = "it is the answer to a request that was not made";
 /// Reads a line, or the data of an event. What answers an awaited request is a message in any case. It answers the request of
 /// its id, or else the only one that there is: where it has no id that is its answer, and with an id that no request had it
 /// ends the wait and nothing more is known. An error under a strange id does not say that a call had no effect.
-pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
+pub(crate) fn read(raw: &[u8], awaited: &Awaited, secrets: &Secrets) -> Incoming {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim().trim_start_matches('\u{feff}');
     if !text.starts_with('{') {
@@ -40,18 +40,18 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited) -> Incoming {
     }
     let flat = shallow(text);
     let is_as_sent = matches!(flat, Cow::Borrowed(_));
-    let error = match understood(&flat, awaited) {
+    let error = match understood(&flat, awaited, secrets) {
         Ok(incoming) if is_as_sent => return incoming,
         Ok(incoming) => return incoming.mended(),
         Err(error) => error,
     };
     if let Ok(fields) = read_json::<Map<String, Value>>(flat.as_bytes())
-        && let Ok(incoming) = understood(&Value::Object(fields).to_string(), awaited)
+        && let Ok(incoming) = understood(&Value::Object(fields).to_string(), awaited, secrets)
     {
         debug!(%error, "a message is JSON but for a few letters");
         return incoming.mended();
     }
-    match broken(text, awaited, &error.to_string()) {
+    match broken(text, awaited, &error.to_string(), secrets) {
         Some(message) => Incoming::Mended(Box::new(message)),
         None => Incoming::Noise,
     }
@@ -72,7 +72,7 @@ impl Incoming {
 }
 
 /// Reads a text that is an object. An error if it is no JSON.
-fn understood(text: &str, awaited: &Awaited) -> serde_json::Result<Incoming> {
+fn understood(text: &str, awaited: &Awaited, secrets: &Secrets) -> serde_json::Result<Incoming> {
     match serde_json::from_str::<ServerJsonRpcMessage>(text) {
         Ok(ServerJsonRpcMessage::Response(mut response)) => match awaited.find(&response.id) {
             Some((id, asked)) if asked.is_answered_by(&response.result) => {
@@ -88,9 +88,9 @@ fn understood(text: &str, awaited: &Awaited) -> serde_json::Result<Incoming> {
             None => {
                 return Ok(match awaited.only(number(&response.id), false) {
                     Some((id, asked)) => {
-                        Incoming::Mended(Box::new(told(asked, id, ANOTHER_ID, text)))
+                        Incoming::Mended(Box::new(told(asked, id, ANOTHER_ID, text, secrets)))
                     }
-                    None => stray(ServerJsonRpcMessage::Response(response), text),
+                    None => stray(ServerJsonRpcMessage::Response(response), text, secrets),
                 });
             }
         },
@@ -99,9 +99,9 @@ fn understood(text: &str, awaited: &Awaited) -> serde_json::Result<Incoming> {
                 let only = awaited.only(error.id.as_ref().and_then(number), true);
                 return Ok(match only {
                     Some((id, asked)) => {
-                        Incoming::Mended(Box::new(refused(asked, id, error.error, text)))
+                        Incoming::Mended(Box::new(refused(asked, id, error.error, text, secrets)))
                     }
-                    None => stray(ServerJsonRpcMessage::Error(error), text),
+                    None => stray(ServerJsonRpcMessage::Error(error), text, secrets),
                 });
             };
             let is_as_sent = error.id.as_ref() == Some(&id);
@@ -116,7 +116,7 @@ fn understood(text: &str, awaited: &Awaited) -> serde_json::Result<Incoming> {
         Err(_) => {}
     }
     let fields = serde_json::from_str::<Map<String, Value>>(text)?;
-    Ok(match mended(fields, text, awaited) {
+    Ok(match mended(fields, text, awaited, secrets) {
         Some(message) => Incoming::Mended(Box::new(message)),
         None => Incoming::Noise,
     })
@@ -127,6 +127,7 @@ fn mended(
     mut fields: Map<String, Value>,
     text: &str,
     awaited: &Awaited,
+    secrets: &Secrets,
 ) -> Option<ServerJsonRpcMessage> {
     let is_answer = |name: &String| matches!(name.as_str(), "id" | "result" | "error");
     let has_method = fields.get("method").is_some_and(|it| !it.is_null());
@@ -144,14 +145,14 @@ fn mended(
         let (id, asked) = awaited.only(own_id.and_then(number_of), error.is_some())?;
         let has_id = own_id.is_some_and(|id| !id.is_null());
         return Some(match error {
-            Some(error) => refused(asked, id, refusal(&error), text),
-            None if has_id => told(asked, id, ANOTHER_ID, text),
-            None => with_result(fields, asked, id, text),
+            Some(error) => refused(asked, id, refusal(&error), text, secrets),
+            None if has_id => told(asked, id, ANOTHER_ID, text, secrets),
+            None => with_result(fields, asked, id, text, secrets),
         });
     };
     Some(match error {
         Some(error) => ServerJsonRpcMessage::error(refusal(&error), Some(id)),
-        None => with_result(fields, asked, id, text),
+        None => with_result(fields, asked, id, text, secrets),
     })
 }
 
@@ -161,47 +162,60 @@ fn with_result(
     asked: Asked,
     id: RequestId,
     text: &str,
+    secrets: &Secrets,
 ) -> ServerJsonRpcMessage {
     let Some(result) = fields.remove("result") else {
         let why = "it has neither a result nor an error";
-        return told(asked, id, why, text);
+        return told(asked, id, why, text, secrets);
     };
     match mend(asked, result) {
         Some(result) => {
             debug!(
                 ?asked,
-                answer = shown(text, 200),
+                answer = secrets.shown(text, 200),
                 "an answer is not what MCP prescribes"
             );
             ServerJsonRpcMessage::response(result, id)
         }
-        None => told(asked, id, asked.unfit(), text),
+        None => told(asked, id, asked.unfit(), text, secrets),
     }
 }
 
 /// An answer to nothing that is awaited, or to one of several requests.
-fn stray(message: ServerJsonRpcMessage, text: &str) -> Incoming {
-    let answer = shown(text, 200);
+fn stray(message: ServerJsonRpcMessage, text: &str, secrets: &Secrets) -> Incoming {
+    let answer = secrets.shown(text, 200);
     debug!(answer, "an answer has an id that no request has");
     Incoming::Message(Box::new(message))
 }
 
 /// An error under a strange id. It may be about something else that the server did for a call.
-fn refused(asked: Asked, id: RequestId, error: ErrorData, text: &str) -> ServerJsonRpcMessage {
+fn refused(
+    asked: Asked,
+    id: RequestId,
+    error: ErrorData,
+    text: &str,
+    secrets: &Secrets,
+) -> ServerJsonRpcMessage {
     match asked {
-        Asked::Call => told(asked, id, "it is an error under another id", text),
+        Asked::Call => told(asked, id, "it is an error under another id", text, secrets),
         _ => ServerJsonRpcMessage::error(error, Some(id)),
     }
 }
 
-fn told(asked: Asked, id: RequestId, why: &str, text: &str) -> ServerJsonRpcMessage {
+fn told(
+    asked: Asked,
+    id: RequestId,
+    why: &str,
+    text: &str,
+    secrets: &Secrets,
+) -> ServerJsonRpcMessage {
     warn!(
         ?asked,
         why,
-        answer = shown(text, 200),
+        answer = secrets.shown(text, 200),
         "an answer cannot be read"
     );
-    unreadable(asked, id, why, text)
+    unreadable(asked, id, why, text, secrets)
 }
 
 /// An error of any shape.
@@ -221,7 +235,12 @@ fn refusal(error: &Value) -> ErrorData {
 }
 
 /// What is no JSON, if it is the answer to a request nevertheless.
-fn broken(text: &str, awaited: &Awaited, error: &str) -> Option<ServerJsonRpcMessage> {
+fn broken(
+    text: &str,
+    awaited: &Awaited,
+    error: &str,
+    secrets: &Secrets,
+) -> Option<ServerJsonRpcMessage> {
     let head = Head::of(text);
     if head.has_method || !head.has_version {
         return None;
@@ -229,7 +248,7 @@ fn broken(text: &str, awaited: &Awaited, error: &str) -> Option<ServerJsonRpcMes
     let id = head.id?;
     let (id, asked) = awaited.find_json(&Value::String(id.into_owned()))?;
     let why = format!("it is invalid JSON, {error}");
-    Some(told(asked, id, &why, text))
+    Some(told(asked, id, &why, text, secrets))
 }
 
 /// What the outermost object of a text says of itself, which need not be JSON to its end.

@@ -23,7 +23,7 @@ use crate::{
     transport::awaited::Awaited,
     transport::incoming::{Incoming, read},
     transport::process::{Pipes, ServerProcess},
-    wire::fault::{Fault, shown},
+    wire::fault::Fault,
 };
 
 /// How many bytes that are no message a server may print between two messages: greetings, not floods.
@@ -134,11 +134,12 @@ impl Transport<RoleClient> for StdioTransport {
                 Read::End if is_whole(&self.line) => {}
                 Read::End => return None,
             }
-            let incoming = read(&self.line, &self.awaited);
+            let incoming = read(&self.line, &self.awaited, self.fault.secrets());
             if matches!(incoming, Incoming::Noise) {
                 self.noise += self.line.len();
                 let line = String::from_utf8_lossy(&self.line);
-                debug!(server = self.server, line = shown(&line, 200), "no MCP");
+                let line = self.fault.secrets().shown(&line, 200);
+                debug!(server = self.server, line, "no MCP");
             }
             self.line.clear();
             match incoming {
@@ -214,7 +215,8 @@ async fn listen(server: String, stderr: ChildStderr, fault: Fault, _silent: Drop
         let text = text.trim_end();
         if !text.is_empty() {
             fault.said(text);
-            debug!(server, line = shown(text, 500), "an MCP server complains");
+            let line = fault.secrets().shown(text, 500);
+            debug!(server, line, "an MCP server complains");
         }
         line.clear();
         if matches!(read, Read::End) {

@@ -5,7 +5,7 @@ use rmcp::model::{
     ServerResult,
 };
 
-use crate::wire::{fault::shown, mend::Asked};
+use crate::wire::{mend::Asked, secrets::Secrets};
 
 /// The server answered, and the answer cannot be read. JSON-RPC reserves no such code.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-31_701);
@@ -15,16 +15,20 @@ pub(crate) const LOST: ErrorCode = ErrorCode(-31_702);
 const MAX_EXCERPT_CHARS: usize = 500;
 
 /// What stands in for an answer that cannot be read: a result that says so for a call, which may have taken effect;
-/// an error for a question.
+/// an error for a question. Neither has any of the secrets.
 pub(crate) fn unreadable(
     asked: Asked,
     id: RequestId,
     why: &str,
     answer: &str,
+    secrets: &Secrets,
 ) -> ServerJsonRpcMessage {
     let excerpt = match answer.trim() {
         "" => String::new(),
-        answer => format!(" It begins with: {}", shown(answer, MAX_EXCERPT_CHARS)),
+        answer => format!(
+            " It begins with: {}",
+            secrets.shown(answer, MAX_EXCERPT_CHARS)
+        ),
     };
     if matches!(asked, Asked::Call) {
         let text = format!("{}{excerpt}", notice(why));

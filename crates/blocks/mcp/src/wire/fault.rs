@@ -10,6 +10,8 @@ use std::{
 use tokio::time;
 use tokio_util::sync::CancellationToken;
 
+use crate::wire::secrets::Secrets;
+
 /// How many of a server's last lines on standard error are told.
 const MAX_LINES: usize = 5;
 /// How much of each.
@@ -19,7 +21,10 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What is known of the end of a connection. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fault(Arc<Mutex<Inner>>);
+pub(crate) struct Fault {
+    inner: Arc<Mutex<Inner>>,
+    secrets: Secrets,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -30,6 +35,19 @@ struct Inner {
 }
 
 impl Fault {
+    /// Nothing is known yet. What is told of it has none of these secrets.
+    pub(crate) fn of(secrets: Secrets) -> Self {
+        Self {
+            secrets,
+            ..Self::default()
+        }
+    }
+
+    /// What the server was given to keep secret.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// Somebody listens to what the server says, and cancels this when there is no more.
     pub(crate) fn listening(&self) -> CancellationToken {
         let silent = CancellationToken::new();
@@ -44,11 +62,12 @@ impl Fault {
 
     /// The server complained.
     pub(crate) fn said(&self, line: &str) {
+        let line = self.secrets.shown(line, MAX_LINE_CHARS);
         let lines = &mut self.lock().last_lines;
         if lines.len() == MAX_LINES {
             lines.pop_front();
         }
-        lines.push_back(shown(line, MAX_LINE_CHARS));
+        lines.push_back(line);
     }
 
     pub(crate) fn protocol(&self) -> Option<String> {
@@ -73,7 +92,7 @@ impl Fault {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

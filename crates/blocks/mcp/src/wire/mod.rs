@@ -8,4 +8,5 @@ pub(crate) mod fault;
 pub(crate) mod input;
 pub(crate) mod mend;
 pub(crate) mod picture;
+pub(crate) mod secrets;
 pub(crate) mod shallow;

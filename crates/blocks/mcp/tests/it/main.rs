@@ -19,6 +19,7 @@ mod hostile_http;
 mod inspector;
 mod programs;
 mod recorder;
+mod secrets;
 mod server;
 mod servers;
 mod stopping;

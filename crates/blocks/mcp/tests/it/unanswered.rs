@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A server that sends `reply` back to a call of `write`, with how often it was called.
-async fn server(reply: &'static str) -> (String, Arc<AtomicUsize>) {
+pub(crate) async fn server(reply: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let calls = Arc::new(AtomicUsize::new(0));

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-const SHORTEST_SECRET: usize = 8;
+use neuron_types::redact;
 
 /// A secret that authenticates requests.
 ///
@@ -34,11 +34,7 @@ impl ApiKey {
     /// as `none`, and blanking it would garble the text.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        if self.expose().len() < SHORTEST_SECRET {
-            text.to_owned()
-        } else {
-            without(text, self.expose())
-        }
+        redact(text, self.expose())
     }
 
     /// Drops what may be the beginning of the key from the end of a body that was cut there.
@@ -49,21 +45,6 @@ impl ApiKey {
             body.truncate(body.len() - length);
         }
     }
-}
-
-/// The text without the key, whatever the case of its letters: names of hosts are written in small ones.
-fn without(text: &str, key: &str) -> String {
-    let (small, key) = (text.to_ascii_lowercase(), key.to_ascii_lowercase());
-    let mut rest = text;
-    let mut shown = String::with_capacity(text.len());
-    for (at, found) in small.match_indices(&key) {
-        let before = text.len() - rest.len();
-        shown.push_str(text.get(before..at).unwrap_or_default());
-        shown.push_str("[redacted]");
-        rest = text.get(at + found.len()..).unwrap_or_default();
-    }
-    shown.push_str(rest);
-    shown
 }
 
 impl From<&str> for ApiKey {
