@@ -93,7 +93,7 @@ mod tests {
         let read = read(json!({
             "content": [
                 {"type": "text", "text": "21 °C"},
-                {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+                {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "mimeType": "image/png"},
                 {"type": "resource_link", "uri": "demo://1", "name": "one"},
                 {"type": "resource", "resource": {"uri": "demo://2", "text": "two"}},
                 {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
@@ -103,7 +103,7 @@ mod tests {
         }));
         let picture = ImageSource::Base64 {
             media_type: "image/png".into(),
-            data: "iVBORw0KGgo=".into(),
+            data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ".into(),
         };
         assert!(read.is_error);
         assert_eq!(read.structured_content, Some(json!({"celsius": 21})));
@@ -136,7 +136,7 @@ mod tests {
                 ContentItem::Image {
                     source: ImageSource::Base64 {
                         media_type: "image/png".into(),
-                        data: "iVBORw0KGgo=".into(),
+                        data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ".into(),
                     },
                 },
             ],

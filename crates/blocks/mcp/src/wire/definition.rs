@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::wire::{
     fault::{cleaned, is_control, shown},
     mend::{self, Omitted},
+    schema::{arguments, mended},
 };
 
 /// The longest name that providers take.
@@ -94,7 +95,7 @@ pub(crate) fn from_wire(tool: wire::Tool) -> ToolDefinition {
         description: description(tool.description.as_deref().unwrap_or_default()),
         output_schema: tool
             .output_schema
-            .map(|schema| Value::Object(JsonObject::clone(&schema))),
+            .map(|schema| Value::Object(mended(&schema))),
         annotations: hints.map(|hints| ToolAnnotations {
             read_only_hint: hints.read_only_hint,
             destructive_hint: hints.destructive_hint,
@@ -192,21 +193,6 @@ fn digested(mut name: String, own: &str) -> String {
     name.push('_');
     name.push_str(&hex(digest.get(..4).unwrap_or_default()));
     name
-}
-
-/// The schema of a tool's arguments, as providers take it: without nulls in place of what is not there, and of an object
-/// where it says no type.
-fn arguments(schema: &JsonObject) -> JsonObject {
-    let mut schema = schema.clone();
-    schema.retain(|name, value| {
-        !(value.is_null() && matches!(name.as_str(), "type" | "properties" | "required"))
-    });
-    let is_other = ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const"];
-    let says_else = is_other.iter().any(|name| schema.contains_key(*name));
-    if !schema.contains_key("type") && !says_else {
-        schema.insert("type".to_owned(), "object".into());
-    }
-    schema
 }
 
 /// Why a tool cannot be used.

@@ -8,5 +8,7 @@ pub(crate) mod fault;
 pub(crate) mod input;
 pub(crate) mod mend;
 pub(crate) mod picture;
+mod picture_type;
+mod schema;
 pub(crate) mod secrets;
 pub(crate) mod shallow;

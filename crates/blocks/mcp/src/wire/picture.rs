@@ -9,7 +9,7 @@ use base64::{
 };
 use neuron_types::{ContentItem, ImageSource};
 
-use crate::wire::fault::shown;
+use crate::wire::{fault::shown, picture_type::type_of};
 
 /// The most bytes of base64 of one picture: no provider takes more.
 const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;
@@ -59,7 +59,7 @@ pub(crate) fn picture(claimed: &str, data: String) -> ContentItem {
     match text_in(&bytes, claimed) {
         Some(text) => told(&what, size, &text),
         None => ContentItem::Text(format!(
-            "[{what} and of {size} bytes was left out: it is no PNG, JPEG, GIF or WebP]"
+            "[{what} and of {size} bytes was left out: it is no PNG, JPEG, GIF or WebP that says its width and height]"
         )),
     }
 }
@@ -80,17 +80,6 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
     };
     let bytes = GeneralPurpose::new(alphabet, LENIENT).decode(&*data).ok()?;
     (!bytes.is_empty()).then_some(bytes)
-}
-
-/// The type of a picture by how it begins, if providers take it.
-fn type_of(bytes: &[u8]) -> Option<&'static str> {
-    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        _ => is_webp.then_some("image/webp"),
-    }
 }
 
 /// The text that the bytes are, by their type or by themselves.
@@ -134,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\xff\xef";
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\0\xff\xef\xbf";
 
     fn base64(bytes: &[u8]) -> String {
         general_purpose::STANDARD.encode(bytes)
@@ -155,12 +144,11 @@ mod tests {
 
     #[test]
     fn a_picture_has_the_type_that_its_bytes_have() {
-        let all: [(&str, &[u8]); 5] = [
+        let all: [(&str, &[u8]); 4] = [
             ("image/png", PNG),
-            ("image/jpeg", b"\xff\xd8\xff\xe0"),
-            ("image/gif", b"GIF89a\x01"),
-            ("image/gif", b"GIF87a\x01"),
-            ("image/webp", b"RIFF\x01\0\0\0WEBPVP8 "),
+            ("image/jpeg", b"\xff\xd8\xff\xc0\0\x0b\x08\0\x01\0\x01"),
+            ("image/gif", b"GIF89a\x01\0\x01\0\0\0\0"),
+            ("image/webp", b"RIFF\x01\0\0\0WEBPVP8L\0\0\0\0\x2f\0\0\0\0"),
         ];
         for (media_type, bytes) in all {
             for claimed in [media_type, "image/png", "image/jpg", "text/html", ""] {
@@ -207,7 +195,7 @@ mod tests {
         let tiff = text("image/tiff", base64(b"II*\0\x08\0"));
         assert_eq!(
             tiff,
-            "[a picture of the type image/tiff and of 6 bytes was left out: it is no PNG, JPEG, GIF or WebP]"
+            "[a picture of the type image/tiff and of 6 bytes was left out: it is no PNG, JPEG, GIF or WebP that says its width and height]"
         );
         for data in [
             "",

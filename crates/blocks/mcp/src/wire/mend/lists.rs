@@ -33,7 +33,11 @@ pub(super) fn tools(result: Value) -> Option<Value> {
     list(result, "tools", fits::<Tool>, |tool| {
         named(tool)?;
         match tool.get("inputSchema") {
-            None | Some(Value::Null) => {
+            // Some languages write an empty object as an empty list.
+            Some(Value::Array(list)) if !list.is_empty() => {
+                return Err("the schema of its arguments is no object");
+            }
+            None | Some(Value::Null | Value::Array(_)) => {
                 let schema = json!({"type": "object", "properties": {}});
                 tool.insert("inputSchema".to_owned(), schema);
             }
