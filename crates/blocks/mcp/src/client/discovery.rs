@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use neuron_types::{ToolDefinition, ToolDyn};
 use rmcp::model::{ClientRequest, ServerResult};
 use tracing::warn;
@@ -71,31 +72,32 @@ impl McpClient {
     /// names become such as providers take: letters, digits, `_` and `-`, at most 64 of them.
     ///
     /// Of a list that has more than 1,000 tools, more than 100 pages or more than 16 MiB the first ones are kept, and of
-    /// one that leads back to a page that was read, what there was until then: [`Discovered::left_out`] says so.
+    /// one that leads back to a page that was read or breaks off with an error, what there was until then:
+    /// [`Discovered::left_out`] says so.
     ///
     /// # Errors
     ///
     /// As [`McpClient::ping`].
     pub async fn discover(&self, prefix: Option<&str>) -> Result<Discovered, McpError> {
-        let mut listed = Listed::default();
-        let mut cursor: Option<String> = None;
-        loop {
-            let page = self.tools_page(cursor.as_deref()).await?;
-            cursor = match listed.take(page, cursor) {
-                Some(next) => Some(next),
-                None => break,
-            };
-        }
-        if let Some(LeftOut { name, reason }) = &listed.cut_off {
-            warn!(
-                server = self.name(),
-                name, reason, "a list of MCP tools is cut off"
-            );
-        }
-        let mut found = self.bridge(prefix, listed.tools);
+        let listed = Listed::read("tools", |cursor| {
+            async move { self.tools_page(cursor.as_deref()).await }.boxed()
+        });
+        let listed = self.reported(listed.await?);
+        let mut found = self.bridge(prefix, listed.items);
         found.left_out.extend(listed.left_out);
         found.left_out.extend(listed.cut_off);
         Ok(found)
+    }
+
+    /// Logs where a list is cut off.
+    pub(crate) fn reported<T>(&self, listed: Listed<T>) -> Listed<T> {
+        if let Some(LeftOut { name, reason }) = &listed.cut_off {
+            warn!(
+                server = self.name(),
+                name, reason, "a list of an MCP server is cut off"
+            );
+        }
+        listed
     }
 
     fn bridge(&self, prefix: Option<&str>, tools: Vec<rmcp::model::Tool>) -> Discovered {

@@ -1,5 +1,6 @@
 //! What a server lets others read: its resources and prompts.
 
+use futures::FutureExt as _;
 use neuron_types::{Message, Role};
 use rmcp::model::{
     self as wire, ClientRequest, GetPromptRequestParams, ReadResourceRequestParams, Request,
@@ -9,7 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    LeftOut, McpClient, McpError, client::mcp_client::page, client::rounds::Rounds, wire::content,
+    LeftOut, McpClient, McpError,
+    client::{listed::Listed, mcp_client::page, rounds::Rounds},
+    wire::content,
 };
 
 /// One page of a list.
@@ -148,6 +151,19 @@ impl McpClient {
         }
     }
 
+    /// All resources. Of a list that does not end, or breaks off after its first page, what came is
+    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn all_resources(&self) -> Result<PaginatedList<McpResource>, McpError> {
+        let listed = Listed::read("resources", |cursor| {
+            async move { self.list_resources(cursor.as_deref()).await }.boxed()
+        });
+        Ok(self.whole(listed.await?))
+    }
+
     /// One page of the patterns that further resources' addresses have.
     ///
     /// # Errors
@@ -170,6 +186,21 @@ impl McpClient {
             }),
             _ => Err(self.nonsense("its answer is no list of resource templates")),
         }
+    }
+
+    /// All patterns that further resources' addresses have. Of a list that does not end, or breaks off after its first page, what came is
+    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn all_resource_templates(
+        &self,
+    ) -> Result<PaginatedList<McpResourceTemplate>, McpError> {
+        let listed = Listed::read("resource templates", |cursor| {
+            async move { self.list_resource_templates(cursor.as_deref()).await }.boxed()
+        });
+        Ok(self.whole(listed.await?))
     }
 
     /// What a resource holds.
@@ -208,6 +239,19 @@ impl McpClient {
         }
     }
 
+    /// All prompts. Of a list that does not end, or breaks off after its first page, what came is
+    /// kept, as [`McpClient::discover`] does: [`PaginatedList::left_out`] names the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpClient::ping`].
+    pub async fn all_prompts(&self) -> Result<PaginatedList<McpPrompt>, McpError> {
+        let listed = Listed::read("prompts", |cursor| {
+            async move { self.list_prompts(cursor.as_deref()).await }.boxed()
+        });
+        Ok(self.whole(listed.await?))
+    }
+
     /// A prompt, filled in.
     ///
     /// # Errors
@@ -227,6 +271,17 @@ impl McpClient {
         match self.ask_in_rounds(request).await? {
             ServerResult::GetPromptResult(result) => Ok(result.into()),
             _ => Err(self.nonsense("its answer is no prompt")),
+        }
+    }
+
+    fn whole<T>(&self, listed: Listed<T>) -> PaginatedList<T> {
+        let listed = self.reported(listed);
+        let mut left_out = listed.left_out;
+        left_out.extend(listed.cut_off);
+        PaginatedList {
+            items: listed.items,
+            next_cursor: None,
+            left_out,
         }
     }
 

@@ -4,7 +4,6 @@ use futures::future::join_all;
 use neuron_config::{AgentFile, OpenOptions};
 use neuron_mcp::{
     LeftOut, McpClient, McpError, McpPrompt, McpResource, McpResourceTemplate, McpServerInfo,
-    PaginatedList,
 };
 use neuron_types::{ToolDefinition, ToolDyn as _, ToolEffects};
 use serde::Serialize;
@@ -13,12 +12,6 @@ use crate::{CliError, Exit, session::Session, terminal::shown};
 
 /// How much of a description stands on a line.
 const SHORT: usize = 100;
-/// How many entries of a list are shown; servers may have any number of resources.
-const MOST: usize = 1000;
-
-/// How many bytes of a list are shown, as JSON.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
-
 /// One server in `--json` output.
 #[derive(Debug, Serialize)]
 struct Listing {
@@ -26,7 +19,7 @@ struct Listing {
     /// What it says of itself.
     info: Option<McpServerInfo>,
     tools: Vec<ToolLine>,
-    /// Tools that cannot be used.
+    /// What cannot be used.
     left_out: Vec<LeftOutLine>,
     resources: Vec<McpResource>,
     resource_templates: Vec<McpResourceTemplate>,
@@ -119,15 +112,15 @@ async fn fill(client: &McpClient, name: &str, listing: &mut Listing) -> Result<(
         listing.leave_out(found.left_out);
     }
     if resources {
-        let found = all(async |cursor| client.list_resources(cursor).await).await?;
+        let found = client.all_resources().await?;
         listing.resources = found.items;
         listing.leave_out(found.left_out);
-        let found = all(async |cursor| client.list_resource_templates(cursor).await).await?;
+        let found = client.all_resource_templates().await?;
         listing.resource_templates = found.items;
         listing.leave_out(found.left_out);
     }
     if prompts {
-        let found = all(async |cursor| client.list_prompts(cursor).await).await?;
+        let found = client.all_prompts().await?;
         listing.prompts = found.items;
         listing.leave_out(found.left_out);
     }
@@ -142,39 +135,6 @@ impl Listing {
         });
         self.left_out.extend(lines);
     }
-}
-
-/// What all pages of a list hold together.
-struct Found<T> {
-    items: Vec<T>,
-    left_out: Vec<LeftOut>,
-}
-
-/// All pages of a list, up to [`MOST`] entries or [`MOST_BYTES`].
-async fn all<T: Serialize>(
-    page: impl AsyncFn(Option<&str>) -> Result<PaginatedList<T>, McpError>,
-) -> Result<Found<T>, McpError> {
-    let mut items = Vec::new();
-    let mut left_out = Vec::new();
-    let mut size = 0_usize;
-    let mut cursor: Option<String> = None;
-    for _ in 0..MOST {
-        let page = page(cursor.as_deref()).await?;
-        let json = serde_json::to_vec(&page.items);
-        size = size.saturating_add(json.map_or(usize::MAX, |json| json.len()));
-        if size > MOST_BYTES {
-            break;
-        }
-        items.extend(page.items);
-        left_out.extend(page.left_out);
-        left_out.truncate(MOST);
-        cursor = page.next_cursor;
-        if cursor.is_none() || items.len() >= MOST {
-            break;
-        }
-    }
-    items.truncate(MOST);
-    Ok(Found { items, left_out })
 }
 
 fn text(listing: &Listing) -> String {
