@@ -10,7 +10,7 @@ use futures::future::join_all;
 use neuron_types::{ToolDefinition, ToolDyn};
 
 use crate::{
-    Discovered, LeftOut, McpClient, McpError, McpTool, client::told::told, client::watch::Watch,
+    Discovered, LeftOut, McpClient, McpError, McpTool, client::told, client::watch::Watch,
 };
 
 /// Servers that were started together, with the tools that they had then. Cheap to clone; clones share the
@@ -98,10 +98,14 @@ impl McpServers {
 
     /// Says which tools of a server cannot be used, each in a sentence with the server, the name and the reason, for the runs
     /// of agents that are to have its tools. The first 16 are named; where there are more, a last sentence says so. Each has
-    /// no more than 500 characters of the server's, all harmless to look at. Empty if there is no such server.
+    /// no more than 500 characters of the server's, all harmless to look at. Of a server that [failed](Self::failed) to start
+    /// one sentence says why. Empty if there is no such server.
     #[must_use]
     pub fn told_left_out(&self, server: &str) -> Vec<String> {
-        told(server, self.left_out(server))
+        match self.failed(server) {
+            Some(error) => vec![told::failed(server, error)],
+            None => told::told(server, self.left_out(server)),
+        }
     }
 
     /// A tool by its name here.

@@ -1,11 +1,13 @@
-//! What a run tells of a server's tools that cannot be used.
+//! What a run reports of a server's tools that it does without.
 
-use crate::{LeftOut, wire::fault::shown};
+use crate::{LeftOut, McpError, wire::fault::shown};
 
 /// How many tools are named one by one: a journal holds it with every answer of a model.
 const MOST: usize = 16;
 /// The most characters of a name or a reason.
 const MAX_CHARS: usize = 250;
+/// The most characters of why a server did not start.
+const MAX_ERROR_CHARS: usize = 500;
 
 /// A sentence for each of the first, and one for the rest.
 pub(crate) fn told(server: &str, left_out: &[LeftOut]) -> Vec<String> {
@@ -22,6 +24,12 @@ pub(crate) fn told(server: &str, left_out: &[LeftOut]) -> Vec<String> {
         ));
     }
     told
+}
+
+/// A sentence for a server that did not start.
+pub(crate) fn failed(server: &str, error: &McpError) -> String {
+    let reason = shown(&error.to_string(), MAX_ERROR_CHARS);
+    format!("the tools of the MCP server {server} are left out: {reason}")
 }
 
 #[cfg(test)]

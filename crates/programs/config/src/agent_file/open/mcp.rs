@@ -264,7 +264,7 @@ pub(crate) fn is_without(file: &Definitions, servers: Option<&Servers>, name: &s
     server.is_some_and(|server| servers.is_some_and(|it| is_left_out(&file.mcp, it, server)))
 }
 
-/// What the servers of an agent list and what cannot be used, each a sentence. The servers are those that the file gives it,
+/// What the servers of an agent list and what cannot be used, and which of them did not start, each a sentence. The servers are those that the file gives it,
 /// and those of the tools that the definition has, which may be an older one.
 pub(crate) fn left_out(
     file: &Definitions,

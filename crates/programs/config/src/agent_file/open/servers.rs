@@ -44,7 +44,7 @@ impl Servers {
         self.0.definitions(server)
     }
 
-    /// Which tools of a server cannot be used, each in a sentence with the reason.
+    /// Which tools of a server cannot be used, or why it did not start, each in a sentence with the reason.
     pub(crate) fn told_left_out(&self, server: &str) -> Vec<String> {
         self.0.told_left_out(server)
     }

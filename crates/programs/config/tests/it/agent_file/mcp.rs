@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use neuron_config::{AgentFile, AgentFileError, OpenOptions};
+use neuron_config::{AgentFile, AgentFileError, OpenAgents, OpenOptions};
 use neuron_harness::HOSTILE_SERVER;
 use neuron_mcp::McpNotice;
 use neuron_testing::effects::scope;
@@ -59,6 +59,17 @@ async fn a_run_carries_the_tools_that_its_servers_have_when_it_starts() {
     later.stop().await;
 }
 
+/// What an answer to an agent names that was left out.
+async fn left_out(agents: &OpenAgents, name: &str) -> Vec<String> {
+    let agent = agents.agent(name).unwrap();
+    let executor = agents.executor(&agent).unwrap();
+    let mut scope = scope();
+    scope.step.position = 0;
+    let request = CompletionRequest::new((*agent.head).clone(), vec![Message::user("Hi")]);
+    let answer = executor.call_model(&scope, &request).await;
+    answer.unwrap().left_out
+}
+
 #[tokio::test]
 async fn answers_to_an_agent_name_the_tools_of_its_own_servers_that_cannot_be_used() {
     let text = format!(
@@ -68,24 +79,33 @@ async fn answers_to_an_agent_name_the_tools_of_its_own_servers_that_cannot_be_us
     );
     let file = AgentFile::parse(&text, "neuron.toml").unwrap();
     let agents = file.open(OpenOptions::new(".")).await.unwrap();
-    let told = async |name: &str| {
-        let agent = agents.agent(name).unwrap();
-        let executor = agents.executor(&agent).unwrap();
-        let mut scope = scope();
-        scope.step.position = 0;
-        let request = CompletionRequest::new((*agent.head).clone(), vec![Message::user("Hi")]);
-        let answer = executor.call_model(&scope, &request).await;
-        answer.unwrap().left_out
-    };
     assert_eq!(
-        told("default").await,
+        left_out(&agents, "default").await,
         [
             "the tool \"deep\" of the MCP server h is left out: its schema is nested deeper than 32",
             "the tool \"big\" of the MCP server h is left out: its schema has more than 65536 bytes",
             "the tool \"array\" of the MCP server h is left out: the schema of its arguments is not that of an object",
         ]
     );
-    assert!(told("plain").await.is_empty());
+    assert!(left_out(&agents, "plain").await.is_empty());
+    agents.stop().await;
+}
+
+#[tokio::test]
+async fn answers_to_an_agent_name_its_own_servers_that_it_does_without() {
+    let text = "[mcp.gone]\ncommand = [\"no-such-program\"]\nrequired = false\n\n\
+                [agents.default]\nmodel = \"demo/demo\"\ntools = [\"mcp:gone\"]\n\n\
+                [agents.plain]\nmodel = \"demo/demo\"\n";
+    let file = AgentFile::parse(text, "neuron.toml").unwrap();
+    let agents = file.open(OpenOptions::new(".")).await.unwrap();
+    let told = left_out(&agents, "default").await;
+    let [sentence] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    let what =
+        "the tools of the MCP server gone are left out: the MCP server gone cannot be reached";
+    assert!(sentence.starts_with(what), "{sentence}");
+    assert!(left_out(&agents, "plain").await.is_empty());
     agents.stop().await;
 }
 
