@@ -28,6 +28,7 @@ use crate::{
     transport::MAX_UNASKED,
     transport::awaited::{Awaited, number},
     transport::incoming::{Incoming, read},
+    transport::posting::{Failure, Post},
     wire::{
         answer::{lost, unreadable},
         fault::Fault,
@@ -38,10 +39,10 @@ use crate::{
 
 /// How much of a server's error is told.
 const MAX_REASON_CHARS: usize = 500;
+/// The most bytes of an event of a stream where nothing else is said.
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-type Failure = StreamableHttpError<reqwest::Error>;
-
-/// The SDK's client, and an answer for whoever waits where a server's refusal does not say whom it answers:
+/// The client of the SDK's transport, and an answer for whoever waits where a server's refusal does not say whom it answers:
 /// servers on the official TypeScript SDK refuse so what belongs to a session that they do not know.
 ///
 /// All streams of a connection together bring at most [`MAX_UNASKED`] messages in a row that answer nothing.
@@ -231,10 +232,15 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let client = self.usable()?;
-        let sent = self.sends(&message, session_id.is_some());
-        let answer = client.post_message(uri, message, session_id, auth_header, custom_headers);
-        self.received(answer.await, sent)
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            custom_headers,
+            MAX_EVENT_BYTES,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -248,14 +254,15 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let client = self.usable()?;
         let sent = self.sends(&message, session_id.is_some());
-        let answer = client.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session_id,
-            auth_header,
-            custom_headers,
-            max_sse_event_size,
-        );
+        let post = Post {
+            uri: &uri,
+            message: &message,
+            session: session_id.as_deref(),
+            token: auth_header,
+            headers: custom_headers,
+            most: max_sse_event_size,
+        };
+        let answer = post.send(client, &self.awaited, self.fault.secrets());
         self.received(answer.await, sent)
     }
 
@@ -328,7 +335,7 @@ pub(crate) fn is_answer(data: &str) -> bool {
 }
 
 /// The id of the question with which the protocol begins as of 2026-07-28.
-fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+pub(super) fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     match message {
         ClientJsonRpcMessage::Request(request)
             if matches!(request.request, ClientRequest::DiscoverRequest(_)) =>

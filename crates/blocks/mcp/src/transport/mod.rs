@@ -1,8 +1,10 @@
 //! How messages travel: pipes of a process, HTTP.
 
 pub(crate) mod awaited;
+mod event_size;
 pub(crate) mod http;
 pub(crate) mod incoming;
+mod posting;
 pub(crate) mod process;
 pub(crate) mod stdio;
 

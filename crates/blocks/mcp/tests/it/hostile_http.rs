@@ -32,6 +32,13 @@ async fn answer(mut socket: TcpStream) {
     let result = match body["method"].as_str() {
         None if !is_post => return talk(socket).await,
         Some("tools/call") if body["params"]["name"] == "evil" => return talk(socket).await,
+        Some("tools/call") if body["params"]["name"] == "endless" => return drone(socket).await,
+        Some("tools/call") if body["params"]["name"] == "huge" => {
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+            let _gone = socket.write_all(head.as_bytes()).await;
+            return fill(socket).await;
+        }
         Some("tools/call") => json!({"content": [{"type": "text", "text": "fine"}]}),
         Some("initialize") => json!({
             "protocolVersion": "2025-06-18",
@@ -73,6 +80,17 @@ async fn talk(mut socket: TcpStream) {
     while socket.write_all(notices.as_bytes()).await.is_ok() {}
 }
 
+/// An event that does not end.
+async fn drone(mut socket: TcpStream) {
+    let _gone = socket.write_all(EVENTS.as_bytes()).await;
+    fill(socket).await;
+}
+
+async fn fill(mut socket: TcpStream) {
+    let lines = "data: 1\n".repeat(10_000);
+    while socket.write_all(lines.as_bytes()).await.is_ok() {}
+}
+
 /// Whether it is a POST, and what it says.
 pub(crate) async fn request(socket: &mut TcpStream) -> Option<(bool, Value)> {
     let mut seen = Vec::new();
@@ -108,4 +126,21 @@ async fn notices_without_end_over_http_are_an_error_and_the_server_is_reached_ag
     assert!(text.contains("without answering anything"), "{text}");
     client.call_tool("fine", json!({})).await.unwrap();
     client.close().await;
+}
+
+#[tokio::test]
+async fn an_answer_over_http_that_never_ends_is_an_error_and_the_server_is_of_use_afterwards() {
+    for name in ["endless", "huge"] {
+        let spec = McpServerSpec::http("talkative", talkative().await);
+        let spec = spec.max_message_bytes(1024 * 1024);
+        let client = McpClient::connect(spec, ()).await.unwrap();
+        let call = timeout(patience(), client.call_tool(name, json!({})));
+        let error = call.await.expect(name).unwrap_err();
+        assert!(
+            matches!(error, McpError::Protocol { .. } | McpError::Lost { .. }),
+            "{name}: {error:?}"
+        );
+        client.call_tool("fine", json!({})).await.unwrap();
+        client.close().await;
+    }
 }
