@@ -21,7 +21,7 @@ use crate::{
     wire::{
         carried::Carried,
         content, definition,
-        fault::{is_control, shown},
+        harmless::{is_control, shown},
         input,
         mend::Asked,
         secrets::Secrets,

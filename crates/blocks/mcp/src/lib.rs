@@ -19,9 +19,10 @@ mod wire;
 pub use self::{
     client::discovery::Discovered,
     client::mcp_client::{McpClient, McpServerInfo},
+    client::page::PaginatedList,
     client::resource::{
-        McpPrompt, McpPromptArgument, McpResource, McpResourceTemplate, PaginatedList,
-        PromptResult, ResourceContent, ResourceData,
+        McpPrompt, McpPromptArgument, McpResource, McpResourceTemplate, PromptResult,
+        ResourceContent, ResourceData,
     },
     client::servers::McpServers,
     client::servers_builder::McpServersBuilder,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures::future::BoxFuture;
 use serde::Serialize;
 
-use crate::{LeftOut, McpError, PaginatedList, wire::fault::shown};
+use crate::{LeftOut, McpError, PaginatedList, wire::harmless::shown};
 
 /// How many pages of a list are read.
 const MAX_PAGES: usize = 100;

@@ -18,7 +18,7 @@ use crate::{
     LeftOut, McpClientHandler, McpError, McpServerSpec,
     client::connection::{Connection, How},
     client::no_answer::NoAnswer,
-    wire::{definition, fault::shown},
+    wire::{definition, harmless::shown},
 };
 
 /// How long is waited between the attempts to get a lost server back.

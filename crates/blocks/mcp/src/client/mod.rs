@@ -9,6 +9,7 @@ pub(crate) mod listed;
 pub(crate) mod mcp_client;
 pub(crate) mod no_answer;
 pub(crate) mod opening;
+pub(crate) mod page;
 pub(crate) mod resource;
 pub(crate) mod rounds;
 pub(crate) mod servers;

@@ -10,21 +10,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    LeftOut, McpClient, McpError,
+    McpClient, McpError, PaginatedList,
     client::{listed::Listed, mcp_client::page, rounds::Rounds},
     wire::content,
 };
-
-/// One page of a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PaginatedList<T> {
-    /// What is on it.
-    pub items: Vec<T>,
-    /// Gets the next page. `None` on the last one.
-    pub next_cursor: Option<String>,
-    /// What the server lists on it besides, and what cannot be read.
-    pub left_out: Vec<LeftOut>,
-}
 
 /// Something that a server lets others read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! What a run reports of a server's tools that it does without.
 
-use crate::{LeftOut, McpError, wire::fault::shown};
+use crate::{LeftOut, McpError, wire::harmless::shown};
 
 /// How many tools are named one by one: a journal holds it with every answer of a model.
 const MOST: usize = 16;

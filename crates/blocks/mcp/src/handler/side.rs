@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, McpClientHandler, McpError,
-    handler::questions::Questions, handler::roots, handler::sampling, wire::fault::shown,
+    handler::questions::Questions, handler::roots, handler::sampling, wire::harmless::shown,
 };
 
 /// How much of a server's progress message is passed on.

@@ -14,9 +14,7 @@ use futures::{
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
-    model::{
-        ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
-    },
+    model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage},
     transport::streamable_http_client::{
         SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
     },
@@ -28,7 +26,7 @@ use crate::{
     transport::MAX_UNASKED,
     transport::awaited::{Awaited, number},
     transport::incoming::{Incoming, read},
-    transport::posting::{Failure, Post},
+    transport::posting::{Failure, Post, newer_question},
     wire::{
         answer::{lost, unreadable},
         fault::Fault,
@@ -334,19 +332,7 @@ pub(crate) fn is_answer(data: &str) -> bool {
     )
 }
 
-/// The id of the question with which the protocol begins as of 2026-07-28.
-pub(super) fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    match message {
-        ClientJsonRpcMessage::Request(request)
-            if matches!(request.request, ClientRequest::DiscoverRequest(_)) =>
-        {
-            Some(request.id.clone())
-        }
-        _ => None,
-    }
-}
-
-/// An answer to that question where a server refuses it in a way of its own: it is an older one, and can be
+/// An answer to the [newer question](newer_question) where a server refuses it in a way of its own: it is an older one, and can be
 /// asked in the older way. What the SDK takes for such a refusal already is none of these.
 fn answered(
     answer: Result<StreamableHttpPostResponse, Failure>,

@@ -15,7 +15,7 @@ use reqwest::{
     },
 };
 use rmcp::{
-    model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage},
     transport::{
         common::http_header::{
             EVENT_STREAM_MIME_TYPE, HEADER_LAST_EVENT_ID, HEADER_MCP_PROTOCOL_VERSION,
@@ -33,7 +33,6 @@ use crate::{
     transport::{
         awaited::Awaited,
         event_size::EventSize,
-        http::newer_question,
         incoming::{Incoming, read},
     },
     wire::{secrets::Secrets, shallow::shallow},
@@ -126,6 +125,18 @@ impl Post<'_> {
             }
             Incoming::Noise => Err(unreadable(&body, secrets)),
         }
+    }
+}
+
+/// The id of the question with which the protocol begins as of 2026-07-28.
+pub(super) fn newer_question(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        ClientJsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::DiscoverRequest(_)) =>
+        {
+            Some(request.id.clone())
+        }
+        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::wire::{
-    fault::{cleaned, is_control, shown},
+    harmless::{cleaned, is_control, shown},
     mend::{self, Omitted},
     schema::{arguments, mended},
 };

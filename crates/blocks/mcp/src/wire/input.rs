@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::wire::{
     definition::is_within,
-    fault::{cleaned, is_control},
+    harmless::{cleaned, is_control},
 };
 
 /// The most things that a server asks at once.

@@ -5,6 +5,7 @@ pub(crate) mod carried;
 pub(crate) mod content;
 pub(crate) mod definition;
 pub(crate) mod fault;
+pub(crate) mod harmless;
 pub(crate) mod input;
 pub(crate) mod mend;
 pub(crate) mod picture;

@@ -9,7 +9,7 @@ use base64::{
 };
 use neuron_types::{ContentItem, ImageSource};
 
-use crate::wire::{fault::shown, picture_type::type_of};
+use crate::wire::{harmless::shown, picture_type::type_of};
 
 /// The most bytes of base64 of one picture: no provider takes more.
 const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;

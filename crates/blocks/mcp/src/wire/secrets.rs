@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use neuron_types::redact;
 use reqwest::Url;
 
-use crate::{McpTransport, wire::fault::shown};
+use crate::{McpTransport, wire::harmless::shown};
 
 /// A segment of a path of this length may be a key: some servers are reached at an address that holds one.
 const MIN_KEY_IN_PATH: usize = 20;
