@@ -21,6 +21,7 @@ use rmcp::{
 };
 use serde::{Deserialize, de::IgnoredAny};
 use sse_stream::Sse;
+use tracing::debug;
 
 use crate::{
     transport::MAX_UNASKED,
@@ -153,7 +154,7 @@ impl HttpClient {
         sent: Sent,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let answer = answered(
-            addressed(answer, sent.in_session, self.fault.secrets()),
+            addressed(answer, &sent, self.fault.secrets()),
             sent.newer_question,
         );
         let Some((id, asked)) = sent.request else {
@@ -358,7 +359,7 @@ fn answered(
 
 fn addressed(
     answer: Result<StreamableHttpPostResponse, Failure>,
-    in_session: bool,
+    sent: &Sent,
     secrets: &Secrets,
 ) -> Result<StreamableHttpPostResponse, Failure> {
     match answer? {
@@ -366,10 +367,15 @@ fn addressed(
             if error.id.is_none() =>
         {
             let message = &error.error.message;
-            if in_session && message.to_lowercase().contains("session") {
+            if sent.in_session && message.to_lowercase().contains("session") {
                 return Err(StreamableHttpError::SessionExpired);
             }
             let text = secrets.shown(message, MAX_REASON_CHARS);
+            // Nobody waits for an answer to a notice, and what comes next says whether the server can be used.
+            if sent.request.is_none() {
+                debug!(reason = text, "a server refuses a notice");
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
             Err(StreamableHttpError::UnexpectedServerResponse(text.into()))
         }
         answer => Ok(answer),

@@ -35,6 +35,9 @@ const ANOTHER_ID: &str = "it is the answer to a request that was not made";
 pub(crate) fn read(raw: &[u8], awaited: &Awaited, secrets: &Secrets) -> Incoming {
     let text = String::from_utf8_lossy(raw);
     let text = text.trim().trim_start_matches('\u{feff}');
+    if let Some(message) = in_list(text, awaited) {
+        return read(message.as_bytes(), awaited, secrets).mended();
+    }
     if !text.starts_with('{') {
         return Incoming::Noise;
     }
@@ -55,6 +58,25 @@ pub(crate) fn read(raw: &[u8], awaited: &Awaited, secrets: &Secrets) -> Incoming
         Some(message) => Incoming::Mended(Box::new(message)),
         None => Incoming::Noise,
     }
+}
+
+/// The message that a list holds, or the one of several that answers a request.
+fn in_list(text: &str, awaited: &Awaited) -> Option<String> {
+    if !text.strip_prefix('[')?.trim_start().starts_with('{') {
+        return None;
+    }
+    let all = read_json::<Vec<Map<String, Value>>>(shallow(text).as_bytes()).ok()?;
+    let is_answer = |message: &&Map<String, Value>| {
+        let id = message
+            .get("id")
+            .filter(|_| !message.contains_key("method"));
+        id.is_some_and(|id| awaited.find_json(id).is_some())
+    };
+    let message = match all.as_slice() {
+        [message] => message,
+        all => all.iter().find(is_answer)?,
+    };
+    serde_json::to_string(message).ok()
 }
 
 impl Incoming {

@@ -99,30 +99,34 @@ impl Post<'_> {
         if !status.is_success() {
             return refused(answer, self.newer_question()).await;
         }
-        let is_request = matches!(self.message, ClientJsonRpcMessage::Request(_));
-        if !is_request && answer.content_length() == Some(0) {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
         let session = session_of(&answer);
         let kind = content_type(&answer);
         if is_of(kind.as_deref(), EVENT_STREAM_MIME_TYPE) {
             let events = SseStream::from_bytes_stream(limited(answer, self.most));
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
         }
-        if !is_of(kind.as_deref(), JSON_MIME_TYPE) {
-            return Err(StreamableHttpError::UnexpectedContentType(kind));
+        let is_json = is_of(kind.as_deref(), JSON_MIME_TYPE);
+        // A success says that the message was taken, whatever else it says.
+        if !matches!(self.message, ClientJsonRpcMessage::Request(_)) {
+            let body = match is_json {
+                true => body(answer, MAX_ANSWER_BYTES).await.unwrap_or_default(),
+                false => Vec::new(),
+            };
+            return Ok(
+                message(&body).map_or(StreamableHttpPostResponse::Accepted, |message| {
+                    StreamableHttpPostResponse::Json(message, session)
+                }),
+            );
         }
         let body = body(answer, MAX_ANSWER_BYTES).await?;
         if let Some(message) = message(&body) {
             return Ok(StreamableHttpPostResponse::Json(message, session));
         }
-        if !is_request {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
         match read(&body, awaited, secrets) {
             Incoming::Message(message) | Incoming::Mended(message) => {
                 Ok(StreamableHttpPostResponse::Json(*message, session))
             }
+            Incoming::Noise if !is_json => Err(StreamableHttpError::UnexpectedContentType(kind)),
             Incoming::Noise => Err(unreadable(&body, secrets)),
         }
     }
@@ -272,5 +276,6 @@ fn content_type(answer: &Response) -> Option<String> {
 }
 
 fn is_of(kind: Option<&str>, expected: &str) -> bool {
-    kind.is_some_and(|kind| kind.starts_with(expected))
+    let start = kind.and_then(|kind| kind.get(..expected.len()));
+    start.is_some_and(|start| start.eq_ignore_ascii_case(expected))
 }

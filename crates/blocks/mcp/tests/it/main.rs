@@ -17,6 +17,7 @@ mod filesystem;
 mod hostile;
 mod hostile_http;
 mod inspector;
+mod odd_http;
 mod pages;
 mod programs;
 mod recorder;
