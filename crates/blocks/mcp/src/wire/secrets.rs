@@ -49,11 +49,13 @@ impl Secrets {
                 }
             }
         }
-        let values = values.iter().map(|value| value.trim().to_owned());
-        let quoted = |value: String| [quoted(&value), value];
+        // What a program complains of is read by the line.
+        let lines = values.iter().flat_map(|value| value.lines());
+        let values = values.iter().map(String::as_str).chain(lines);
+        let values = values.flat_map(|value| written(value.trim())).collect();
         Self(Arc::new(Inner {
             addresses: longest_first(addresses),
-            values: longest_first(values.flat_map(quoted).collect()),
+            values: longest_first(values),
         }))
     }
 
@@ -85,6 +87,29 @@ fn longest_first(texts: BTreeSet<String>) -> Vec<String> {
     let mut texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
     texts
+}
+
+/// The value as it stands in a plain text, in JSON as each language writes it, and in an address.
+fn written(value: &str) -> Vec<String> {
+    let json = quoted(value);
+    let slashes = json.replace('/', "\\/");
+    let mut ascii = String::new();
+    for c in json.chars() {
+        match c {
+            '+' | '&' | '<' | '>' | '\'' | '`' => ascii += &format!("\\u{:04x}", u32::from(c)),
+            c => ascii.push(c),
+        }
+    }
+    let mut all = vec![value.to_owned(), json, slashes, ascii];
+    all.extend(escaped(value));
+    all
+}
+
+/// The value in the query of an address.
+fn escaped(value: &str) -> Option<String> {
+    let mut url = Url::parse("http://localhost").ok()?;
+    url.query_pairs_mut().append_key_only(value);
+    url.query().map(str::to_owned)
 }
 
 /// The value as it stands in a text of JSON.
@@ -193,6 +218,38 @@ mod tests {
             "no way for url (https://example.org/s/0123456789abcdefghij/mcp?key=query-secret)";
         assert_eq!(secrets.redact(unreachable), "no way");
         assert_eq!(secrets.redact("dark /s/ mcp"), "dark /s/ mcp");
+    }
+
+    #[test]
+    fn a_secret_is_blanked_as_each_language_writes_it_in_json_and_addresses() {
+        let spec = McpServerSpec::http("tracker", "https://example.org/mcp");
+        let secrets = Secrets::of(
+            &spec
+                .header("Authorization", "Bearer ab+cd/ef&gh==")
+                .transport,
+        );
+        for said in [
+            "ab+cd/ef&gh==",
+            r"ab+cd\/ef&gh==",
+            r"ab\u002bcd/ef\u0026gh==",
+            r"ab\u002Bcd/ef\u0026gh==",
+            "ab%2Bcd%2Fef%26gh%3D%3D",
+            "ab%2bcd%2fef%26gh%3d%3d",
+        ] {
+            assert_eq!(secrets.redact(said), "[redacted]", "{said}");
+        }
+    }
+
+    #[test]
+    fn each_line_of_a_secret_is_blanked() {
+        let mut spec = McpServerSpec::stdio("tracker", "tracker", [""; 0]);
+        if let McpTransport::Stdio { environment, .. } = &mut spec.transport {
+            let key = "-----BEGIN KEY-----\r\nMIIEowIBAAKC\r\nxyzxyzxyzxyz\r\n-----END KEY-----\n";
+            environment.insert("KEY".to_owned(), key.to_owned());
+        }
+        let secrets = Secrets::of(&spec.transport);
+        assert_eq!(secrets.redact("  MIIEowIBAAKC"), "  [redacted]");
+        assert_eq!(secrets.redact("xyzxyzxyzxyz"), "[redacted]");
     }
 
     #[test]
