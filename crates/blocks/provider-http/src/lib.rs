@@ -31,7 +31,8 @@ pub use stream::ndjson::NdjsonDecoder;
 pub use stream::no_answer::NoAnswer;
 pub use stream::sse::SseDecoder;
 pub use wire::calls::{
-    Arguments, Calls, FinishedCall, Fragment, MAX_CALLS, new_call_id, stray_arguments,
+    Arguments, Calls, FinishedCall, Fragment, MAX_CALLS, new_call_id, read_input, sent_input,
+    stray_arguments,
 };
 pub use wire::ends::{end_named, end_of, no_end_named};
 pub use wire::ids::{CallIdRule, CallIds};

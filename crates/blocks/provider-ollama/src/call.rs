@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use neuron_provider_http::read_input;
 use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ pub(crate) fn read(
     };
     let input = match function.remove("arguments") {
         None | Some(Value::Null) => json!({}),
-        Some(Value::String(text)) => read_text(text),
+        Some(Value::String(text)) => read_text(&text),
         Some(other) => other,
     };
     let id = match call.remove("id") {
@@ -43,11 +44,11 @@ pub(crate) fn read(
 }
 
 /// Arguments as other APIs write them. What is no JSON stays text, so that the model can be told.
-fn read_text(text: String) -> Value {
+fn read_text(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
     }
-    serde_json::from_str(&text).unwrap_or(Value::String(text))
+    read_input(text)
 }
 
 /// An id for a call that came without one: the same for the same call of the same answer.

@@ -1,4 +1,4 @@
-use neuron_provider_http::new_call_id;
+use neuron_provider_http::{new_call_id, read_input};
 use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,9 @@ pub(crate) fn received_call(
     let input = match arguments {
         Some(Value::String(text)) => {
             let input = parse(&text);
-            if !text.trim().is_empty() && written(&input) != text {
+            // An object that came as a text in a text goes back as others have it: servers drop the other.
+            let is_twice = input.is_object() && text.trim_start().starts_with('"');
+            if !is_twice && !text.trim().is_empty() && written(&input) != text {
                 extra.insert(RAW.to_owned(), Value::String(text));
             }
             input
@@ -53,7 +55,7 @@ fn call(id: Option<String>, name: String, input: Value, extra: Map<String, Value
 fn parse(text: &str) -> Value {
     match text.trim() {
         "" | "null" => json!({}),
-        _ => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+        _ => read_input(text),
     }
 }
 
@@ -120,6 +122,13 @@ mod tests {
         }
         let (input, _, sent) = received("null");
         assert_eq!((input, sent), (json!({}), json!("null")));
+    }
+
+    #[test]
+    fn an_object_in_a_text_is_that_object_and_goes_back_as_one() {
+        let (input, extra, sent) = received(r#""{\"city\": \"Paris\"}""#);
+        assert_eq!(input, json!({"city": "Paris"}));
+        assert_eq!((extra, sent), (None, json!(r#"{"city":"Paris"}"#)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::mem;
 
-use neuron_provider_http::Arguments;
+use neuron_provider_http::{Arguments, read_input};
 use serde_json::{Map, Value};
 
 /// A block that is still growing.
@@ -91,9 +91,7 @@ impl Block {
     /// What is no JSON is kept as the model wrote it, for the loop to tell the model.
     pub(crate) fn set_input(&mut self, input: &str) {
         if !input.is_empty() {
-            let input =
-                serde_json::from_str(input).unwrap_or_else(|_| Value::String(input.to_owned()));
-            self.set("input", input);
+            self.set("input", read_input(input));
         }
     }
 }

@@ -1,6 +1,6 @@
 use neuron_provider_http::{
     ApiFailure, NoAnswer, calls_once, count, end_of, known_counts, lenient, lenient_object,
-    new_call_id, no_end_named,
+    new_call_id, no_end_named, sent_input,
 };
 use neuron_types::{
     CompletionResponse, ContentBlock, Message, StopReason, TokenUsage, UsageIteration,
@@ -186,7 +186,7 @@ fn take_block(block: Value, content: &mut Vec<ContentBlock>) {
             let id = Some(take_text(&mut fields, "id")).filter(|id| !id.is_empty());
             let id = id.unwrap_or_else(new_call_id);
             let name = take_text(&mut fields, "name");
-            let input = fields.remove("input").unwrap_or_else(|| json!({}));
+            let input = fields.remove("input").map_or_else(|| json!({}), sent_input);
             let more = !is_whole(&fields, &[]);
             fields.remove("type");
             ContentBlock::ToolUse {

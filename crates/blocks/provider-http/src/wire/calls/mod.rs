@@ -5,6 +5,7 @@ mod call;
 mod faults;
 mod finished;
 mod fragment;
+mod input;
 mod nesting;
 mod pieces;
 mod places;
@@ -23,6 +24,7 @@ pub use self::{
     faults::{MAX_CALLS, stray_arguments},
     finished::FinishedCall,
     fragment::Fragment,
+    input::{read_input, sent_input},
 };
 use self::{call::Call, nesting::Nesting, pieces::Pieces, places::Places};
 
