@@ -45,12 +45,13 @@ fn read_value(body: &Value, status: u16) -> ApiFailure {
         _ => body,
     };
     let text = |name| error.get(name).and_then(Value::as_str);
-    let message = ["message", "detail", "error"]
+    let message = ["message", "detail", "error", "error_message"]
         .into_iter()
         .find_map(text)
         .filter(|message| !message.is_empty());
     // An event of a stream that is an error says only that in its type.
-    let error_type = text("type").filter(|kind| !matches!(*kind, "" | "error"));
+    let error_type = text("type").or_else(|| text("error_type"));
+    let error_type = error_type.filter(|kind| !matches!(*kind, "" | "error"));
     let code = match error.get("code") {
         Some(Value::String(code)) if !code.is_empty() => Some(code.clone()),
         Some(Value::Number(code)) => Some(code.to_string()),
@@ -187,6 +188,8 @@ fn kind_of_name(name: &str) -> Option<FailureKind> {
         "content_filter" | "content_policy_violation" => FailureKind::ContentFilter,
         "invalid_prompt" => FailureKind::InvalidRequest,
         "rate_limit_exceeded" => FailureKind::RateLimited,
+        // DashScope's, also of what it calls a quota: that of a minute.
+        _ if name.starts_with("Throttling") => FailureKind::RateLimited,
         "server_is_overloaded" | "slow_down" => FailureKind::Overloaded,
         "server_error" => FailureKind::Unavailable,
         _ => return None,

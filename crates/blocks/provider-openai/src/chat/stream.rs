@@ -44,6 +44,9 @@ struct Chunk {
     base_resp: BaseResponse,
     #[serde(default)]
     detail: Value,
+    /// DeepInfra's place for what failed.
+    #[serde(default)]
+    error_message: Value,
     #[serde(default, deserialize_with = "lenient")]
     x_groq: OwnFields,
 }
@@ -82,8 +85,9 @@ impl Chunk {
 
     /// Whether it says that the answer failed, in one of the forms that servers have for it.
     fn is_error(&self) -> bool {
-        let is_detail = self.choices.is_empty() && self.detail.is_string();
-        !self.error.is_null() || self.object == "error" || self.base_resp.failed() || is_detail
+        let is_told = self.detail.is_string() || self.error_message.is_string();
+        let is_told = self.choices.is_empty() && is_told;
+        !self.error.is_null() || self.object == "error" || self.base_resp.failed() || is_told
     }
 }
 
