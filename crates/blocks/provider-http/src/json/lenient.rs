@@ -31,8 +31,8 @@ where
     Ok(T::deserialize(value).unwrap_or_default())
 }
 
-/// Reads a list of which each element counts by itself: those that do not fit are left out, and what is no list is an
-/// empty one.
+/// Reads a list of which each element counts by itself: those that do not fit are left out. An object is a list of one, and
+/// anything else an empty one.
 ///
 /// For `#[serde(default, deserialize_with = "lenient_list")]`.
 ///
@@ -46,6 +46,7 @@ where
 {
     let elements = match Value::deserialize(deserializer)? {
         Value::Array(elements) => elements,
+        element @ Value::Object(_) => vec![element],
         _ => Vec::new(),
     };
     let read = |element| T::deserialize(element).ok();

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::{collections::VecDeque, mem};
 
 use neuron_provider_http::{
     ApiFailure, Calls, FinishedCall, NoAnswer, count, end_of, known_counts, lenient, lenient_list,
@@ -53,6 +53,37 @@ pub(crate) struct Said {
     pub(crate) reasoning: String,
     #[serde(default, deserialize_with = "lenient_list")]
     pub(crate) tool_calls: Vec<Map<String, Value>>,
+    /// The only call, as the API had it before there were lists of them.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) function_call: Map<String, Value>,
+}
+
+impl Said {
+    /// The entries of calls, in the form of those in lists.
+    pub(crate) fn take_calls(&mut self) -> Vec<Map<String, Value>> {
+        let only = mem::take(&mut self.function_call);
+        let calls = mem::take(&mut self.tool_calls);
+        if !calls.is_empty() || only.is_empty() {
+            return calls;
+        }
+        let index = ("index".to_owned(), 0.into());
+        vec![Map::from_iter([
+            index,
+            ("function".to_owned(), only.into()),
+        ])]
+    }
+
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_content = match &self.content {
+            Value::String(text) => !text.is_empty(),
+            Value::Array(parts) => !parts.is_empty(),
+            _ => false,
+        };
+        let texts = [&self.refusal, &self.reasoning_content, &self.reasoning];
+        let has_calls = !self.tool_calls.is_empty() || !self.function_call.is_empty();
+        !has_content && !has_calls && texts.into_iter().all(String::is_empty)
+    }
 }
 
 /// An answer that is whole, however it came.
@@ -105,13 +136,11 @@ impl Answer {
         let choice = self.choices.into_iter().next();
         let choice = choice.filter(|_| !self.base_resp.failed());
         let choice = choice.ok_or(NoAnswer::Absent)?;
-        let message = choice.message;
+        let mut message = choice.message;
         let mut calls = Calls::default();
-        for (position, entry) in message.tool_calls.into_iter().enumerate() {
-            let mut fragment = fragments::read(entry);
+        for entry in message.take_calls() {
             // Each entry is a call of its own.
-            fragment.index = Some(position as u64);
-            calls.take(position, fragment, &mut VecDeque::new())?;
+            calls.start(fragments::read(entry), &mut VecDeque::new())?;
         }
         Ok(Received {
             id: self.id,
@@ -131,11 +160,8 @@ impl Answer {
 
 impl Received {
     pub(crate) fn into_response(mut self) -> Result<CompletionResponse, NoAnswer> {
-        let usage: TokenUsage = std::mem::take(&mut self.usage).into();
-        let (id, model) = (
-            std::mem::take(&mut self.id),
-            std::mem::take(&mut self.model),
-        );
+        let usage: TokenUsage = mem::take(&mut self.usage).into();
+        let (id, model) = (mem::take(&mut self.id), mem::take(&mut self.model));
         let ended = self.stop_reason();
         let (content, refused) = self.into_blocks();
         let stop_reason = match ended {

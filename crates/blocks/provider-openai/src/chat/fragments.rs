@@ -7,7 +7,7 @@ use crate::arguments::{received_call, received_custom_call};
 /// Reads an entry of `tool_calls`, whole or in part.
 pub(crate) fn read(mut entry: Map<String, Value>) -> Fragment {
     let mut fragment = Fragment {
-        index: entry.remove("index").as_ref().and_then(Value::as_u64),
+        index: entry.remove("index").as_ref().and_then(index),
         id: take_text(&mut entry, "id"),
         ..Fragment::default()
     };
@@ -45,6 +45,18 @@ pub(crate) fn block(call: FinishedCall) -> ContentBlock {
         received_custom_call(Some(id), name, arguments, extra)
     } else {
         received_call(Some(id), name, Some(Value::String(arguments)), extra)
+    }
+}
+
+/// The place of a call, which some servers write as a text or with a fraction.
+fn index(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_u64().or_else(|| {
+            let text = number.to_string();
+            text.strip_suffix(".0")?.parse().ok()
+        }),
+        _ => None,
     }
 }
 

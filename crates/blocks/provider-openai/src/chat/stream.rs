@@ -23,6 +23,10 @@ pub(crate) struct Assembler {
     received: Received,
     /// The end marker came.
     done: bool,
+    /// A piece said something.
+    has_begun: bool,
+    /// The newest of what came as the whole message, which counts where no piece says anything.
+    whole: Said,
 }
 
 /// What a `data` line holds. Everything may be missing.
@@ -64,6 +68,9 @@ struct ChunkChoice {
     index: u64,
     #[serde(default, deserialize_with = "lenient")]
     delta: Said,
+    /// All of the answer, beside its pieces or in their place.
+    #[serde(default, deserialize_with = "lenient")]
+    message: Said,
     #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     #[serde(default)]
@@ -99,6 +106,7 @@ impl Assemble for Assembler {
     ) -> Result<Progress, NoAnswer> {
         if event.data.trim_ascii() == b"[DONE]" {
             self.done = true;
+            self.take_whole(seen)?;
             self.calls.end(seen);
             return Ok(Progress::Complete);
         }
@@ -159,9 +167,14 @@ impl Assembler {
         }
         // One choice is asked for; should a server send more, the first counts, as in a whole answer.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            self.has_begun |= !choice.delta.is_empty();
             self.take_delta(choice.delta, seen)?;
+            if !choice.message.is_empty() {
+                self.whole = choice.message;
+            }
             if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
                 self.received.finish_reason = Some(reason);
+                self.take_whole(seen)?;
                 self.calls.end(seen);
             }
             if !choice.error.is_null() {
@@ -171,11 +184,20 @@ impl Assembler {
         Ok(())
     }
 
+    fn take_whole(&mut self, seen: &mut VecDeque<StreamEvent>) -> Result<(), ApiFailure> {
+        let whole = mem::take(&mut self.whole);
+        match mem::replace(&mut self.has_begun, true) {
+            true => Ok(()),
+            false => self.take_delta(whole, seen),
+        }
+    }
+
     fn take_delta(
         &mut self,
-        delta: Said,
+        mut delta: Said,
         seen: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ApiFailure> {
+        let calls = delta.take_calls();
         let thought = [&delta.reasoning_content, &delta.reasoning];
         if let Some(thought) = thought.into_iter().find(|text| !text.is_empty()) {
             seen.push_back(StreamEvent::ThinkingDelta(thought.clone()));
@@ -189,7 +211,7 @@ impl Assembler {
             self.received.refusal.push_str(&delta.refusal);
             seen.push_back(StreamEvent::TextDelta(delta.refusal));
         }
-        for (position, entry) in delta.tool_calls.into_iter().enumerate() {
+        for (position, entry) in calls.into_iter().enumerate() {
             self.calls.take(position, fragments::read(entry), seen)?;
         }
         Ok(())

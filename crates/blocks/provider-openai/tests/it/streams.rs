@@ -99,10 +99,11 @@ async fn calls_are_told_apart_however_a_compatible_server_sends_them() {
     let expected = [told("a", "x", r#"{"n":1}"#), told("b", "y", r#"{"n":2}"#)];
     let begin =
         |id: &str, name: &str| json!({"id": id, "function": {"name": name, "arguments": ""}});
-    let with = |mut call: Value, index: u64| {
-        call["index"] = json!(index);
+    let at = |mut call: Value, index: Value| {
+        call["index"] = index;
         call
     };
+    let with = |call: Value, index: u64| at(call, json!(index));
     let more = |text: &str| json!({"function": {"arguments": text}});
 
     // Interleaved, and with id and name in every fragment.
@@ -131,6 +132,23 @@ async fn calls_are_told_apart_however_a_compatible_server_sends_them() {
             json!([begin("b", "y")]),
             json!([more(r#"{"n":2}"#)]),
         ],
+        // The index as a text, and with a fraction.
+        vec![
+            json!([
+                at(begin("a", "x"), json!("0")),
+                at(begin("b", "y"), json!(1.0))
+            ]),
+            json!([at(more(r#"{"n":"#), json!(1.0))]),
+            json!([at(more(r#"{"n":"#), json!("0"))]),
+            json!([at(more("2}"), json!("1"))]),
+            json!([at(more("1}"), json!(0.0))]),
+        ],
+        // No lists.
+        vec![
+            with(repeated("a", "x", r#"{"n":1}"#), 0),
+            with(begin("b", "y"), 1),
+            with(more(r#"{"n":2}"#), 1),
+        ],
         // Whole and all at once.
         vec![json!([
             repeated("a", "x", r#"{"n":1}"#),
@@ -139,6 +157,29 @@ async fn calls_are_told_apart_however_a_compatible_server_sends_them() {
     ];
     for deltas in ways {
         assert_eq!(chat_calls(&deltas).await, expected, "{deltas:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_in_the_place_of_pieces_is_the_answer() {
+    let call = json!({"id": "a", "function": {"name": "x", "arguments": "{}"}});
+    let grown = |text: &str, finish_reason: Option<&str>| {
+        let message = json!({"content": text, "tool_calls": [call]});
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": finish_reason}]})
+    };
+    let once = vec![grown("Hello", Some("stop"))];
+    let again = vec![
+        grown("Hel", None),
+        grown("Hello", None),
+        chunk(&json!({"content": ""}), Some("stop")),
+    ];
+    for events in [once, again] {
+        let streamed = streamed::<Chat>(lines(&events)).await;
+        assert_eq!(streamed.text(), "Hello");
+        assert_eq!(streamed.calls(), [told("a", "x", "{}")]);
+        let response = streamed.end.unwrap();
+        assert_eq!(response.stop_reason, StopReason::ToolUse);
+        assert_eq!(response.message.content.len(), 2);
     }
 }
 
