@@ -16,8 +16,14 @@ pub(crate) fn read(
     let Value::Object(mut call) = call else {
         return None;
     };
-    let Some(Value::Object(mut function)) = call.remove("function") else {
-        return None;
+    let mut function = match call.remove("function") {
+        Some(Value::Object(function)) => function,
+        Some(_) => return None,
+        // Some servers leave the function around them out.
+        None => {
+            let flat = ["name", "arguments"].into_iter();
+            flat.filter_map(|name| call.remove_entry(name)).collect()
+        }
     };
     let Some(Value::String(name)) = function.remove("name") else {
         return None;
@@ -41,6 +47,19 @@ pub(crate) fn read(
         input,
         extra: (!call.is_empty()).then_some(Value::Object(call)),
     })
+}
+
+/// The arguments of an entry of `tool_calls`, if it has any.
+pub(crate) fn arguments_of(call: &Value) -> Option<&Value> {
+    let function = call.get("function").unwrap_or(call);
+    let arguments = function.get("arguments")?;
+    let is_nothing = match arguments {
+        Value::Null => true,
+        Value::String(text) => matches!(text.trim(), "" | "{}" | "null"),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    (!is_nothing).then_some(arguments)
 }
 
 /// Arguments as other APIs write them. What is no JSON stays text, so that the model can be told.

@@ -1,4 +1,6 @@
-use neuron_provider_http::{ApiFailure, NoAnswer, Once, count, end_of, known_counts, lenient};
+use neuron_provider_http::{
+    ApiFailure, NoAnswer, Once, count, end_of, known_counts, lenient, stray_arguments,
+};
 use neuron_types::{CompletionResponse, ContentBlock, Message, StopReason, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -106,6 +108,7 @@ impl Answer {
                         self.take_call(call)?;
                     }
                 }
+                ("tool_calls", call @ Value::Object(_)) => self.take_call(call)?,
                 (_, value) => {
                     self.others.insert(name, value);
                 }
@@ -116,14 +119,20 @@ impl Answer {
 
     fn take_call(&mut self, call: Value) -> Result<(), ApiFailure> {
         let position = self.calls.len();
+        let arguments = call::arguments_of(&call).map(Value::to_string);
         let answer = format!("{}\n{}\n{}", self.messages, self.created_at, self.model);
         let call = call::read(call, |name, input| {
             call::new_id(&answer, position, name, input)
         });
-        if let Some(call) = call
-            && self.once.admits(&call)?
-        {
-            self.calls.push(call);
+        match call {
+            Some(call) if self.once.admits(&call)? => self.calls.push(call),
+            Some(_) => {}
+            None => {
+                // What says nothing is no call.
+                if let Some(arguments) = arguments {
+                    return Err(stray_arguments(&arguments));
+                }
+            }
         }
         Ok(())
     }
@@ -164,5 +173,44 @@ impl Answer {
             stop_reason,
             ..CompletionResponse::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn take(tool_calls: &Value) -> Result<Vec<(String, Value)>, ApiFailure> {
+        let piece = json!({"message": {"role": "assistant", "tool_calls": tool_calls}});
+        let mut answer = Answer::default();
+        let added = answer.take(serde_json::from_value(piece).unwrap())?;
+        let calls = added.calls.iter().map(|call| match call {
+            ContentBlock::ToolUse { name, input, .. } => (name.clone(), input.clone()),
+            other => panic!("{other:?}"),
+        });
+        Ok(calls.collect())
+    }
+
+    #[test]
+    fn a_call_is_read_without_a_list_or_a_function_around_it() {
+        let function = json!({"name": "x", "arguments": {"n": 1}});
+        for calls in [
+            json!({"function": function}),
+            json!([{"function": {"name": "x", "arguments": r#"{"n":1}"#}}]),
+            json!([function]),
+            json!([null, {}, {"id": "a"}, {"function": {"arguments": {}}}, function]),
+        ] {
+            let expected = vec![("x".to_owned(), json!({"n": 1}))];
+            assert_eq!(take(&calls), Ok(expected), "{calls}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_no_named_tool_is_not_passed_over() {
+        let call = json!({"function": {"arguments": {"n": 1}}});
+        let failure = take(&json!([call])).unwrap_err();
+        assert_eq!(failure, stray_arguments(r#"{"n":1}"#));
     }
 }

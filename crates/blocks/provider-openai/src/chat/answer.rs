@@ -78,6 +78,7 @@ impl Said {
         let has_content = match &self.content {
             Value::String(text) => !text.is_empty(),
             Value::Array(parts) => !parts.is_empty(),
+            Value::Object(_) => true,
             _ => false,
         };
         let texts = [&self.refusal, &self.reasoning_content, &self.reasoning];
@@ -219,7 +220,11 @@ impl Received {
                 field,
             });
         }
-        match self.content {
+        let content = match self.content {
+            part @ Value::Object(_) => Value::Array(vec![part]),
+            content => content,
+        };
+        match content {
             Value::String(text) if !text.is_empty() => blocks.push(ContentBlock::Text(text)),
             Value::Array(parts) => {
                 for part in parts {

@@ -19,6 +19,8 @@ impl Content {
     pub(crate) fn take(&mut self, delta: Value, seen: &mut VecDeque<StreamEvent>) {
         match delta {
             Value::String(text) => self.append(text, seen),
+            // Some servers write a list of one as its only part.
+            part @ Value::Object(_) => self.take(Value::Array(vec![part]), seen),
             Value::Array(parts) => {
                 for part in parts {
                     match text_of(&part, "text") {

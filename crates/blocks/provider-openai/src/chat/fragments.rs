@@ -17,6 +17,12 @@ pub(crate) fn read(mut entry: Map<String, Value>) -> Fragment {
     {
         entry.remove("type");
     }
+    // Some servers leave the function around them out.
+    if !entry.contains_key("function") && !entry.contains_key("custom") {
+        let flat = ["name", "arguments"].into_iter();
+        let function = flat.filter_map(|name| entry.remove_entry(name)).collect();
+        entry.insert("function".to_owned(), Value::Object(function));
+    }
     for (part, field) in [("function", "arguments"), ("custom", "input")] {
         if let Some(Value::Object(mut part)) = entry.remove(part) {
             fragment.is_plain = field == "input";

@@ -1,6 +1,6 @@
 use neuron_types::ContentBlock;
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Takes a received message item apart: the item without its texts, then each text. Says if it is a refusal.
 ///
@@ -8,6 +8,10 @@ use serde_json::{Map, Value};
 pub(crate) fn take_apart(mut item: Map<String, Value>, content: &mut Vec<ContentBlock>) -> bool {
     let mut texts = Vec::new();
     let mut refused = false;
+    if let Some(content @ Value::String(_)) = item.get_mut("content") {
+        let text = content.take();
+        *content = json!([{"type": "output_text", "text": text}]);
+    }
     if let Some(Value::Array(parts)) = item.get_mut("content") {
         for part in parts {
             let Some(field) = text_field(part) else {
@@ -137,5 +141,21 @@ impl Serialize for FilledPart<'_> {
         }
         map.serialize_entry(field, text)?;
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_the_place_of_parts_is_read() {
+        let item = json!({"type": "message", "role": "assistant", "content": "Hello"});
+        let Value::Object(item) = item else {
+            panic!("no item");
+        };
+        let mut content = Vec::new();
+        assert!(!take_apart(item, &mut content));
+        assert_eq!(content.pop(), Some(ContentBlock::Text("Hello".to_owned())));
     }
 }

@@ -149,6 +149,11 @@ async fn calls_are_told_apart_however_a_compatible_server_sends_them() {
             with(begin("b", "y"), 1),
             with(more(r#"{"n":2}"#), 1),
         ],
+        // No function around what is said of it.
+        vec![
+            json!([{"index": 0, "id": "a", "name": "x", "arguments": r#"{"n":"#}]),
+            json!([{"index": 0, "arguments": "1}"}, {"index": 1, "id": "b", "name": "y", "arguments": {"n": 2}}]),
+        ],
         // Whole and all at once.
         vec![json!([
             repeated("a", "x", r#"{"n":1}"#),
@@ -181,6 +186,20 @@ async fn a_message_in_the_place_of_pieces_is_the_answer() {
         assert_eq!(response.stop_reason, StopReason::ToolUse);
         assert_eq!(response.message.content.len(), 2);
     }
+}
+
+#[tokio::test]
+async fn a_part_in_the_place_of_a_list_of_parts_is_read() {
+    let content = json!({"type": "text", "text": "Hello"});
+    let events = [chunk(&json!({"content": content}), Some("stop"))];
+    let streamed = streamed::<Chat>(lines(&events)).await;
+    assert_eq!(streamed.text(), "Hello");
+    let message = json!({"choices": [{"index": 0, "message": {"content": content}, "finish_reason": "stop"}]});
+    let response = whole::<Chat>(&message).await.unwrap();
+    assert_eq!(
+        response.message.content,
+        [ContentBlock::Text("Hello".to_owned())]
+    );
 }
 
 #[tokio::test]
