@@ -46,6 +46,23 @@ impl Assembler {
         Ok(())
     }
 
+    /// Begins the blocks that the start of the message had, where no others came.
+    fn begin_given(&mut self, seen: &mut VecDeque<StreamEvent>) -> Result<(), NoAnswer> {
+        if !self.blocks.is_empty() {
+            return Ok(());
+        }
+        let given = self.message.as_mut().and_then(|it| it.remove("content"));
+        let Some(Value::Array(given)) = given else {
+            return Ok(());
+        };
+        for (index, block) in (0..).zip(given) {
+            if let Value::Object(fields) = block {
+                self.begin(index, fields, seen)?;
+            }
+        }
+        Ok(())
+    }
+
     fn start_block(
         &mut self,
         index: u64,
@@ -318,11 +335,13 @@ impl Assemble for Assembler {
             "message_delta" => {
                 self.change(event.data, seen)?;
                 if self.is_reasoned {
+                    self.begin_given(seen)?;
                     return Ok(Progress::Enough);
                 }
             }
             "message_stop" => {
                 self.stopped = true;
+                self.begin_given(seen)?;
                 self.end_all(seen);
                 return Ok(Progress::Complete);
             }
@@ -373,6 +392,20 @@ mod tests {
     use super::*;
 
     const STREAM: &str = include_str!("../../tests/fixtures/interleaved.sse");
+
+    #[test]
+    fn blocks_at_the_start_of_the_message_are_read_where_no_others_come() {
+        let head = r#"data: {"type":"message_start","message":{"content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"a","name":"x","input":{"n":1}}]}}"#;
+        let stop = r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
+        let body = format!("{head}\n\n{stop}\n\n");
+        let (seen, response) = assembled(&[body.as_bytes()]);
+        let message = response.unwrap().message;
+        assert_eq!(message.text(), "Hi");
+        assert_eq!(message.content.len(), 2);
+        let is_told =
+            |event: &StreamEvent| matches!(event, StreamEvent::TextDelta(text) if text == "Hi");
+        assert!(seen.iter().any(is_told), "{seen:?}");
+    }
 
     fn assembled(chunks: &[&[u8]]) -> (Vec<StreamEvent>, Option<CompletionResponse>) {
         let mut decoder = SseDecoder::default();
