@@ -17,6 +17,7 @@ mod fetch;
 mod lock;
 mod metadata;
 mod node;
+mod record;
 mod replayed;
 mod soak;
 mod spelling;
@@ -43,6 +44,7 @@ enum Chore {
     Bench(bench::Args),
     Soak(soak::Args),
     Circles(circles::Args),
+    Record(record::Args),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Chore::Bench(args) => bench::run(&args),
         Chore::Soak(args) => soak::run(&args),
         Chore::Circles(args) => circles::run(&args),
+        Chore::Record(args) => record::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

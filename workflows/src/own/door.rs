@@ -85,7 +85,7 @@ impl<D: DurableContext> DurableContext for Door<D> {
         self.door.uuid()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         self.door.start(what)
     }
 

@@ -3,67 +3,12 @@
 use std::{fmt, future::Future, time::Duration};
 
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunId,
-    Spent, StepFailure, ToolCall, ToolOutput,
+    ActivityOptions, DurableError, FailureKind, Outcome, RunId, Spent, Step, StepFailure,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{EventSink, Executor, Jitter, RetryNotice, StepScope, cancelled_between, next_delay};
-
-/// What an [`Executor`] is asked for: a model call, which is a [`CompletionRequest`], or a [`ToolCall`].
-pub trait Effect: Sync {
-    /// What it comes to.
-    type Output: Send;
-
-    /// Makes one attempt, as this executor does.
-    ///
-    /// # Errors
-    ///
-    /// Why the attempt failed; whether another may follow says [`next_delay`].
-    fn attempt(
-        &self,
-        executor: &Executor,
-        scope: &StepScope,
-    ) -> impl Future<Output = Result<Self::Output, StepFailure>> + Send;
-
-    /// The output, with what the attempts used and cost that failed before it. Only model calls use anything.
-    #[must_use]
-    fn after_failures(output: Self::Output, _spent: Option<Box<Spent>>) -> Self::Output {
-        output
-    }
-}
-
-impl Effect for CompletionRequest {
-    type Output = CompletionResponse;
-
-    async fn attempt(
-        &self,
-        executor: &Executor,
-        scope: &StepScope,
-    ) -> Result<CompletionResponse, StepFailure> {
-        executor.call_model(scope, self).await
-    }
-
-    fn after_failures(
-        response: CompletionResponse,
-        spent: Option<Box<Spent>>,
-    ) -> CompletionResponse {
-        response.with_spent_before(spent)
-    }
-}
-
-impl Effect for ToolCall {
-    type Output = ToolOutput;
-
-    async fn attempt(
-        &self,
-        executor: &Executor,
-        scope: &StepScope,
-    ) -> Result<ToolOutput, StepFailure> {
-        executor.call_tool(scope, self).await
-    }
-}
 
 /// From where on the attempts of a step are made.
 #[derive(Debug, Clone)]
@@ -132,8 +77,8 @@ pub struct Attempts<'a, L> {
     pub executor: &'a Executor,
     /// The run.
     pub run_id: &'a RunId,
-    /// The step: how long an attempt may take, and what follows a failed one.
-    pub options: &'a ActivityOptions,
+    /// The step: what is done, how long an attempt may take, and what follows a failed one.
+    pub step: &'a Step,
     /// Ends the attempt in flight, and the delay between two.
     pub cancellation: &'a CancellationToken,
     /// Hears of each attempt that is followed by another.
@@ -146,7 +91,7 @@ impl<L: fmt::Debug> fmt::Debug for Attempts<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attempts")
             .field("run_id", &self.run_id)
-            .field("options", &self.options)
+            .field("options", &self.step.options)
             .field("log", &self.log)
             .finish_non_exhaustive()
     }
@@ -163,12 +108,12 @@ impl<L: AttemptLog> Attempts<'_, L> {
     ///
     /// The log's; [`DurableError::Step`] with a failure of kind [`FailureKind::NoWorker`] if this process lacks what the
     /// step needs: it is to be made elsewhere, and nothing was done.
-    pub async fn make<E: Effect>(
+    pub async fn make(
         &self,
-        effect: &E,
         next: NextAttempt,
-    ) -> Result<Result<E::Output, StepFailure>, DurableError> {
-        let jitter = Jitter::of(self.run_id, self.options);
+    ) -> Result<Result<Outcome, StepFailure>, DurableError> {
+        let Step { effect, options } = self.step;
+        let jitter = Jitter::of(self.run_id, options);
         let NextAttempt {
             mut attempt,
             mut delay,
@@ -180,14 +125,10 @@ impl<L: AttemptLog> Attempts<'_, L> {
             if !delay.is_zero() && self.cancelled_during(delay).await {
                 return Ok(Err(cancelled_between().with_spent(spent)));
             }
-            let scope = StepScope::new(
-                self.run_id.clone(),
-                self.options,
-                attempt,
-                self.cancellation.clone(),
-            );
-            let failure = match effect.attempt(self.executor, &scope).await {
-                Ok(output) => return Ok(Ok(E::after_failures(output, spent))),
+            let (run_id, token) = (self.run_id.clone(), self.cancellation.clone());
+            let scope = StepScope::new(run_id, options, attempt, token);
+            let failure = match self.executor.perform(&scope, effect).await {
+                Ok(outcome) => return Ok(Ok(outcome.with_spent_before(spent))),
                 Err(failure) if failure.kind == FailureKind::NoWorker => return Err(failure.into()),
                 Err(failure) => failure.with_spent(spent),
             };
@@ -197,7 +138,7 @@ impl<L: AttemptLog> Attempts<'_, L> {
                 effects,
                 step,
                 ..
-            } = self.options;
+            } = options;
             let (so_far, since) = *failing.get_or_insert_with(|| (Duration::ZERO, Instant::now()));
             let failing_for = so_far.saturating_add(since.elapsed());
             let next = next_delay(retry_policy, *effects, &jitter, attempt, &failure);

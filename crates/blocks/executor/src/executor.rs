@@ -10,10 +10,9 @@ use std::{
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    AgentSpec, Asking, DEFINITION_CALL, DynProvider, FailureKind, HookEvent, OUTCOME_CALL,
-    PREVIEW_CALL, PermissionDecision, Place, RunEvent, RunId, StepFailure, StepId, ToolCall,
-    ToolContext, ToolEffects, ToolOutput, VERIFY_CALL, VerifyDecision, VerifyOutcome,
-    VerifyRequest,
+    AgentSpec, Asking, DynProvider, FailureKind, HookEvent, Needed, PermissionDecision, Place,
+    RunEvent, RunId, StepFailure, ToolCall, ToolContext, ToolEffects, ToolOutput, VerifyDecision,
+    VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use tracing::{Instrument, Span, field::Empty, info_span, warn};
@@ -41,6 +40,7 @@ mod grants;
 mod hooks;
 mod model_call;
 mod outcome;
+mod perform;
 mod place;
 mod preview;
 mod reporter;
@@ -91,15 +91,6 @@ pub struct Executor {
     moved_from: Option<Arc<Path>>,
     /// That of the workflow whose step it makes, for an agent that knows no approvers.
     lent_verifier: Option<Arc<dyn VerifyDecision>>,
-}
-
-/// What a step needs of an executor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needed<'a> {
-    /// The provider of this name; the only one there is where `None`.
-    Provider(Option<&'a str>),
-    /// The tool of this name.
-    Tool(&'a str),
 }
 
 struct Inner {
@@ -187,6 +178,7 @@ impl Executor {
         match needed {
             Needed::Provider(name) => executor.provider(name, None).map(drop),
             Needed::Tool(name) => executor.check_tool(name),
+            Needed::Executor => Ok(()),
         }
     }
 
@@ -290,21 +282,6 @@ impl Executor {
         scope: &StepScope,
         call: &ToolCall,
     ) -> Result<ToolOutput, StepFailure> {
-        // Only the loop asks for one: what a file holds is shown to people, whatever the model may read.
-        if call.name == PREVIEW_CALL && scope.step.position > StepId::OWN_CALLS {
-            return self.preview_attempt(scope, call).await;
-        }
-        if call.name == OUTCOME_CALL && scope.step.position > StepId::OWN_CALLS {
-            return self.outcome_attempt(scope, call).await;
-        }
-        if call.name == DEFINITION_CALL && scope.step.position > StepId::OWN_CALLS {
-            return Ok(self.definition_output(call));
-        }
-        if call.name == VERIFY_CALL {
-            // No hook sees it: it is no call of a tool, and the decision may carry a token.
-            let (verifier, place) = (self.verifier(), self.place.as_deref());
-            return verify::verify(verifier.as_deref(), place, &call.input);
-        }
         let (tools, grants) = (&self.inner.tools, self.grants.as_ref());
         let refusal = grants.and_then(|grants| grants.refusal(call, scope.effects));
         if let Some(refusal) = refusal {
@@ -417,33 +394,6 @@ impl Executor {
         let grants = self.grants.as_ref();
         let definition = grants.and_then(|grants| grants.definition_of(&call.name));
         approvers.check(call, definition, asking).await
-    }
-
-    /// Says what a call would do. No hook sees it: the call is not made.
-    async fn preview_attempt(
-        &self,
-        scope: &StepScope,
-        call: &ToolCall,
-    ) -> Result<ToolOutput, StepFailure> {
-        let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
-        let context = ToolContext {
-            cwd: self.inner.cwd.clone(),
-            run_id: scope.run_id.to_string(),
-            environment: self.inner.environment.clone(),
-            cancellation_token: scope.cancellation.child_token(),
-            ..ToolContext::default()
-        };
-        let preview = preview::preview(tools, grants, &call.input, &context);
-        let attempt = Attempt::start(scope, Duration::MAX);
-        match attempt.part(preview).await {
-            Ok(output) => Ok(output),
-            // The person is asked without one.
-            Err(Cut::Panicked(text)) => {
-                warn!("the preview of a call panicked: {text}");
-                Ok(ToolOutput::text("null"))
-            }
-            Err(cut) => Err(cut.into_failure("the preview of a call")),
-        }
     }
 
     /// Says whose a decision is, before a run takes it up: so that whoever made one that the run would not take learns of

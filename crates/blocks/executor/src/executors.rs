@@ -7,10 +7,11 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, Decision, FailureKind, Place, RunStatus, StepFailure, VerifyOutcome, VerifyRequest,
+    AgentSpec, Decision, Effect, FailureKind, Outcome, Place, RunEvent, RunStatus, StepFailure,
+    VerifyOutcome, VerifyRequest,
 };
 
-use crate::{Agents, AwaitedAgent, EventSink, Executor};
+use crate::{Agents, AwaitedAgent, EventSink, Executor, StepScope};
 
 /// The executors of a worker: one for every agent, or one for each of those that it serves. Cheap to clone.
 ///
@@ -167,6 +168,25 @@ impl Executors {
             Ok(executor) => executor.knows_approvers(),
             Err(_) => all.any(Executor::knows_approvers),
         }
+    }
+
+    /// Does what a run of this agent asks for, as [`Executor::perform`]. The hooks are notified of these events before; but
+    /// not, and nothing is done, where what the step needs is not here: whoever is notified of a step is notified once.
+    ///
+    /// # Errors
+    ///
+    /// [`of`](Self::of)'s and those of [`Executor::check`]; what a hook says; and the executor's.
+    pub async fn perform(
+        &self,
+        agent: &str,
+        scope: &StepScope,
+        effect: &Effect,
+        notify: &[RunEvent],
+    ) -> Result<Outcome, StepFailure> {
+        let executor = self.of(agent)?;
+        executor.check(scope.agent.as_deref(), effect.needs())?;
+        executor.observe(&scope.run_id, notify).await?;
+        executor.perform(scope, effect).await
     }
 
     /// Returns the executor that acts for the agent of this name.

@@ -14,12 +14,12 @@ mod retry;
 mod scope;
 
 pub use agents::{Agents, UnknownAgent};
-pub use attempts::{AttemptLog, Attempts, Effect, FailedAttempt, NextAttempt};
+pub use attempts::{AttemptLog, Attempts, FailedAttempt, NextAttempt};
 pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
 pub use events::sink::{EventSink, NoSink, RetryNotice};
 pub use events::token::{Delta, TokenDelta};
-pub use executor::{Executor, ExecutorBuilder, Needed};
+pub use executor::{Executor, ExecutorBuilder};
 pub use executors::Executors;
 pub use input_form::{checked_input, input_mismatch};
 pub use jitter::Jitter;

@@ -8,8 +8,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, FailureKind, RunEvent,
-    RunId, RunState, StepFailure, ToolCall, ToolEffects, ToolOutput,
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, Effect, EffectKind,
+    FailureKind, Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolEffects,
+    ToolOutput,
 };
 
 /// The only way out of the loop room: one implementation per engine.
@@ -63,7 +64,7 @@ pub trait DurableContext {
     ///
     /// Never waits and never fails: what keeps an effect from being made is its end. A door may perform the
     /// effect only while somebody waits for anything, and journals a write's start before the write is made.
-    fn start(&self, what: Started<'_>) -> Handle;
+    fn start(&self, what: Started) -> Handle;
 
     /// Gives up what was started, and returns whether its end will still be observed.
     ///
@@ -153,10 +154,11 @@ pub trait DurableContext {
         options: &ActivityOptions,
     ) -> impl Future<Output = Result<CompletionResponse, DurableError>> {
         async move {
-            let call = Awaited::start(self, Started::Model { request, options });
-            match call.end().await? {
-                Observed::Ended(_, End::Model(result)) => Ok(*result?),
-                other => Err(other.unexpected()),
+            let effect = Effect::Model(request.clone());
+            let call = Awaited::start(self, Started::step(effect, options));
+            match outcome(call.end().await?)? {
+                Outcome::Model(response) => Ok(*response),
+                other => Err(misfit(EffectKind::Model, &other)),
             }
         }
     }
@@ -173,7 +175,7 @@ pub trait DurableContext {
         options: &ActivityOptions,
     ) -> impl Future<Output = Result<ToolOutput, DurableError>> {
         async move {
-            let call = Awaited::start(self, Started::Tool { call, options });
+            let call = Awaited::start(self, Started::step(Effect::Tool(call.clone()), options));
             tool_result(call.end().await?)
         }
     }
@@ -194,7 +196,9 @@ pub trait DurableContext {
             let mut started: VecDeque<_> = calls
                 .iter()
                 .zip(options)
-                .map(|(call, options)| Awaited::start(self, Started::Tool { call, options }))
+                .map(|(call, options)| {
+                    Awaited::start(self, Started::step(Effect::Tool(call.clone()), options))
+                })
                 .collect();
             let mut results = Vec::with_capacity(started.len());
             while let Some(call) = started.pop_front() {
@@ -262,25 +266,26 @@ pub trait DurableContext {
 }
 
 /// What a run can have going on beside itself.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum Started<'a> {
-    /// A model call.
-    Model {
-        /// The whole request. Cheap to clone: a door may keep it while the call is in flight.
-        request: &'a CompletionRequest,
-        /// How it is made.
-        options: &'a ActivityOptions,
-    },
-    /// A tool call.
-    Tool {
-        /// The call.
-        call: &'a ToolCall,
-        /// How it is made.
-        options: &'a ActivityOptions,
-    },
+#[derive(Debug, Clone, PartialEq)]
+pub enum Started {
+    /// An effect, whatever it is. A request to a model is cheap to keep while it is in flight.
+    Step(Box<Step>),
     /// A time from now, kept across waits. It ends when the time is over.
     Deadline(Duration),
+}
+
+impl Started {
+    /// Returns the step that does this so.
+    #[must_use]
+    pub fn step(effect: Effect, options: &ActivityOptions) -> Self {
+        Step::new(effect, options.clone()).into()
+    }
+}
+
+impl From<Step> for Started {
+    fn from(step: Step) -> Self {
+        Self::Step(Box::new(step))
+    }
 }
 
 /// Names something that was [started](DurableContext::start), in its segment of its run.
@@ -313,12 +318,9 @@ pub enum Observed {
 
 /// How something that was started ended.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum End {
-    /// A model call's answer, or the failure of its last attempt.
-    Model(Result<Box<CompletionResponse>, StepFailure>),
-    /// A tool call's result, or the failure of its last attempt.
-    Tool(Result<ToolOutput, StepFailure>),
+    /// What an effect came to, or the failure of its last attempt.
+    Effect(Result<Outcome, StepFailure>),
     /// A deadline is over.
     Deadline,
 }
@@ -328,11 +330,14 @@ impl Observed {
     #[must_use]
     pub fn unexpected(&self) -> DurableError {
         DurableError::engine(match self {
-            Self::Ended(_, End::Model(_)) => {
-                "the end of a model call that nobody waits for".to_owned()
+            Self::Ended(_, End::Effect(Ok(outcome))) => {
+                format!(
+                    "the end of a step of kind {} that nobody waits for",
+                    outcome.kind().as_str()
+                )
             }
-            Self::Ended(_, End::Tool(_)) => {
-                "the end of a tool call that nobody waits for".to_owned()
+            Self::Ended(_, End::Effect(Err(_))) => {
+                "the failure of a step that nobody waits for".to_owned()
             }
             Self::Ended(_, End::Deadline) => {
                 "the end of a deadline that nobody waits for".to_owned()
@@ -343,7 +348,7 @@ impl Observed {
 
     /// Whether it is the end of a call that was cancelled.
     fn is_given_up(&self) -> bool {
-        let Self::Ended(_, End::Model(Err(failure)) | End::Tool(Err(failure))) = self else {
+        let Self::Ended(_, End::Effect(Err(failure))) = self else {
             return false;
         };
         failure.kind == FailureKind::Cancelled
@@ -401,7 +406,7 @@ struct Awaited<'a, D: DurableContext + ?Sized> {
 }
 
 impl<'a, D: DurableContext + ?Sized> Awaited<'a, D> {
-    fn start(door: &'a D, what: Started<'_>) -> Self {
+    fn start(door: &'a D, what: Started) -> Self {
         Self {
             door,
             handle: Some(door.start(what)),
@@ -429,7 +434,7 @@ impl<'a, D: DurableContext + ?Sized> Awaited<'a, D> {
         while let Some(handle) = self.handle {
             match self.door.next(&[handle], &[]).await {
                 // What it came to counts, but not that it was ended early.
-                Ok(Observed::Ended(_, End::Tool(Err(_)))) if self.cancelled.is_some() => {
+                Ok(Observed::Ended(_, End::Effect(Err(_)))) if self.cancelled.is_some() => {
                     self.handle = None;
                 }
                 Ok(observed) => {
@@ -463,10 +468,26 @@ impl<D: DurableContext + ?Sized> Drop for Awaited<'_, D> {
 }
 
 fn tool_result(observed: Observed) -> Result<ToolOutput, DurableError> {
+    match outcome(observed)? {
+        Outcome::Tool(output) => Ok(output),
+        other => Err(misfit(EffectKind::Tool, &other)),
+    }
+}
+
+/// What an effect came to.
+fn outcome(observed: Observed) -> Result<Outcome, DurableError> {
     match observed {
-        Observed::Ended(_, End::Tool(result)) => Ok(result?),
+        Observed::Ended(_, End::Effect(result)) => Ok(result?),
         other => Err(other.unexpected()),
     }
+}
+
+/// The door handed out what another kind of effect came to.
+fn misfit(asked: EffectKind, outcome: &Outcome) -> DurableError {
+    let (asked, came) = (asked.as_str(), outcome.kind().as_str());
+    DurableError::engine(format!(
+        "a step of kind {asked} came to an outcome of kind {came}"
+    ))
 }
 
 fn no_options() -> StepFailure {
@@ -494,7 +515,7 @@ impl<D: DurableContext> DurableContext for &D {
         (**self).uuid()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         (**self).start(what)
     }
 

@@ -3,6 +3,7 @@
 mod agent;
 mod context;
 mod door;
+mod effect;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -21,7 +22,7 @@ mod tool;
 mod wasm;
 
 pub use agent::caller_setting::CallerSetting;
-pub use agent::current::{CurrentDefinition, DEFINITION_CALL, DefinitionRequest};
+pub use agent::current::{CurrentDefinition, DefinitionRequest};
 pub use agent::extension::Extension;
 pub use agent::limits::Limits;
 pub use agent::on_halt::OnHalt;
@@ -34,6 +35,7 @@ pub use agent::spec::{
 };
 pub use context::{ContextStrategy, ModelHandle};
 pub use door::{DurableContext, End, Handle, Observed, Signal, Started};
+pub use effect::{Effect, EffectKind, Needed, Outcome, Step};
 pub use error::context::ContextError;
 pub use error::durable::DurableError;
 pub use error::failure::{StepFailure, causes, with_causes};
@@ -109,7 +111,7 @@ pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use ticket::remembered::{RememberedCalls, RememberedDecision};
 pub use ticket::shown::Ticket;
 pub use ticket::verification::{
-    NOT_SIGNED, RESERVED_CALLS, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
+    NOT_SIGNED, Verification, VerifyOutcome, VerifyRequest,
 };
 pub use ticket::verify_decision::VerifyDecision;
 pub use tool::argument_kind::ArgumentKind;
@@ -117,9 +119,9 @@ pub use tool::ask_person::{ASK_PERSON, AskPerson};
 pub use tool::call::ToolCall;
 pub use tool::context::{ProgressReporter, ToolContext};
 pub use tool::definition::{ToolAnnotations, ToolDefinition, ToolEffects};
-pub use tool::outcome::{OUTCOME_CALL, OutcomeRequest};
+pub use tool::outcome::OutcomeRequest;
 pub use tool::output::ToolOutput;
 pub use tool::pending::{FormRequest, Pending, Resumed};
-pub use tool::preview::{PREVIEW_CALL, Preview, PreviewRequest};
+pub use tool::preview::{Preview, PreviewRequest};
 pub use tool::traits::{Tool, ToolDyn};
 pub use wasm::{WasmBoxedFuture, WasmCompatSend, WasmCompatSync};

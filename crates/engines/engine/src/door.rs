@@ -4,15 +4,6 @@ use std::error::Error as _;
 
 use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure};
 
-/// The end of something that this door does not know and was asked to start.
-#[must_use]
-pub fn unknown_effect() -> StepFailure {
-    StepFailure::new(
-        FailureKind::Internal,
-        "this door does not know what it is asked to start",
-    )
-}
-
 /// The end of a call that was given up before it was made, or started in a run that is cancelled.
 #[must_use]
 pub fn given_up() -> StepFailure {

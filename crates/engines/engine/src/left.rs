@@ -124,10 +124,10 @@ mod tests {
 
     #[test]
     fn a_request_that_says_its_version_may_be_one_of_another_build() {
-        let later = json!({"version": 4, "agent": "default", "prompt": "Go."});
+        let later = json!({"version": 5, "agent": "default", "prompt": "Go."});
         let unread = read_request(later).unwrap_err();
         assert!(!unread.is_by_hand);
-        assert!(unread.reason.contains("state version 4"), "{unread:?}");
+        assert!(unread.reason.contains("state version 5"), "{unread:?}");
         let whole = json!({"agent": {"name": "default"}, "prompt": "Go."});
         assert!(!read_request(whole).unwrap_err().is_by_hand);
     }

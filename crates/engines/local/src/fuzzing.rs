@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use chrono::DateTime;
 use neuron_engine::{AgentSignal, DecisionBody};
 use neuron_executor::Agents;
-use neuron_types::{Decision, RunId, RunStart, RunStatus, Transcript, signal};
+use neuron_types::{Decision, EffectKind, RunId, RunStart, RunStatus, Transcript, signal};
 use rusqlite::{Connection, params};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -223,7 +223,12 @@ fn check_recording(journal: &Connection) {
         .unwrap_or_default()
     {
         if let Progress::Done(done) = &recorded.progress {
-            for kind in [Kind::Model, Kind::Tool, Kind::Deadline] {
+            let effects = [EffectKind::Model, EffectKind::Tool, EffectKind::Verify];
+            for kind in effects
+                .map(Kind::Effect)
+                .into_iter()
+                .chain([Kind::Deadline])
+            {
                 kind.read_end(&done.result).ok();
             }
         }

@@ -80,10 +80,11 @@ fn a_run_of_several_turns(api: &Api) {
     let output = run.json();
     assert_eq!(output["output"], ANSWER);
     assert_eq!(output["turns"], 4);
+    // A server that counts nothing says nothing of what was used.
     let (input, written) = if api.calls_have_ids {
-        (400, 40)
+        (json!(400), json!(40))
     } else {
-        (0, 0)
+        (Value::Null, Value::Null)
     };
     assert_eq!(output["usage"]["input_tokens"], input);
     assert_eq!(output["usage"]["output_tokens"], written);

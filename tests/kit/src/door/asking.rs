@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use neuron_types::{
-    ActivityOptions, CompletionRequest, DurableContext, DurableError, End, FailureKind, Handle,
-    Message, Observed, RequestHead, Started, StepId, ToolCall,
+    ActivityOptions, CompletionRequest, DurableContext, DurableError, Effect, End, FailureKind,
+    Handle, Message, Observed, Outcome, RequestHead, Step, StepId, ToolCall,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +44,8 @@ pub(super) fn tool(name: &str, position: u32, act: &str) -> (ToolCall, ActivityO
 }
 
 pub(super) fn start(door: &impl DurableContext, name: &str, position: u32, act: &str) -> Handle {
-    let (call, options) = &tool(name, position, act);
-    door.start(Started::Tool { call, options })
+    let (call, options) = tool(name, position, act);
+    door.start(Step::new(Effect::Tool(call), options).into())
 }
 
 /// A model call, which is known as `model`.
@@ -63,8 +63,8 @@ pub(super) fn model(door: &impl DurableContext, act: &str) -> (CompletionRequest
 }
 
 pub(super) fn start_model(door: &impl DurableContext, act: &str) -> Handle {
-    let (request, options) = &model(door, act);
-    door.start(Started::Model { request, options })
+    let (request, options) = model(door, act);
+    door.start(Step::new(Effect::Model(request), options).into())
 }
 
 fn options(name: &str, position: u32) -> ActivityOptions {
@@ -75,13 +75,12 @@ type Next = Result<Observed, DurableError>;
 
 /// Whether it is the result of this call.
 pub(super) fn is_result(next: &Next, handle: Handle, name: &str) -> bool {
-    matches!(next, Ok(Observed::Ended(ended, End::Tool(Ok(output)))) if *ended == handle && text_of(output) == name)
+    matches!(next, Ok(Observed::Ended(ended, End::Effect(Ok(Outcome::Tool(output))))) if *ended == handle && text_of(output) == name)
 }
 
 /// Whether it is the end of this call as one that was cancelled.
 pub(super) fn is_given_up(next: &Next, handle: Handle) -> bool {
-    let Ok(Observed::Ended(ended, End::Tool(Err(failure)) | End::Model(Err(failure)))) = next
-    else {
+    let Ok(Observed::Ended(ended, End::Effect(Err(failure)))) = next else {
         return false;
     };
     *ended == handle && failure.kind == FailureKind::Cancelled

@@ -7,12 +7,13 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use neuron_executor::StepScope;
+use neuron_executor::{Executor, StepScope};
 use neuron_patience::patience;
 use neuron_types::{
-    ActivityOptions, ActivitySettings, Hook, HookAction, HookError, HookEvent, Priority,
-    RetryPolicy, RunId, StepId, ToolAnnotations, ToolCall, ToolContext, ToolDefinition, ToolDyn,
-    ToolEffects, ToolError, ToolOutput, WasmBoxedFuture,
+    ActivityOptions, ActivitySettings, Effect, Hook, HookAction, HookError, HookEvent, Outcome,
+    Preview, PreviewRequest, Priority, RetryPolicy, RunId, StepFailure, StepId, ToolAnnotations,
+    ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolEffects, ToolError, ToolOutput,
+    VerifyOutcome, VerifyRequest, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,38 @@ pub fn own_scope() -> StepScope {
         step: StepId::new(2, StepId::OWN_CALLS + 1),
         effects: ToolEffects::ReadOnly,
         ..scope()
+    }
+}
+
+/// What a call of this tool would do, as the executor finds it for the loop.
+pub async fn preview_of(executor: &Executor, name: &str, input: Value) -> Option<Preview> {
+    let request = PreviewRequest {
+        name: name.to_owned(),
+        input,
+    };
+    match executor
+        .perform(&own_scope(), &Effect::Preview(request))
+        .await
+    {
+        Ok(Outcome::Preview(preview)) => preview,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whose a decision is, as the executor finds it at this step.
+///
+/// # Errors
+///
+/// The executor's.
+pub async fn verified_at(
+    executor: &Executor,
+    step: &StepScope,
+    request: &VerifyRequest,
+) -> Result<VerifyOutcome, StepFailure> {
+    let effect = Effect::Verify(Box::new(request.clone()));
+    match executor.perform(step, &effect).await? {
+        Outcome::Verify(outcome) => Ok(outcome),
+        other => panic!("{other:?}"),
     }
 }
 

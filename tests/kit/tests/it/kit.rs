@@ -12,8 +12,8 @@ use futures::FutureExt as _;
 use neuron_local::LocalDurableContext;
 use neuron_testing::{LocalHost, run_matching};
 use neuron_types::{
-    ActivityOptions, DurableContext, DurableError, Handle, Observed, RunEvent, RunId, RunState,
-    Signal, Started, StepId, ToolCall, ToolEffects,
+    ActivityOptions, DurableContext, DurableError, EffectKind, Handle, Observed, RunEvent, RunId,
+    RunState, Signal, Started, Step, StepId, ToolEffects,
 };
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ struct FaultyDoor {
     /// What the handles that the loop knows stand for.
     real: Mutex<BTreeMap<Handle, Handle>>,
     /// Calls that wait until the one before has ended.
-    waiting: Mutex<VecDeque<(Handle, ToolCall, ActivityOptions)>>,
+    waiting: Mutex<VecDeque<(Handle, Step)>>,
 }
 
 impl FaultyDoor {
@@ -55,29 +55,27 @@ impl FaultyDoor {
         }
     }
 
-    fn start_tool(&self, call: &ToolCall, options: &ActivityOptions) -> Handle {
+    fn start_tool(&self, step: Step) -> Handle {
         match self.fault {
             Fault::Twice => {
-                self.door.start(Started::Tool { call, options });
+                self.door.start(step.clone().into());
             }
             Fault::OneByOne => {
                 let mut waiting = self.waiting.lock().unwrap();
-                let number =
-                    1_000_000 * u64::from(options.step.turn) + u64::from(options.step.position);
-                let handle = Handle::new(number);
-                waiting.push_back((handle, call.clone(), options.clone()));
+                let StepId { turn, position, .. } = step.options.step;
+                let handle = Handle::new(1_000_000 * u64::from(turn) + u64::from(position));
+                waiting.push_back((handle, step));
                 return handle;
             }
             _ => {}
         }
-        self.door.start(Started::Tool { call, options })
+        self.door.start(step.into())
     }
 
     /// Starts the next call. The loop waits again when it has ended.
     fn start_waiting(&self) {
-        if let Some((handle, call, options)) = self.waiting.lock().unwrap().pop_front() {
-            let (call, options) = (&call, &options);
-            let real = self.door.start(Started::Tool { call, options });
+        if let Some((handle, step)) = self.waiting.lock().unwrap().pop_front() {
+            let real = self.door.start(step.into());
             self.real.lock().unwrap().insert(handle, real);
         }
     }
@@ -95,8 +93,7 @@ impl FaultyDoor {
         real.get(&handle).copied().unwrap_or(handle)
     }
 
-    fn options(&self, options: &ActivityOptions) -> ActivityOptions {
-        let mut options = options.clone();
+    fn options(&self, mut options: ActivityOptions) -> ActivityOptions {
         match self.fault {
             Fault::Hasty => options.retry_policy.initial_interval = Duration::ZERO,
             Fault::SameKey => {
@@ -126,14 +123,15 @@ impl DurableContext for FaultyDoor {
         self.door.uuid()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
-        match what {
-            Started::Model { request, options } => {
-                let options = &self.options(options);
-                self.door.start(Started::Model { request, options })
-            }
-            Started::Tool { call, options } => self.start_tool(call, &self.options(options)),
-            other => self.door.start(other),
+    fn start(&self, what: Started) -> Handle {
+        let Started::Step(step) = what else {
+            return self.door.start(what);
+        };
+        let Step { effect, options } = *step;
+        let step = Step::new(effect, self.options(options));
+        match step.effect.kind() {
+            EffectKind::Tool => self.start_tool(step),
+            _ => self.door.start(step.into()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neuron_types::{AgentSpec, CurrentDefinition, DefinitionRequest, ToolCall, ToolOutput};
+use neuron_types::{AgentSpec, CurrentDefinition};
 
 use super::{Executor, list};
 
@@ -18,20 +18,9 @@ impl Executor {
         self
     }
 
-    /// Answers a [`DEFINITION_CALL`](neuron_types::DEFINITION_CALL) with a [`CurrentDefinition`] as JSON. No hook sees it: it
-    /// is no call of a tool.
-    pub(super) fn definition_output(&self, call: &ToolCall) -> ToolOutput {
-        let found = match serde_json::from_value::<DefinitionRequest>(call.input.clone()) {
-            Ok(request) => self.current_definition(&request.agent),
-            Err(error) => {
-                CurrentDefinition::Missing(format!("it cannot be read which is wanted: {error}"))
-            }
-        };
-        // Without a text there is no definition.
-        ToolOutput::text(serde_json::to_string(&found).unwrap_or_default())
-    }
-
-    fn current_definition(&self, name: &str) -> CurrentDefinition {
+    /// Returns the definition that the worker has now of the agent with this name, or says why there is none. No hook sees
+    /// it.
+    pub(super) fn current_definition(&self, name: &str) -> CurrentDefinition {
         let known = self.definitions.as_deref();
         let granted = self.grants.as_ref().map(|grants| grants.definition());
         let granted = granted.filter(|agent| agent.name == name);

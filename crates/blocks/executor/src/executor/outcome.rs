@@ -13,12 +13,8 @@ use super::{
 };
 use crate::StepScope;
 
-/// What is answered where nobody knows it.
-const UNKNOWN: &str = "null";
-
 impl Executor {
-    /// Answers an [`OUTCOME_CALL`](neuron_types::OUTCOME_CALL) with the output of the other call as JSON, or null where nobody
-    /// knows it.
+    /// Asks a tool what became of a call of it; `None` where it does not know it either.
     ///
     /// Nothing is known of what is not granted, or denied. Hooks see an outcome as they see the output of a call, and
     /// nothing before it, since no call is made.
@@ -27,27 +23,24 @@ impl Executor {
     ///
     /// What may be otherwise later: the tool is unavailable, or not here. Other failures of a tool leave the outcome
     /// unknown.
-    pub(super) async fn outcome_attempt(
+    pub(super) async fn ask_outcome(
         &self,
         scope: &StepScope,
-        call: &ToolCall,
-    ) -> Result<ToolOutput, StepFailure> {
-        let Ok(request) = serde_json::from_value::<OutcomeRequest>(call.input.clone()) else {
-            return Ok(ToolOutput::text(UNKNOWN));
-        };
-        let OutcomeRequest { step, name, input } = request;
-        let asked = ToolCall::new("", name, input);
+        request: &OutcomeRequest,
+    ) -> Result<Option<ToolOutput>, StepFailure> {
+        let step = request.step;
+        let asked = ToolCall::new("", request.name.clone(), request.input.clone());
         let grants = self.grants.as_deref();
         if let Some(grants) = grants {
             let cwd = &self.inner.cwd;
             let judged = grants.judge(&asked, &[], cwd).await;
             if !grants.has(&asked.name) || matches!(judged, PermissionDecision::Deny(_)) {
-                return Ok(ToolOutput::text(UNKNOWN));
+                return Ok(None);
             }
         }
         self.check_tool(&asked.name)?;
         let Some(tool) = self.inner.tools.get(&asked.name) else {
-            return Ok(ToolOutput::text(UNKNOWN));
+            return Ok(None);
         };
         let made = StepScope {
             step,
@@ -78,7 +71,7 @@ impl Executor {
             Err(cut) => return Err(cut.into_failure("the question for an outcome")),
         };
         let Some(mut output) = output else {
-            return Ok(ToolOutput::text(UNKNOWN));
+            return Ok(None);
         };
         bound(&mut output, self.inner.max_result_bytes);
         let event = HookEvent::PostToolExecution {
@@ -86,10 +79,7 @@ impl Executor {
             output: &output,
         };
         self.notify_after(&attempt, &event).await?;
-        let json = serde_json::to_string(&output);
-        Ok(ToolOutput::text(
-            json.unwrap_or_else(|_| UNKNOWN.to_owned()),
-        ))
+        Ok(Some(output))
     }
 }
 

@@ -1,14 +1,19 @@
 //! What a call would do, asked for before a person is asked about it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    PermissionDecision, Preview, PreviewRequest, ToolCall, ToolContext, ToolError, ToolOutput,
+    PermissionDecision, Preview, PreviewRequest, StepFailure, ToolCall, ToolContext, ToolError,
 };
-use serde_json::Value;
+use tracing::warn;
 
-use super::grants::{Grants, denied};
+use super::{
+    Executor,
+    attempt::{Attempt, Cut},
+    grants::{Grants, denied},
+};
+use crate::StepScope;
 
 /// How many bytes of a diff or a text people are shown.
 const MOST_BYTES: usize = 64 * 1024;
@@ -16,31 +21,49 @@ const MOST_BYTES: usize = 64 * 1024;
 /// How many bytes a fingerprint has. It cannot be cut.
 const MOST_FINGERPRINT: usize = 1024;
 
-/// Answers a [`PREVIEW_CALL`](neuron_types::PREVIEW_CALL) with the preview as JSON, or null where there is none.
-///
-/// There is none of what is not granted. A call that is denied, or of which the tool says that it cannot be made as it is,
-/// has that as its preview: whoever decides about it should know. Nothing here ends a run.
-pub(super) async fn preview(
-    tools: &ToolRegistry,
-    grants: Option<&Grants>,
-    input: &Value,
-    context: &ToolContext,
-) -> ToolOutput {
-    let preview = match serde_json::from_value::<PreviewRequest>(input.clone()) {
-        Ok(request) => preview_of(tools, grants, request, context).await,
-        Err(_) => None,
-    };
-    let json = serde_json::to_string(&preview);
-    ToolOutput::text(json.unwrap_or_else(|_| "null".to_owned()))
+impl Executor {
+    /// Says what a call would do; `None` if there is nothing to say. No hook sees it: the call is not made.
+    ///
+    /// There is no preview of what is not granted. A call that is denied, or of which the tool says that it cannot be made
+    /// as it is, has that as its preview: whoever decides about it should know. Nothing here ends a run.
+    ///
+    /// # Errors
+    ///
+    /// `timeout` or `cancelled` where the scope ended it.
+    pub(super) async fn preview(
+        &self,
+        scope: &StepScope,
+        asked: &PreviewRequest,
+    ) -> Result<Option<Preview>, StepFailure> {
+        let context = ToolContext {
+            cwd: self.inner.cwd.clone(),
+            run_id: scope.run_id.to_string(),
+            environment: self.inner.environment.clone(),
+            cancellation_token: scope.cancellation.child_token(),
+            ..ToolContext::default()
+        };
+        let (tools, grants) = (&self.inner.tools, self.grants.as_deref());
+        let preview = preview_of(tools, grants, asked, &context);
+        let attempt = Attempt::start(scope, Duration::MAX);
+        match attempt.part(preview).await {
+            Ok(preview) => Ok(preview),
+            // The person is asked without one.
+            Err(Cut::Panicked(text)) => {
+                warn!("the preview of a call panicked: {text}");
+                Ok(None)
+            }
+            Err(cut) => Err(cut.into_failure("the preview of a call")),
+        }
+    }
 }
 
 async fn preview_of(
     tools: &ToolRegistry,
     grants: Option<&Grants>,
-    PreviewRequest { name, input }: PreviewRequest,
+    asked: &PreviewRequest,
     context: &ToolContext,
 ) -> Option<Preview> {
-    let call = ToolCall::new("", name, input);
+    let call = ToolCall::new("", asked.name.clone(), asked.input.clone());
     if let Some(grants) = grants {
         if !grants.has(&call.name) {
             return None;

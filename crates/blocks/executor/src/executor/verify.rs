@@ -3,36 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use neuron_types::{
-    FailureKind, NOT_SIGNED, Place, StepFailure, TicketKind, ToolOutput, Verdict, Verification,
-    VerifyDecision, VerifyOutcome, VerifyRequest, hex,
+    FailureKind, NOT_SIGNED, Place, StepFailure, TicketKind, Verdict, Verification, VerifyDecision,
+    VerifyOutcome, VerifyRequest, hex,
 };
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tracing::warn;
 use uuid::Uuid;
-
-/// Answers a [`VERIFY_CALL`](neuron_types::VERIFY_CALL) with a [`VerifyOutcome`] as JSON.
-///
-/// # Errors
-///
-/// As [`judge`].
-pub(super) fn verify(
-    verifier: Option<&dyn VerifyDecision>,
-    place: Option<&Place>,
-    input: &Value,
-) -> Result<ToolOutput, StepFailure> {
-    let outcome = match serde_json::from_value::<VerifyRequest>(input.clone()) {
-        Ok(request) => judge(verifier, place, &request)?,
-        Err(error) => VerifyOutcome::rejected(format!("the decision cannot be read: {error}")),
-    };
-    Ok(as_output(&outcome))
-}
-
-/// The outcome as the loop reads it.
-fn as_output(outcome: &VerifyOutcome) -> ToolOutput {
-    // Without a text nothing is verified.
-    ToolOutput::text(serde_json::to_string(outcome).unwrap_or_default())
-}
 
 /// Says whose decision it is. With nobody to ask, every decision is taken for that of whoever it names, but for the result of
 /// a deferred tool, which needs the token.

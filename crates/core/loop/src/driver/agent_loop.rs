@@ -4,10 +4,10 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, End,
-    FailureKind, Handle, Lineage, Message, Observed, PermissionDecision, PermissionPolicy,
-    RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Started, StepFailure, StepId, ToolCall,
-    ToolOutput, UpgradeRequest, signal,
+    ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, Effect,
+    End, FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision,
+    PermissionPolicy, RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Step, StepFailure,
+    StepId, ToolCall, UpgradeRequest, signal,
 };
 
 use crate::{
@@ -30,7 +30,7 @@ pub struct AgentLoop<D, C> {
     machine: AgentMachine,
     /// Something was observed in this segment, so that another segment brings the run on.
     has_stepped: bool,
-    /// The calls in flight and their positions in the turn, those that the loop makes for itself among them. There are few
+    /// The steps in flight but model calls, and their positions in the turn. There are few
     /// at a time: a list keeps its room where a map would ask for it anew.
     in_flight: Vec<(Handle, u32)>,
     /// When the first ticket lapses.
@@ -140,32 +140,21 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let action = self.machine.next();
         let taken = match action {
             Action::TakeMessages => self.take_messages().await,
-            Action::FindDefinition { call, options } => self.find_definition(&call, &options).await,
+            Action::FindDefinition(step) => self.find_definition(*step).await,
             Action::Compact { required } => self.compact(required).await,
-            Action::CallModel(options) => self.call_model(&options).await,
+            Action::CallModel(options) => self.call_model(options).await,
             Action::Authorize(calls) => self.authorize(&calls),
             // The segment ends first, as soon as nothing is in flight any more.
-            Action::CallTools { .. }
-            | Action::Verify { .. }
-            | Action::Preview { .. }
-            | Action::Inquire { .. }
+            Action::CallTools(_) | Action::Verify(_) | Action::Preview(_) | Action::Inquire(_)
                 if !self.in_flight.is_empty() && self.door.must_continue_as_new() =>
             {
                 self.wait(None).await
             }
-            Action::CallTools { .. } if self.is_time_over() => self.time_over(Spent::default()),
-            Action::CallTools { calls, options } => {
-                self.start_calls(Observation::CallsStarted, &calls, &options)
-            }
-            Action::Verify { calls, options } => {
-                self.start_calls(Observation::VerificationsStarted, &calls, &options)
-            }
-            Action::Preview { calls, options } => {
-                self.start_calls(Observation::PreviewsStarted, &calls, &options)
-            }
-            Action::Inquire { calls, options } => {
-                self.start_calls(Observation::InquiriesStarted, &calls, &options)
-            }
+            Action::CallTools(_) if self.is_time_over() => self.time_over(Spent::default()),
+            Action::CallTools(steps) => self.start(Observation::CallsStarted, steps),
+            Action::Verify(steps) => self.start(Observation::VerificationsStarted, steps),
+            Action::Preview(steps) => self.start(Observation::PreviewsStarted, steps),
+            Action::Inquire(steps) => self.start(Observation::InquiriesStarted, steps),
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
             Action::Done => {
@@ -211,19 +200,17 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(())
     }
 
-    async fn call_model(&mut self, options: &ActivityOptions) -> Result<Progress, DurableError> {
+    async fn call_model(&mut self, options: ActivityOptions) -> Result<Progress, DurableError> {
         if self.is_time_over() {
             return self.time_over(Spent::default());
         }
         // The request shares the conversation, which is copied where it grows while somebody has it.
-        let call = {
-            let request = &self.machine.request();
-            self.door.start(Started::Model { request, options })
-        };
+        let request = Effect::Model(self.machine.request());
+        let call = self.door.start(Step::new(request, options).into());
         let awaited: Vec<Handle> = [call].into_iter().chain(self.clock()).collect();
         let result = loop {
             match self.observe(&awaited, &[signal::USER_MESSAGE]).await {
-                Ok(Observed::Ended(_, End::Model(result))) => break result,
+                Ok(Observed::Ended(_, End::Effect(result))) => break result,
                 Ok(Observed::Ended(handle, End::Deadline)) if self.clock.ends(handle) => {
                     self.door.leave(call);
                     return self.time_over(Spent::default());
@@ -238,7 +225,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             self.emit();
         };
         self.feed(match result {
-            Ok(response) => Observation::ModelAnswered(*response),
+            Ok(Outcome::Model(response)) => Observation::ModelAnswered(*response),
+            Ok(other) => return Err(own_calls::misfit(&other)),
             Err(failure) => Observation::ModelFailed(failure),
         })?;
         Ok(Progress::Other)
@@ -253,19 +241,15 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(Progress::Other)
     }
 
-    /// Starts these calls. What the machine says of it is emitted before, so that hooks learn of a call
+    /// Starts these steps. What the machine says of it is emitted before, so that hooks learn of a call
     /// before it is made.
-    fn start_calls(
-        &mut self,
-        started: Observation,
-        calls: &[ToolCall],
-        options: &[ActivityOptions],
-    ) -> Result<Progress, DurableError> {
+    fn start(&mut self, started: Observation, steps: Vec<Step>) -> Result<Progress, DurableError> {
         self.feed(started)?;
         self.emit();
-        for (call, options) in calls.iter().zip(options) {
-            let handle = self.door.start(Started::Tool { call, options });
-            self.in_flight.push((handle, options.step.position));
+        for step in steps {
+            let position = step.options.step.position;
+            let handle = self.door.start(step.into());
+            self.in_flight.push((handle, position));
         }
         Ok(Progress::Other)
     }
@@ -284,8 +268,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             signals.push(signal::UPGRADE);
         }
         match self.observe(&handles, &signals).await? {
-            Observed::Ended(handle, End::Tool(result)) => {
-                let call = self.call_answered(handle, result)?;
+            Observed::Ended(handle, End::Effect(result)) => {
+                let call = self.step_ended(handle, result)?;
                 Ok(call.map_or(Progress::Other, Progress::CalledTool))
             }
             Observed::Ended(handle, End::Deadline) if self.clock.ends(handle) => {
@@ -303,7 +287,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// Drops the calls of the loop's own that nobody waits for any more.
+    /// Drops the steps that nobody waits for any more.
     fn leave_own_calls(&mut self) {
         let unwanted: Vec<Handle> = self
             .in_flight
@@ -332,21 +316,26 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Some(position)
     }
 
-    /// Feeds a call's result, and returns the call if the model made it.
-    fn call_answered(
+    /// Feeds what a step came to, and returns the call if the model made it.
+    fn step_ended(
         &mut self,
         handle: Handle,
-        result: Result<ToolOutput, StepFailure>,
+        result: Result<Outcome, StepFailure>,
     ) -> Result<Option<ToolCall>, DurableError> {
         let Some(position) = self.landed(handle) else {
             return Err(DurableError::engine(
-                "the door returned the end of a call that is not in flight",
+                "the door returned the end of a step that is not in flight",
             ));
         };
         if position > StepId::OWN_CALLS {
-            self.feed(own_calls::observed(&self.machine, position, result))?;
+            self.feed(own_calls::observed(&self.machine, position, result)?)?;
             return Ok(None);
         }
+        let result = match result {
+            Ok(Outcome::Tool(output)) => Ok(output),
+            Ok(other) => return Err(own_calls::misfit(&other)),
+            Err(failure) => Err(failure),
+        };
         let slots = &self.machine.state().calls;
         let slot = slots.iter().find(|slot| slot.position == position);
         let call = slot.map(|slot| slot.call.clone());
@@ -366,13 +355,13 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             let left: Vec<Handle> = self.handles().collect();
             match self.observe(&left, &[]).await? {
                 // It was ended early: it counts as left.
-                Observed::Ended(handle, End::Tool(Err(failure)))
+                Observed::Ended(handle, End::Effect(Err(failure)))
                     if failure.kind == FailureKind::Cancelled =>
                 {
                     self.landed(handle);
                 }
-                Observed::Ended(handle, End::Tool(result)) => {
-                    self.call_answered(handle, result)?;
+                Observed::Ended(handle, End::Effect(result)) => {
+                    self.step_ended(handle, result)?;
                 }
                 other => return Err(other.unexpected()),
             }

@@ -1,8 +1,8 @@
 //! Between two turns: what has arrived, and the definition that the run adopts.
 
 use neuron_types::{
-    ActivityOptions, ContextStrategy, DurableContext, DurableError, End, Handle, Observed,
-    RunEvent, Started, ToolCall, signal,
+    ContextStrategy, DurableContext, DurableError, End, Handle, Observed, Outcome, RunEvent, Step,
+    signal,
 };
 
 use crate::{
@@ -34,19 +34,15 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Has the current definition found, and goes on by it. Messages that arrive meanwhile are taken up.
-    pub(crate) async fn find_definition(
-        &mut self,
-        call: &ToolCall,
-        options: &ActivityOptions,
-    ) -> Result<Progress, DurableError> {
+    pub(crate) async fn find_definition(&mut self, step: Step) -> Result<Progress, DurableError> {
         if self.is_time_over() {
             return self.time_over(Spent::default());
         }
-        let finding = self.door().start(Started::Tool { call, options });
+        let finding = self.door().start(step.into());
         let awaited: Vec<Handle> = [finding].into_iter().chain(self.clock()).collect();
         let result = loop {
             match self.observe(&awaited, &[signal::USER_MESSAGE]).await {
-                Ok(Observed::Ended(_, End::Tool(result))) => break result,
+                Ok(Observed::Ended(_, End::Effect(result))) => break result,
                 Ok(Observed::Ended(handle, End::Deadline)) if self.ends_time(handle) => {
                     self.door().leave(finding);
                     return self.time_over(Spent::default());
@@ -61,9 +57,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             self.emit();
         };
         let before = self.machine().state().definition.clone();
-        self.feed(Observation::DefinitionFound(own_calls::definition_in(
-            result,
-        )))?;
+        self.feed(Observation::DefinitionFound(match result {
+            Ok(Outcome::Definition(found)) => Ok(found),
+            Ok(other) => return Err(own_calls::misfit(&other)),
+            Err(failure) => Err(failure),
+        }))?;
         if self.machine().state().definition != before {
             self.go_by_definition();
         }

@@ -3,9 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, End,
-    FailureKind, Handle, ModelHandle, Observed, RequestSize, Signal, Started, StepFailure, StepId,
-    signal,
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableContext, DurableError, Effect,
+    End, FailureKind, Handle, ModelHandle, Observed, Outcome, RequestSize, Signal, Step,
+    StepFailure, StepId, signal,
 };
 
 use crate::{AgentMachine, Spent};
@@ -94,15 +94,15 @@ impl<D: DurableContext> ModelHandle for SummaryModel<'_, D> {
             step: self.next_step(),
             ..self.machine.model_options()
         };
-        let call = self.door.start(Started::Model {
-            request: &request,
-            options: &options,
-        });
+        let step = Step::new(Effect::Summary(request), options);
+        let call = self.door.start(step.into());
         let awaited: Vec<Handle> = [call].into_iter().chain(self.clock).collect();
         let response = loop {
             match self.door.next(&awaited, &[signal::USER_MESSAGE]).await {
-                Ok(Observed::Ended(_, End::Model(Ok(response)))) => break *response,
-                Ok(Observed::Ended(_, End::Model(Err(failure)))) => {
+                Ok(Observed::Ended(_, End::Effect(Ok(Outcome::Summary(response))))) => {
+                    break *response;
+                }
+                Ok(Observed::Ended(_, End::Effect(Err(failure)))) => {
                     self.spend_on_failures(failure.spent.as_deref());
                     return Err(failure.into());
                 }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, PermissionDecision,
-    Preview, Spent, StepFailure, ToolCall, ToolOutput, UpgradeRequest, UserMessage, VerifyOutcome,
+    Preview, Spent, Step, StepFailure, ToolCall, ToolOutput, UpgradeRequest, UserMessage,
+    VerifyOutcome,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +15,9 @@ use serde::{Deserialize, Serialize};
 pub enum Action {
     /// Take the queued messages without waiting for any: [`Observation::Messages`].
     TakeMessages,
-    /// Make this call, which finds the current definition of the agent: [`Observation::DefinitionFound`] or
+    /// Make this step, which finds the current definition of the agent: [`Observation::DefinitionFound`] or
     /// [`Observation::TimeOver`]. Messages may be fed meanwhile.
-    FindDefinition {
-        /// The call, a [`DEFINITION_CALL`](neuron_types::DEFINITION_CALL).
-        call: ToolCall,
-        /// How it is made.
-        options: ActivityOptions,
-    },
+    FindDefinition(Box<Step>),
     /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
     /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
     Compact {
@@ -33,38 +29,18 @@ pub enum Action {
     CallModel(ActivityOptions),
     /// Ask the policy about each of these calls: [`Observation::Authorized`].
     Authorize(Vec<ToolCall>),
-    /// Start these calls, all before any is awaited: [`Observation::CallsStarted`], and then
-    /// [`Observation::ToolAnswered`] for each when it ends.
-    CallTools {
-        /// The calls.
-        calls: Vec<ToolCall>,
-        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
-        options: Vec<ActivityOptions>,
-    },
-    /// Start these calls, which find out whose decisions they are: [`Observation::VerificationsStarted`], and then
+    /// Start these calls of tools, all before any is awaited: [`Observation::CallsStarted`], and then
+    /// [`Observation::ToolAnswered`] for each when it ends. The position of a step names the call in the turn.
+    CallTools(Vec<Step>),
+    /// Start these steps, which find out whose decisions they are: [`Observation::VerificationsStarted`], and then
     /// [`Observation::Decided`] for each when it ends.
-    Verify {
-        /// The calls, each a [`VERIFY_CALL`](neuron_types::VERIFY_CALL).
-        calls: Vec<ToolCall>,
-        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
-        options: Vec<ActivityOptions>,
-    },
-    /// Start these calls, which find out what others would do that a person is asked about:
+    Verify(Vec<Step>),
+    /// Start these steps, which find out what calls would do that a person is asked about:
     /// [`Observation::PreviewsStarted`], and then [`Observation::Previewed`] for each when it ends.
-    Preview {
-        /// The calls, each a [`PREVIEW_CALL`](neuron_types::PREVIEW_CALL).
-        calls: Vec<ToolCall>,
-        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
-        options: Vec<ActivityOptions>,
-    },
-    /// Start these calls, which ask tools what became of others whose outcome is unknown:
+    Preview(Vec<Step>),
+    /// Start these steps, which ask tools what became of calls whose outcome is unknown:
     /// [`Observation::InquiriesStarted`], and then [`Observation::Inquired`] for each when it ends.
-    Inquire {
-        /// The calls, each an [`OUTCOME_CALL`](neuron_types::OUTCOME_CALL).
-        calls: Vec<ToolCall>,
-        /// `options[i]` belongs to `calls[i]`; its step's position names the call in the turn.
-        options: Vec<ActivityOptions>,
-    },
+    Inquire(Vec<Step>),
     /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started, [`Observation::Decided`]
     /// of a verification that was, [`Observation::Previewed`] of a preview that was, [`Observation::Inquired`] of an
     /// outcome that was asked for, [`Observation::DecisionArrived`] about an open ticket,
@@ -86,14 +62,14 @@ impl Action {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TakeMessages => "take messages",
-            Self::FindDefinition { .. } => "find definition",
+            Self::FindDefinition(_) => "find definition",
             Self::Compact { .. } => "compact",
             Self::CallModel(_) => "call model",
             Self::Authorize(_) => "authorize",
-            Self::CallTools { .. } => "call tools",
-            Self::Verify { .. } => "verify decisions",
-            Self::Preview { .. } => "preview calls",
-            Self::Inquire { .. } => "ask for outcomes",
+            Self::CallTools(_) => "call tools",
+            Self::Verify(_) => "verify decisions",
+            Self::Preview(_) => "preview calls",
+            Self::Inquire(_) => "ask for outcomes",
             Self::Wait { .. } => "wait",
             Self::LeaveCalls => "leave calls",
             Self::Done => "done",
@@ -178,29 +154,29 @@ pub enum Observation {
     CallsLeft,
     /// Somebody decided about a ticket. Whose decision it is has to be found out.
     DecisionArrived(Decision),
-    /// The calls of [`Action::Verify`] are being started.
+    /// The steps of [`Action::Verify`] are being started.
     VerificationsStarted,
     /// It is known whose a decision is that was verified.
     Decided {
-        /// The position in the turn of the call that verified it.
+        /// The position in the turn of the step that verified it.
         position: u32,
         /// Whose it is, or why it is not taken.
         verification: VerifyOutcome,
     },
-    /// The calls of [`Action::Preview`] are being started.
+    /// The steps of [`Action::Preview`] are being started.
     PreviewsStarted,
     /// It is known what a call would do.
     Previewed {
-        /// The position in the turn of the call that found it out.
+        /// The position in the turn of the step that found it out.
         position: u32,
         /// What it would do; `None` if there is nothing to say beyond the arguments.
         preview: Option<Preview>,
     },
-    /// The calls of [`Action::Inquire`] are being started.
+    /// The steps of [`Action::Inquire`] are being started.
     InquiriesStarted,
     /// A tool was asked what became of a call whose outcome is unknown.
     Inquired {
-        /// The position in the turn of the call that asked it.
+        /// The position in the turn of the step that asked it.
         position: u32,
         /// What became of it; `None` if the tool does not know it either. After a failure it is unknown, unless the
         /// failure is that somebody ends the run.

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord,
+    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Effect,
     LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
-    RunOutput, RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
+    RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -192,20 +192,18 @@ impl AgentMachine {
                 until: self.first_expiry(),
             };
         }
-        let options = ready.iter().map(|slot| ActivityOptions {
-            agent: self.agent_of_steps(),
-            nonce: self.state.lineage.nonce,
-            tenant: self.state.tags.tenant.clone(),
-            allow: self.state.agent.caller_rules.allow.clone(),
-            ..self
-                .state
-                .agent
-                .tool_options(&slot.call, self.step(self.state.turn, slot.position))
+        let steps = ready.iter().map(|slot| {
+            let step = self.step(self.state.turn, slot.position);
+            let options = ActivityOptions {
+                agent: self.agent_of_steps(),
+                nonce: self.state.lineage.nonce,
+                tenant: self.state.tags.tenant.clone(),
+                allow: self.state.agent.caller_rules.allow.clone(),
+                ..self.state.agent.tool_options(&slot.call, step)
+            };
+            Step::new(Effect::Tool(slot.call.clone()), options)
         });
-        Action::CallTools {
-            options: options.collect(),
-            calls: ready.iter().map(|slot| slot.call.clone()).collect(),
-        }
+        Action::CallTools(steps.collect())
     }
 
     /// Whether the calls in flight are being left.

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision,
-    RESERVED_CALLS, RunError, RunEvent, Stage, StepFailure, StepId, ToolCall, ToolEffects,
-    ToolOutput, ToolResultBlock,
+    ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError,
+    RunEvent, Stage, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
 };
 
 use crate::{
@@ -70,11 +69,7 @@ impl AgentMachine {
     fn unlisted(&self, index: usize) -> Option<String> {
         let name = &self.state.calls.get(index)?.call.name;
         let tools = &self.state.agent.head.tools;
-        // The loop's own calls are nobody else's, whatever a definition lists.
-        let known = tools
-            .iter()
-            .map(|tool| tool.name.as_str())
-            .filter(|name| !name.starts_with(RESERVED_CALLS));
+        let known = tools.iter().map(|tool| tool.name.as_str());
         let is_listed = known.clone().any(|known| known == name);
         (!is_listed).then(|| ToolOutput::unknown_tool_text(name, known))
     }

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
-    ActivityOptions, Decision, Given, OpenTicket, RunEvent, StepId, TicketKind, ToolCall,
-    ToolEffects, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
+    ActivityOptions, Decision, Effect, Given, OpenTicket, RunEvent, Step, TicketKind, ToolEffects,
+    Verdict, Verification, VerifyOutcome, VerifyRequest,
 };
-use serde_json::Value;
 
 use crate::{Action, AgentMachine, MachineError};
 
@@ -135,7 +134,7 @@ impl AgentMachine {
         tickets.flat_map(|open| &open.queued)
     }
 
-    /// The tickets with a decision that is to be verified now, and the positions of the calls that do it.
+    /// The tickets with a decision that is to be verified now, and the positions of the steps that do it.
     pub(crate) fn verifiable(&self) -> impl Iterator<Item = (u32, &OpenTicket)> {
         let waiting = self
             .state
@@ -145,21 +144,21 @@ impl AgentMachine {
         (self.next_own_call()..).zip(waiting)
     }
 
-    /// The calls that verify decisions, if there is any to verify.
+    /// The steps that verify decisions, if there is any to verify.
     pub(crate) fn verifications(&self) -> Option<Action> {
-        let (mut calls, mut options) = (Vec::new(), Vec::new());
-        for (position, open) in self.verifiable() {
-            if let Some(decision) = open.queued.first() {
-                calls.push(self.verification_of(position, open, decision));
-                options.push(self.verifying_options(position));
-            }
-        }
-        (!calls.is_empty()).then_some(Action::Verify { calls, options })
+        let verifiable = self.verifiable();
+        let steps = verifiable.filter_map(|(position, open)| {
+            let request = self.verification_of(open, open.queued.first()?);
+            let effect = Effect::Verify(Box::new(request));
+            Some(Step::new(effect, self.verifying_options(position)))
+        });
+        let steps: Vec<Step> = steps.collect();
+        (!steps.is_empty()).then_some(Action::Verify(steps))
     }
 
-    fn verification_of(&self, position: u32, open: &OpenTicket, decision: &Decision) -> ToolCall {
+    fn verification_of(&self, open: &OpenTicket, decision: &Decision) -> VerifyRequest {
         let ticket = &open.ticket;
-        let request = VerifyRequest {
+        VerifyRequest {
             decision: decision.clone(),
             run: self.state.run.clone(),
             nonce: self.state.lineage.nonce,
@@ -172,11 +171,7 @@ impl AgentMachine {
             needed: ticket.needed,
             token_sha256: ticket.token_sha256.clone(),
             signed: self.state.lineage.signed,
-        };
-        let number = position.saturating_sub(StepId::OWN_CALLS);
-        // What cannot be stated is null, which verifies nothing.
-        let input = serde_json::to_value(request).unwrap_or(Value::Null);
-        ToolCall::new(format!("verify-{number}"), VERIFY_CALL, input)
+        }
     }
 
     fn verifying_options(&self, position: u32) -> ActivityOptions {
@@ -185,13 +180,13 @@ impl AgentMachine {
             step: self.step(self.state.turn, position),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: VERIFYING,
-            retry_policy: agent.tool_retry_policy(VERIFY_CALL),
+            retry_policy: agent.step_retry_policy(),
             activity: agent.activity.clone(),
             ..self.model_options()
         }
     }
 
-    /// The calls of [`verifications`](Self::verifications) are being started.
+    /// The steps of [`verifications`](Self::verifications) are being started.
     pub(crate) fn verifications_started(&mut self) {
         let started: Vec<(u32, String)> = self
             .verifiable()
@@ -206,7 +201,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the call at this position verifies a decision about a ticket that is still open.
+    /// Whether the step at this position verifies a decision about a ticket that is still open.
     #[must_use]
     pub fn is_verifying(&self, position: u32) -> bool {
         let mut tickets = self.state.tickets.iter();

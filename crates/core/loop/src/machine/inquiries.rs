@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CallState, FailureKind, Inquiring, OUTCOME_CALL, OutcomeRequest, PendingCall,
-    RunError, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput,
+    ActivityOptions, CallState, Effect, FailureKind, Inquiring, OutcomeRequest, PendingCall,
+    RunError, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
 };
-use serde_json::Value;
 
 use crate::{Action, AgentMachine, MachineError, machine::agent_machine::is_inquiring};
 
@@ -31,33 +30,27 @@ impl AgentMachine {
         can_say
     }
 
-    /// The calls whose tools are to be asked now, and the positions of the calls that do it.
+    /// The calls whose tools are to be asked now, and the positions of the steps that do it.
     pub(crate) fn inquirable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
         let slots = self.state.calls.iter();
         let waiting = slots.filter(|slot| is_inquired_at(slot, None));
         (self.next_own_call()..).zip(waiting)
     }
 
-    /// The calls that ask for outcomes, if there is any to make.
+    /// The steps that ask for outcomes, if there is any to make.
     pub(crate) fn inquiries(&self) -> Option<Action> {
-        let (mut calls, mut options) = (Vec::new(), Vec::new());
-        for (position, slot) in self.inquirable() {
-            calls.push(self.inquiry_of(position, slot));
-            options.push(self.inquiring_options(position, &slot.call));
-        }
-        (!calls.is_empty()).then_some(Action::Inquire { calls, options })
-    }
-
-    fn inquiry_of(&self, position: u32, slot: &PendingCall) -> ToolCall {
-        let request = OutcomeRequest {
-            step: self.step(self.state.turn, slot.position),
-            name: slot.call.name.clone(),
-            input: slot.call.input.clone(),
-        };
-        let number = position.saturating_sub(StepId::OWN_CALLS);
-        // What cannot be stated is null, of which nothing is known.
-        let input = serde_json::to_value(request).unwrap_or(Value::Null);
-        ToolCall::new(format!("outcome-{number}"), OUTCOME_CALL, input)
+        let inquirable = self.inquirable();
+        let steps = inquirable.map(|(position, slot)| {
+            let request = OutcomeRequest {
+                step: self.step(self.state.turn, slot.position),
+                name: slot.call.name.clone(),
+                input: slot.call.input.clone(),
+            };
+            let options = self.inquiring_options(position, &slot.call);
+            Step::new(Effect::AskOutcome(request), options)
+        });
+        let steps: Vec<Step> = steps.collect();
+        (!steps.is_empty()).then_some(Action::Inquire(steps))
     }
 
     /// Made where the call is, as a read.
@@ -79,7 +72,7 @@ impl AgentMachine {
         }
     }
 
-    /// The calls of [`inquiries`](Self::inquiries) are being started.
+    /// The steps of [`inquiries`](Self::inquiries) are being started.
     pub(crate) fn inquiries_started(&mut self) {
         let started: Vec<(u32, u32)> = self
             .inquirable()
@@ -95,7 +88,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the call at this position asks for the outcome of another one, which is still unknown.
+    /// Whether the step at this position asks for the outcome of a call, which is still unknown.
     #[must_use]
     pub fn is_inquiring(&self, position: u32) -> bool {
         let mut slots = self.state.calls.iter();
@@ -164,7 +157,7 @@ const fn is_verdict(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Guardrail | FailureKind::Terminated)
 }
 
-/// Whether the call at this position asks for the outcome of that one; with `None`, whether none does as yet.
+/// Whether the step at this position asks for the outcome of that call; with `None`, whether none does as yet.
 fn is_inquired_at(slot: &PendingCall, position: Option<u32>) -> bool {
     matches!(&slot.state, CallState::Inquiring(inquiring) if inquiring.position == position)
 }

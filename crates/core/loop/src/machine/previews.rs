@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ArgumentKind, Asking, CallState, OpenTicket, PREVIEW_CALL, PendingCall,
-    Preview, PreviewRequest, Previewing, RetryPolicy, StepId, TicketKind, ToolCall, ToolEffects,
+    ActivityOptions, ArgumentKind, Asking, CallState, Effect, OpenTicket, PendingCall, Preview,
+    PreviewRequest, Previewing, RetryPolicy, Step, TicketKind, ToolCall, ToolEffects,
 };
 use serde_json::Value;
 
@@ -38,20 +38,25 @@ impl AgentMachine {
         tools.any(|tool| tool.previews && tool.name == slot.call.name)
     }
 
-    /// The calls that are to be previewed now, and the positions of the calls that do it.
+    /// The calls that are to be previewed now, and the positions of the steps that do it.
     pub(crate) fn previewable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
         let waiting = self.unheld().filter(|slot| is_previewed_at(slot, None));
         (self.next_own_call()..).zip(waiting)
     }
 
-    /// The calls that find out what others would do, if there is any to make.
+    /// The steps that find out what calls would do, if there is any to make.
     pub(crate) fn previews(&self) -> Option<Action> {
-        let (mut calls, mut options) = (Vec::new(), Vec::new());
-        for (position, slot) in self.previewable() {
-            calls.push(preview_of(position, &slot.call));
-            options.push(self.previewing_options(position, &slot.call));
-        }
-        (!calls.is_empty()).then_some(Action::Preview { calls, options })
+        let previewable = self.previewable();
+        let steps = previewable.map(|(position, PendingCall { call, .. })| {
+            let request = PreviewRequest {
+                name: call.name.clone(),
+                input: call.input.clone(),
+            };
+            let options = self.previewing_options(position, call);
+            Step::new(Effect::Preview(request), options)
+        });
+        let steps: Vec<Step> = steps.collect();
+        (!steps.is_empty()).then_some(Action::Preview(steps))
     }
 
     /// Made where the call is, for as long at most.
@@ -79,7 +84,7 @@ impl AgentMachine {
         }
     }
 
-    /// The calls of [`previews`](Self::previews) are being started.
+    /// The steps of [`previews`](Self::previews) are being started.
     pub(crate) fn previews_started(&mut self) {
         let started: Vec<(u32, u32)> = self
             .previewable()
@@ -95,7 +100,7 @@ impl AgentMachine {
         }
     }
 
-    /// Whether the call at this position finds out what another one would do, which somebody is still to be asked about.
+    /// Whether the step at this position finds out what a call would do, which somebody is still to be asked about.
     #[must_use]
     pub fn is_previewing(&self, position: u32) -> bool {
         let mut slots = self.state.calls.iter();
@@ -164,18 +169,7 @@ impl AgentMachine {
     }
 }
 
-fn preview_of(position: u32, call: &ToolCall) -> ToolCall {
-    let request = PreviewRequest {
-        name: call.name.clone(),
-        input: call.input.clone(),
-    };
-    let number = position.saturating_sub(StepId::OWN_CALLS);
-    // What cannot be stated is null, of which nothing is said.
-    let input = serde_json::to_value(request).unwrap_or(Value::Null);
-    ToolCall::new(format!("preview-{number}"), PREVIEW_CALL, input)
-}
-
-/// Whether the call at this position finds out what that one would do; with `None`, whether none does as yet.
+/// Whether the step at this position finds out what that call would do; with `None`, whether none does as yet.
 fn is_previewed_at(slot: &PendingCall, position: Option<u32>) -> bool {
     matches!(&slot.state, CallState::Previewing(previewing) if previewing.position == position)
 }

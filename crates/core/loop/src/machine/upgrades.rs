@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, ContextRecord, CurrentDefinition, DEFINITION_CALL,
-    DefinitionRequest, ExitReason, Extension, FailureKind, Message, RetryPolicy, RunEvent,
-    StepFailure, StepId, ToolCall, ToolEffects, UpgradeRequest, signal,
+    ActivityOptions, AgentSpec, ContextRecord, CurrentDefinition, DefinitionRequest, Effect,
+    ExitReason, Extension, FailureKind, Message, RetryPolicy, RunEvent, Step, StepFailure,
+    ToolEffects, UpgradeRequest, signal,
 };
-use serde_json::Value;
 
 use crate::{Action, AgentMachine};
 
@@ -42,35 +41,29 @@ impl AgentMachine {
         });
     }
 
-    /// The call that finds the current definition.
+    /// The step that finds the current definition.
     pub(crate) fn finding(&self) -> Action {
         let agent = &self.state.agent;
         let position = self.next_own_call();
-        let number = position.saturating_sub(StepId::OWN_CALLS);
         let request = DefinitionRequest {
             agent: agent.name.clone(),
         };
-        // What cannot be stated is null, which names no agent.
-        let input = serde_json::to_value(request).unwrap_or(Value::Null);
-        let policy = agent.tool_retry_policy(DEFINITION_CALL);
         let options = ActivityOptions {
             step: self.step(self.state.turn, position),
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: FINDING,
             retry_policy: RetryPolicy {
                 give_up_after: Some(GIVE_UP_AFTER),
-                ..policy
+                ..agent.step_retry_policy()
             },
             activity: agent.activity.clone(),
             ..self.model_options()
         };
-        Action::FindDefinition {
-            call: ToolCall::new(format!("definition-{number}"), DEFINITION_CALL, input),
-            options,
-        }
+        let step = Step::new(Effect::Definition(request), options);
+        Action::FindDefinition(Box::new(step))
     }
 
-    /// The call that finds the current definition was left: the next has another number.
+    /// The step that finds the current definition was left: the next has another number.
     pub(crate) fn left_finding(&mut self) {
         self.state.own_calls = self.state.own_calls.saturating_add(1);
     }

@@ -8,7 +8,9 @@ use neuron_types::{
 use serde_json::json;
 
 use crate::{
-    support::{agent, answered, ask, at, authorize, decide, decide_as, make, one_call, tickets},
+    support::{
+        agent, answered, ask, at, authorize, calls_of, decide, decide_as, make, one_call, tickets,
+    },
     tickets::{by, only, refusals, result, signed},
 };
 
@@ -36,7 +38,7 @@ fn not_approved(reason: &str, from: Option<&str>) -> StepFailure {
 /// Answers the only call so.
 fn fails(machine: &mut AgentMachine, failure: StepFailure, second: i64) {
     let position = machine.state().calls[0].position;
-    assert!(matches!(machine.next(), Action::CallTools { .. }));
+    assert!(matches!(machine.next(), Action::CallTools(_)));
     machine.feed(Observation::CallsStarted, at(second)).unwrap();
     let result = Err(failure);
     let answered = Observation::ToolAnswered { position, result };
@@ -57,7 +59,7 @@ fn a_call_that_its_executor_asks_about_waits_for_a_person_and_is_made_with_their
     assert_eq!(ticket.from.as_deref(), Some("ops"));
     assert_eq!(machine.state().tool_calls, 0, "it was no attempt");
     decide_as(&mut machine, by(&ticket, "ada"), signed("ada", "ops"), 4);
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Some((calls, _)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
     };
     let approval = calls[0].approval.clone().unwrap();

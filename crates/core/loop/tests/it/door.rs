@@ -10,9 +10,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, AgentSpec, CompletionRequest, CompletionResponse, CurrentDefinition,
-    DEFINITION_CALL, DurableContext, DurableError, End, FailureKind, Handle, OUTCOME_CALL,
-    Observed, PREVIEW_CALL, RESERVED_CALLS, RunEvent, RunId, RunState, Signal, Started,
-    StepFailure, ToolCall, ToolOutput, VERIFY_CALL, Verification, VerifyOutcome, VerifyRequest,
+    DurableContext, DurableError, Effect, EffectKind, End, FailureKind, Handle, Observed, Outcome,
+    Preview, RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, ToolCall, ToolOutput,
+    Verification, VerifyOutcome, VerifyRequest,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -27,8 +27,9 @@ pub(crate) struct TestDoor {
 
 /// Something that the loop has started.
 enum Pending {
-    Model,
+    Model(EffectKind),
     Tool(ToolCall),
+    Other(Effect),
     Deadline(Duration),
 }
 
@@ -54,7 +55,7 @@ struct Inner {
     waits: RefCell<Vec<Option<Duration>>>,
     roll_overs: RefCell<VecDeque<Result<(), DurableError>>>,
     carried: RefCell<Vec<RunState>>,
-    current: RefCell<Option<Result<ToolOutput, StepFailure>>>,
+    current: RefCell<Option<CurrentDefinition>>,
 }
 
 impl TestDoor {
@@ -99,8 +100,7 @@ impl TestDoor {
     /// This is the current definition of the agent.
     pub(crate) fn define(&self, agent: AgentSpec) {
         let here = CurrentDefinition::Here(Box::new(agent));
-        let output = ToolOutput::text(serde_json::to_string(&here).unwrap());
-        self.inner.current.replace(Some(Ok(output)));
+        self.inner.current.replace(Some(here));
     }
 
     pub(crate) fn carried(&self) -> Vec<RunState> {
@@ -174,12 +174,15 @@ impl TestDoor {
     fn end(&self, handle: Handle, pending: Pending) -> Result<End, DurableError> {
         self.journaled();
         Ok(match pending {
-            Pending::Model => {
+            Pending::Model(kind) => {
                 let answer = self.inner.answers.borrow_mut().pop_front();
                 let missing =
                     || StepFailure::new(FailureKind::Internal, "the test has no answer left");
-                End::Model(match answer.unwrap_or_else(|| Err(missing().into())) {
-                    Ok(response) => Ok(Box::new(response)),
+                End::Effect(match answer.unwrap_or_else(|| Err(missing().into())) {
+                    Ok(response) if kind == EffectKind::Summary => {
+                        Ok(Outcome::Summary(Box::new(response)))
+                    }
+                    Ok(response) => Ok(response.into()),
                     Err(DurableError::Step(failure)) => Err(failure),
                     Err(error) => return Err(error),
                 })
@@ -198,28 +201,13 @@ impl TestDoor {
                         reason: Some("enough".into()),
                     });
                 }
-                VERIFY_CALL => End::Tool(Ok(self.verify(&call))),
-                PREVIEW_CALL => {
-                    self.inner.previewed.set(self.inner.previewed.get() + 1);
-                    End::Tool(Ok(ToolOutput::text(
-                        r#"{"diff": "+a\n", "fingerprint": "f"}"#,
-                    )))
+                "never" => End::Effect(Err(StepFailure::new(FailureKind::ToolInput, "never"))),
+                name => {
+                    let output = ToolOutput::text(format!("{name} {}", call.id));
+                    End::Effect(Ok(output.into()))
                 }
-                DEFINITION_CALL => {
-                    let found = self.inner.current.borrow_mut().take();
-                    End::Tool(found.unwrap_or_else(|| {
-                        let missing = CurrentDefinition::Missing("nobody has it".to_owned());
-                        Ok(ToolOutput::text(serde_json::to_string(&missing).unwrap()))
-                    }))
-                }
-                OUTCOME_CALL => {
-                    let output = ToolOutput::text("it was pushed");
-                    let json = serde_json::to_string(&Some(output)).unwrap();
-                    End::Tool(Ok(ToolOutput::text(json)))
-                }
-                "never" => End::Tool(Err(StepFailure::new(FailureKind::ToolInput, "never"))),
-                name => End::Tool(Ok(ToolOutput::text(format!("{name} {}", call.id)))),
             },
+            Pending::Other(effect) => End::Effect(Ok(self.found_out(effect))),
             Pending::Deadline(duration) => {
                 self.inner.hangs.set(false);
                 self.inner.waits.borrow_mut().push(Some(duration));
@@ -230,15 +218,34 @@ impl TestDoor {
         })
     }
 
+    fn found_out(&self, effect: Effect) -> Outcome {
+        match effect {
+            Effect::Verify(request) => Outcome::Verify(self.verify(&request)),
+            Effect::Preview(_) => {
+                self.inner.previewed.set(self.inner.previewed.get() + 1);
+                Outcome::Preview(Some(Preview {
+                    diff: Some("+a\n".into()),
+                    fingerprint: Some("f".into()),
+                    ..Preview::default()
+                }))
+            }
+            Effect::Definition(_) => {
+                let found = self.inner.current.borrow_mut().take();
+                let missing = || CurrentDefinition::Missing("nobody has it".to_owned());
+                Outcome::Definition(found.unwrap_or_else(missing))
+            }
+            Effect::AskOutcome(_) => Outcome::AskOutcome(Some(ToolOutput::text("it was pushed"))),
+            other => panic!("the loop starts {other:?}"),
+        }
+    }
+
     /// Takes every decision, as an executor without approvers does, but none of Mallory.
-    fn verify(&self, call: &ToolCall) -> ToolOutput {
-        let request: VerifyRequest = serde_json::from_value(call.input.clone()).unwrap();
-        let taken = match request.decision.approver.as_deref() {
+    fn verify(&self, request: &VerifyRequest) -> VerifyOutcome {
+        self.inner.verified.set(self.inner.verified.get() + 1);
+        match request.decision.approver.as_deref() {
             Some("mallory") => VerifyOutcome::rejected("it is mallory's"),
             _ => VerifyOutcome::Taken(Verification::unverified(&request.decision)),
-        };
-        self.inner.verified.set(self.inner.verified.get() + 1);
-        ToolOutput::text(serde_json::to_string(&taken).unwrap())
+        }
     }
 
     /// How many decisions were verified.
@@ -273,26 +280,28 @@ impl DurableContext for TestDoor {
         Uuid::nil()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         let pending = match what {
-            Started::Model { request, options } => {
-                let asked = (request.clone(), options.clone());
-                self.inner.requests.borrow_mut().push(asked);
-                Pending::Model
-            }
-            Started::Tool { call, .. } if call.name.starts_with(RESERVED_CALLS) => {
-                Pending::Tool(call.clone())
-            }
-            Started::Tool { call, .. } => {
-                let mut batches = self.inner.batches.borrow_mut();
-                if !self.inner.is_starting.replace(true) {
-                    batches.push(Vec::new());
-                }
-                batches.last_mut().unwrap().push(call.clone());
-                Pending::Tool(call.clone())
-            }
             Started::Deadline(duration) => Pending::Deadline(duration),
-            other => panic!("the loop starts {other:?}"),
+            Started::Step(step) => {
+                let Step { effect, options } = *step;
+                let kind = effect.kind();
+                match effect {
+                    Effect::Model(request) | Effect::Summary(request) => {
+                        self.inner.requests.borrow_mut().push((request, options));
+                        Pending::Model(kind)
+                    }
+                    Effect::Tool(call) => {
+                        let mut batches = self.inner.batches.borrow_mut();
+                        if !self.inner.is_starting.replace(true) {
+                            batches.push(Vec::new());
+                        }
+                        batches.last_mut().unwrap().push(call.clone());
+                        Pending::Tool(call)
+                    }
+                    other => Pending::Other(other),
+                }
+            }
         };
         let handle = Handle::new(self.inner.started.get());
         self.inner.started.set(handle.number() + 1);
@@ -320,8 +329,9 @@ impl DurableContext for TestDoor {
             (is_deadline != self.inner.hangs.get(), is_held, **handle)
         });
         let is_held = first.is_none_or(|first| match self.inner.pending.borrow().get(first) {
-            Some(Pending::Model) => self.inner.holds_model.get(),
+            Some(Pending::Model(_)) => self.inner.holds_model.get(),
             Some(Pending::Tool(call)) => call.name == "hold",
+            Some(Pending::Other(_)) => false,
             _ => true,
         });
         if is_held && let Some(signal) = self.take(signals) {

@@ -329,7 +329,7 @@ fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
     authorize(&mut machine, vec![PermissionDecision::Allow]);
     let lost = StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
     make(&mut machine, vec![Err(lost)], 3);
-    assert!(matches!(machine.next(), Action::Inquire { .. }));
+    assert!(matches!(machine.next(), Action::Inquire(_)));
     machine.feed(Observation::InquiriesStarted, at(4)).unwrap();
     time_over(&mut machine, 10);
     machine.feed(Observation::CallsLeft, at(10)).unwrap();
@@ -339,7 +339,7 @@ fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
         Decision::choose(&ticket, "extend:duration=1h"),
         11,
     );
-    assert!(matches!(machine.next(), Action::Inquire { .. }));
+    assert!(matches!(machine.next(), Action::Inquire(_)));
 }
 
 #[test]

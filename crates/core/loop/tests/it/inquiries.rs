@@ -3,9 +3,8 @@
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, ContentItem, ExitReason, FailureKind, OUTCOME_CALL, OnUnknownOutcome,
-    OutcomeRequest, PermissionDecision, RunEvent, StepFailure, StepId, TicketKind, ToolEffects,
-    ToolOutput,
+    AgentSpec, ContentItem, Effect, ExitReason, FailureKind, OnUnknownOutcome, OutcomeRequest,
+    PermissionDecision, RunEvent, Step, StepFailure, StepId, TicketKind, ToolEffects, ToolOutput,
 };
 use serde_json::json;
 
@@ -32,20 +31,21 @@ fn unknown(spec: AgentSpec) -> AgentMachine {
 
 /// Starts the question for the only outcome, and returns its position in the turn.
 fn inquire(machine: &mut AgentMachine) -> u32 {
-    let Action::Inquire { calls, options } = machine.next() else {
+    let Action::Inquire(steps) = machine.next() else {
         panic!("nothing is asked: {:?}", machine.next());
     };
     machine.feed(Observation::InquiriesStarted, at(4)).unwrap();
-    assert_eq!((calls.len(), calls[0].name.as_str()), (1, OUTCOME_CALL));
-    assert_eq!(options[0].effects, ToolEffects::ReadOnly);
-    let request: OutcomeRequest = serde_json::from_value(calls[0].input.clone()).unwrap();
+    let [Step { effect, options }] = steps.as_slice() else {
+        panic!("{steps:?}");
+    };
+    assert_eq!(options.effects, ToolEffects::ReadOnly);
     let asked = OutcomeRequest {
         step: StepId::new(1, 1),
         name: "push".into(),
         input: json!({"path": "a"}),
     };
-    assert_eq!(request, asked);
-    options[0].step.position
+    assert_eq!(*effect, Effect::AskOutcome(asked));
+    options.step.position
 }
 
 fn inquired(position: u32, output: Option<ToolOutput>) -> Observation {

@@ -10,8 +10,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{
-    agent, answered, ask, at, authorize, calls, exit, input, last_results, make, one_call,
-    response, says, start, to_model_call, tool_text,
+    agent, answered, ask, at, authorize, calls, calls_of, exit, input, last_results, make,
+    one_call, response, says, start, to_model_call, tool_text,
 };
 use crate::times::SECOND;
 
@@ -48,13 +48,13 @@ fn makes_all_calls_of_a_turn_at_once_and_answers_them_in_order() {
         calls(&[("look", json!({"n": 1})), ("push", json!({"n": 2}))]),
     );
     authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
-    let Action::CallTools { calls, options } = machine.next() else {
+    let Action::CallTools(steps) = machine.next() else {
         panic!("the calls are not made: {:?}", machine.next());
     };
-    assert_eq!(calls.len(), 2);
-    assert_eq!(options[0].effects, ToolEffects::ReadOnly);
-    assert_eq!(options[1].effects, ToolEffects::Write);
-    assert_eq!(options[1].step, StepId::new(1, 2));
+    assert_eq!(steps.len(), 2);
+    assert_eq!(steps[0].options.effects, ToolEffects::ReadOnly);
+    assert_eq!(steps[1].options.effects, ToolEffects::Write);
+    assert_eq!(steps[1].options.step, StepId::new(1, 2));
     let results = vec![Ok(tool_text("one")), Ok(tool_text("two"))];
     make(&mut machine, results, 3);
     let ids: Vec<String> = last_results(&machine)
@@ -77,7 +77,7 @@ fn every_step_carries_what_no_other_run_has() {
 
     let mut machine = answered(agent(), one_call("push")).with_lineage(lineage.clone());
     authorize(&mut machine, vec![PermissionDecision::Allow]);
-    let Action::CallTools { options, .. } = machine.next() else {
+    let Some((_, options)) = calls_of(machine.next()) else {
         panic!("the call is not made: {:?}", machine.next());
     };
     assert_eq!(options[0].nonce, lineage.nonce);
@@ -92,7 +92,7 @@ fn makes_calls_one_by_one_when_the_agent_says_so() {
     let mut machine = answered(spec, calls(&[("look", json!({})), ("look", json!({}))]));
     authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
     for expected in ["c1", "c2"] {
-        let Action::CallTools { calls, .. } = machine.next() else {
+        let Some((calls, _)) = calls_of(machine.next()) else {
             panic!("no call");
         };
         assert_eq!(calls.len(), 1);
@@ -225,7 +225,7 @@ fn calls_over_the_limit_are_answered_and_not_made_and_the_run_ends_after_the_tur
         calls(&[("look", json!({})), ("look", json!({}))]),
     );
     authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Some((calls, _)) = calls_of(machine.next()) else {
         panic!("the first call is not made");
     };
     assert_eq!(calls.len(), 1);
@@ -484,7 +484,7 @@ fn a_call_of_a_tool_that_the_agent_does_not_list_is_refused_before_anybody_is_as
     let wanted = [("push", json!({})), ("look", json!({}))];
     let mut machine = answered(agent, calls(&wanted));
     authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Some((calls, _)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
     };
     assert_eq!(calls.len(), 1);
@@ -515,7 +515,7 @@ fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
         )
         .unwrap();
     authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
-    let Action::CallTools { options, .. } = machine.next() else {
+    let Some((_, options)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
     };
     assert_eq!(options[0].step.to_string(), "2/1:1");
@@ -539,7 +539,7 @@ fn every_step_says_for_whom_its_run_is() {
         .feed(Observation::ModelAnswered(one_call("look")), at(1))
         .unwrap();
     authorize(&mut machine, vec![PermissionDecision::Allow]);
-    let Action::CallTools { options, .. } = machine.next() else {
+    let Some((_, options)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
     };
     assert_eq!(options[0].tenant.as_deref(), Some("acme"));
@@ -623,7 +623,7 @@ fn a_state_of_another_version_is_refused() {
     let error = serde_json::from_value::<AgentMachine>(state).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the run was written by a newer version of neuron: state version 99, this one knows up to 3"
+        "the run was written by a newer version of neuron: state version 99, this one knows up to 4"
     );
 }
 

@@ -3,9 +3,8 @@
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallState, Decision, ExitReason, PREVIEW_CALL, PermissionDecision,
-    Preview, PreviewRequest, RunEvent, StepId, Ticket, ToolCall, ToolEffects, Verdict,
-    ticket_digest,
+    AgentSpec, ApprovalRules, CallState, Decision, Effect, ExitReason, PermissionDecision, Preview,
+    PreviewRequest, RunEvent, Step, StepId, Ticket, ToolEffects, Verdict, ticket_digest,
 };
 use serde_json::json;
 
@@ -18,17 +17,20 @@ use crate::{
     },
 };
 
-/// Starts the previews that are due, and returns their calls and positions in the turn.
-fn preview(machine: &mut AgentMachine) -> Vec<(ToolCall, u32)> {
-    let Action::Preview { calls, options } = machine.next() else {
+/// Starts the previews that are due, and returns what is asked and their positions in the turn.
+fn preview(machine: &mut AgentMachine) -> Vec<(PreviewRequest, u32)> {
+    let Action::Preview(steps) = machine.next() else {
         panic!("nothing is previewed: {:?}", machine.next());
     };
     machine.feed(Observation::PreviewsStarted, at(3)).unwrap();
-    for options in &options {
+    let asked = steps.into_iter().map(|Step { effect, options }| {
         assert_eq!(options.effects, ToolEffects::ReadOnly);
-    }
-    let positions = options.iter().map(|options| options.step.position);
-    calls.into_iter().zip(positions).collect()
+        match effect {
+            Effect::Preview(request) => (request, options.step.position),
+            other => panic!("{other:?}"),
+        }
+    });
+    asked.collect()
 }
 
 fn seen() -> Preview {
@@ -63,10 +65,13 @@ fn asked() -> AgentMachine {
 
 /// The fingerprint that the only call is made with.
 fn made_with(machine: &AgentMachine) -> Option<String> {
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Action::CallTools(steps) = machine.next() else {
         panic!("the call is not made: {:?}", machine.next());
     };
-    calls[0].preview.clone()
+    match &steps[0].effect {
+        Effect::Tool(call) => call.preview.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -75,9 +80,7 @@ fn a_person_is_asked_when_it_is_known_what_the_call_would_do() {
     authorize(&mut machine, vec![ask()]);
     assert!(!machine.has_open_tickets());
     assert_eq!(machine.state().waiting_since, None);
-    let (call, position) = preview(&mut machine).remove(0);
-    assert_eq!(call.name, PREVIEW_CALL);
-    let request: PreviewRequest = serde_json::from_value(call.input).unwrap();
+    let (request, position) = preview(&mut machine).remove(0);
     assert_eq!(
         (request.name.as_str(), request.input),
         ("push", json!({"path": "a"}))

@@ -130,17 +130,17 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
             Observation::Authorized((0..unjudged.len()).map(decide).collect())
         }
         // A decision may come before the calls that are ready are started.
-        Action::CallTools { .. } if choice.kind % 6 == 5 && machine.has_open_tickets() => {
+        Action::CallTools(_) if choice.kind % 6 == 5 && machine.has_open_tickets() => {
             decision(machine, choice)
         }
-        Action::CallTools { .. } => Observation::CallsStarted,
-        Action::Verify { .. } if choice.kind % 6 == 5 => decision(machine, choice),
-        Action::Verify { .. } => Observation::VerificationsStarted,
-        Action::Preview { .. } if choice.kind % 6 == 5 && machine.has_open_tickets() => {
+        Action::CallTools(_) => Observation::CallsStarted,
+        Action::Verify(_) if choice.kind % 6 == 5 => decision(machine, choice),
+        Action::Verify(_) => Observation::VerificationsStarted,
+        Action::Preview(_) if choice.kind % 6 == 5 && machine.has_open_tickets() => {
             decision(machine, choice)
         }
-        Action::Preview { .. } => Observation::PreviewsStarted,
-        Action::Inquire { .. } => Observation::InquiriesStarted,
+        Action::Preview(_) => Observation::PreviewsStarted,
+        Action::Inquire(_) => Observation::InquiriesStarted,
         _ if choice.kind.is_multiple_of(5) && inquiring(machine).is_some() => {
             Observation::Inquired {
                 position: inquiring(machine).unwrap(),

@@ -5,10 +5,10 @@ use std::iter;
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, ExitReason, Message,
-    PermissionDecision, RequestHead, RunInput, RunState, Stage, StepFailure, StopReason, Ticket,
-    TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, ToolResultBlock, VERIFY_CALL,
-    Verification, VerifyOutcome, VerifyRequest,
+    ActivityOptions, AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, Effect,
+    EffectKind, ExitReason, Message, PermissionDecision, RequestHead, RunInput, RunState, Stage,
+    StepFailure, StopReason, Ticket, TokenUsage, ToolAnnotations, ToolCall, ToolDefinition,
+    ToolOutput, ToolResultBlock, Verification, VerifyOutcome,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ pub(crate) fn make(
 
 /// Starts the calls that are ready, and returns their positions in the turn.
 pub(crate) fn start(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
-    let Action::CallTools { options, .. } = machine.next() else {
+    let Some((_, options)) = calls_of(machine.next()) else {
         panic!("no call is ready: {:?}", machine.next());
     };
     machine
@@ -228,20 +228,31 @@ pub(crate) fn decide_as(
     }
 }
 
+/// The calls of tools that are to be made, and how; `None` if something else is to be done.
+pub(crate) fn calls_of(action: Action) -> Option<(Vec<ToolCall>, Vec<ActivityOptions>)> {
+    let Action::CallTools(steps) = action else {
+        return None;
+    };
+    let calls = steps.into_iter().map(|step| match step.effect {
+        Effect::Tool(call) => (call, step.options),
+        other => panic!("{other:?}"),
+    });
+    Some(calls.unzip())
+}
+
 /// Starts the verifications that are due, and returns their positions in the turn.
 pub(crate) fn verify(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
-    let Action::Verify { calls, options } = machine.next() else {
+    let Action::Verify(steps) = machine.next() else {
         return Vec::new();
     };
-    for call in &calls {
-        assert_eq!(call.name, VERIFY_CALL);
-        serde_json::from_value::<VerifyRequest>(call.input.clone()).unwrap();
+    for step in &steps {
+        assert_eq!(step.effect.kind(), EffectKind::Verify);
     }
     machine
         .feed(Observation::VerificationsStarted, at(seconds))
         .unwrap();
-    options
+    steps
         .iter()
-        .map(|options| options.step.position)
+        .map(|step| step.options.step.position)
         .collect()
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
-    ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, ContentItem, Decision, DurableError,
-    ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending, PermissionDecision,
-    RESERVED_CALLS, RunEvent, RunOutput, Signal, StepFailure, StepId, Ticket, TicketKind,
-    ToolDefinition, ToolOutput, VERIFY_CALL, Verdict, Verification, VerifyOutcome, VerifyRequest,
-    signal,
+    ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, ContentItem, Decision, DurableError, Effect,
+    ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending, PermissionDecision, RunEvent,
+    RunOutput, Signal, StepFailure, StepId, Ticket, TicketKind, ToolOutput, Verdict, Verification,
+    VerifyOutcome, signal,
 };
 use serde_json::{Value, json};
 
@@ -18,8 +17,8 @@ use crate::{
     door::TestDoor,
     driver::Keep,
     support::{
-        agent, answered, ask, at, authorize, calls, decide, decide_as, exit, input, last_results,
-        make, one_call, reread, says, start, tickets, verify,
+        agent, answered, ask, at, authorize, calls, calls_of, decide, decide_as, exit, input,
+        last_results, make, one_call, reread, says, start, tickets, verify,
     },
 };
 
@@ -188,7 +187,7 @@ fn an_unknown_outcome_goes_as_a_person_chooses() {
         result(&chosen("happened:{\"id\":7}")),
         ("{\"id\":7}".into(), false)
     );
-    assert!(matches!(chosen("retry").next(), Action::CallTools { .. }));
+    assert!(matches!(chosen("retry").next(), Action::CallTools(_)));
     assert_eq!(exit(&chosen("end")), ExitReason::Failed);
     assert!(chosen("extend:turns=1").has_open_tickets());
     let mut denied = lost();
@@ -237,14 +236,16 @@ fn the_hash_of_the_token_goes_to_whoever_verifies_and_the_token_to_nobody_else()
     machine
         .feed(Observation::DecisionArrived(decision.clone()), at(4))
         .unwrap();
-    let Action::Verify { calls, options } = machine.next() else {
+    let Action::Verify(steps) = machine.next() else {
         panic!("nothing is verified: {:?}", machine.next());
     };
-    let request: VerifyRequest = serde_json::from_value(calls[0].input.clone()).unwrap();
+    let Effect::Verify(request) = &steps[0].effect else {
+        panic!("{steps:?}");
+    };
     assert_eq!(request.token_sha256.as_deref(), Some("9f86"));
     assert_eq!(request.decision, decision);
     assert_eq!(request.definition, machine.agent().fingerprint());
-    assert_eq!(options[0].step, StepId::new(1, StepId::OWN_CALLS + 1));
+    assert_eq!(steps[0].options.step, StepId::new(1, StepId::OWN_CALLS + 1));
     let events = serde_json::to_string(&machine.take_events()).unwrap();
     assert!(!events.contains("secret"), "{events}");
 }
@@ -262,7 +263,7 @@ fn a_form_has_its_call_made_again_with_the_answers() {
         Decision::fill(&ticket, json!({"name": "Ada"})),
         4,
     );
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Some((calls, _)) = calls_of(machine.next()) else {
         panic!("not made again");
     };
     let resumed = calls[0].resumed.clone().unwrap();
@@ -275,7 +276,7 @@ fn a_form_has_its_call_made_again_with_the_answers() {
     let again = only(&machine);
     assert_ne!(again.ticket, ticket.ticket);
     decide(&mut machine, Decision::deny(&again), 6);
-    let Action::CallTools { calls, .. } = machine.next() else {
+    let Some((calls, _)) = calls_of(machine.next()) else {
         panic!("not made again");
     };
     assert!(calls[0].resumed.as_ref().unwrap().declined);
@@ -341,7 +342,7 @@ fn two_people_are_two_names_who_approve_the_same() {
     );
     decide(&mut machine, by(&ticket, "bob"), 7);
     decide(&mut machine, by(&ticket, "ada"), 8);
-    assert!(matches!(machine.next(), Action::CallTools { .. }));
+    assert!(matches!(machine.next(), Action::CallTools(_)));
 
     let mut denied = asked_of_two(None, None);
     decide(&mut denied, by(&ticket, "ada"), 3);
@@ -636,24 +637,6 @@ fn what_waits_to_be_verified_is_bounded_in_count_and_in_bytes() {
     authorize(&mut machine, vec![ask()]);
     let alone = large(&only(&machine), 1024 * 1024);
     assert_eq!(send(&mut machine, alone), None);
-}
-
-#[test]
-fn the_loops_own_calls_are_made_by_no_model() {
-    let mut spec = agent();
-    for name in [VERIFY_CALL, "neuron/preview"] {
-        assert!(name.starts_with(RESERVED_CALLS));
-        spec.head_mut().tools.push(ToolDefinition {
-            name: name.into(),
-            ..ToolDefinition::default()
-        });
-    }
-    let asked = calls(&[(VERIFY_CALL, json!({})), ("neuron/preview", json!({}))]);
-    let mut machine = answered(spec, asked);
-    authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
-    for result in last_results(&machine) {
-        assert!(result.is_error);
-    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn asking(input: RunInput) -> AgentMachine {
 }
 
 fn find(machine: &mut AgentMachine, found: CurrentDefinition) -> Vec<String> {
-    assert!(matches!(machine.next(), Action::FindDefinition { .. }));
+    assert!(matches!(machine.next(), Action::FindDefinition(_)));
     let found = Observation::DefinitionFound(Ok(found));
     machine.feed(found, at(1)).unwrap();
     said(&machine.take_events())

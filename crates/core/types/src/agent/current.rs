@@ -1,21 +1,17 @@
-//! The call that asks a worker for an agent's current definition.
+//! What a worker is asked for an agent's current definition with, and what it says.
 
 use serde::{Deserialize, Serialize};
 
 use crate::AgentSpec;
 
-/// The name of the call with which a run asks its executor for the current definition of its agent. It is made through
-/// the door like any call: retried and journaled.
-pub const DEFINITION_CALL: &str = "neuron/definition";
-
-/// The input of a [`DEFINITION_CALL`].
+/// Asks for the current definition of an agent: see [`Effect::Definition`](crate::Effect::Definition).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefinitionRequest {
     /// The agent's name.
     pub agent: String,
 }
 
-/// The output of a [`DEFINITION_CALL`].
+/// The current definition of an agent, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CurrentDefinition {

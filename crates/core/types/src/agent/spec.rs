@@ -223,6 +223,12 @@ impl AgentSpec {
         self.with_end(own.unwrap_or(&self.retry).clone())
     }
 
+    /// How failed steps are retried that are no calls of models or tools, and for how long.
+    #[must_use]
+    pub fn step_retry_policy(&self) -> RetryPolicy {
+        self.with_end(self.retry.clone())
+    }
+
     /// The policy with the time after which a step is given up.
     fn with_end(&self, policy: RetryPolicy) -> RetryPolicy {
         let longest = self.give_up_after.unwrap_or(GIVE_UP_AFTER);

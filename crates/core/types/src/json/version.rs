@@ -9,7 +9,7 @@ use serde::{
 
 /// The version of the form in which this build writes a run's [request](crate::RunRequest) and
 /// [state](crate::RunState).
-pub const STATE_VERSION: u32 = 3;
+pub const STATE_VERSION: u32 = 4;
 
 /// Stands in a run's request and state for [`STATE_VERSION`].
 ///

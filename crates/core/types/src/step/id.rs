@@ -68,9 +68,8 @@ impl StepId {
     }
 
     /// What the positions of the calls count up from that the loop makes for itself, as
-    /// [`VERIFY_CALL`](crate::VERIFY_CALL), [`PREVIEW_CALL`](crate::PREVIEW_CALL),
-    /// [`OUTCOME_CALL`](crate::OUTCOME_CALL) and [`DEFINITION_CALL`](crate::DEFINITION_CALL): the n-th of its run, counted from 1, is so much and n. No turn has so many
-    /// calls.
+    /// verifications, previews, questions for outcomes and for definitions: the n-th of its run, counted from 1, is so
+    /// much and n. No turn has so many calls.
     pub const OWN_CALLS: u32 = 1_000_000_000;
 
     /// The position of the first model call that a context strategy makes before a turn.

@@ -5,17 +5,10 @@ use uuid::Uuid;
 
 use crate::{Decision, RunId, RunStatus, TicketKind};
 
-/// The name of the call that the executor answers itself, with a [`VerifyOutcome`] as JSON. Its input is a
-/// [`VerifyRequest`].
-pub const VERIFY_CALL: &str = "neuron/verify";
-
-/// What the names of calls begin with that the loop makes for itself: no model can make one, and no tool is called so.
-pub const RESERVED_CALLS: &str = "neuron/";
-
 /// Why a decision is not taken that has to be signed and is not, in the same words everywhere.
 pub const NOT_SIGNED: &str = "the decision is not signed";
 
-/// The input of a [`VERIFY_CALL`]: a decision, and what is known of its ticket.
+/// Asks whose a decision is, with what is known of its ticket: see [`Effect::Verify`](crate::Effect::Verify).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerifyRequest {
     /// The decision, as it came.
@@ -113,7 +106,7 @@ impl Verification {
     }
 }
 
-/// The output of a [`VERIFY_CALL`].
+/// Whose a decision is, or why it is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyOutcome {

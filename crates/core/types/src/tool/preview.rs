@@ -3,11 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The name of the call that the executor answers itself, with the [`Preview`] of another call as JSON, or null. Its
-/// input is a [`PreviewRequest`].
-pub const PREVIEW_CALL: &str = "neuron/preview";
-
-/// The input of a [`PREVIEW_CALL`].
+/// Asks what a call would do: see [`Effect::Preview`](crate::Effect::Preview).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PreviewRequest {
     /// The tool.

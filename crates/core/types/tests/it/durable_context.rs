@@ -9,8 +9,9 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AgentSpec, CompletionRequest, DurableContext, DurableError, End, FailureKind, Handle, Observed,
-    RunEvent, RunId, RunState, Signal, Started, StepFailure, StepId, ToolCall, UserMessage, signal,
+    AgentSpec, CompletionRequest, DurableContext, DurableError, EffectKind, End, FailureKind,
+    Handle, Observed, RunEvent, RunId, RunState, Signal, Started, StepFailure, StepId, ToolCall,
+    UserMessage, signal,
 };
 use uuid::Uuid;
 
@@ -57,12 +58,12 @@ impl<S> DurableContext for Door<S> {
         Uuid::nil()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         let mut started = self.started.lock().unwrap();
         started.push(match what {
-            Started::Model { .. } => 'm',
-            Started::Tool { .. } => 't',
-            _ => 'd',
+            Started::Step(step) if step.effect.kind() == EffectKind::Model => 'm',
+            Started::Step(_) => 't',
+            Started::Deadline(_) => 'd',
         });
         Handle::new(started.len() as u64)
     }
@@ -81,8 +82,8 @@ impl<S> DurableContext for Door<S> {
         Ok(Observed::Ended(
             first,
             match kind {
-                'm' => End::Model(Ok(Box::new(response::responses().swap_remove(0)))),
-                't' => End::Tool(Err(StepFailure::new(FailureKind::Unavailable, "gone"))),
+                'm' => End::Effect(Ok(response::responses().swap_remove(0).into())),
+                't' => End::Effect(Err(StepFailure::new(FailureKind::Unavailable, "gone"))),
                 _ => End::Deadline,
             },
         ))

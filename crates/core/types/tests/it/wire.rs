@@ -125,7 +125,7 @@ fn input_and_state_of_another_version_are_refused_in_one_sentence() {
     let read = |json: Value| serde_json::from_value::<RunRequest>(json).unwrap_err();
     let agent = json!({"request": {"model": "m", "messages": []}});
     let input = json!({"agent": agent, "prompt": Message::user("a")});
-    let first = "the run has version 1 of the run state, and this build reads version 3: \
+    let first = "the run has version 1 of the run state, and this build reads version 4: \
                  finish it with the build that started it";
     assert_eq!(read(input.clone()).to_string(), first);
     assert_eq!(StateVersion::of(&input.to_string()).unwrap(), 1);
@@ -134,10 +134,10 @@ fn input_and_state_of_another_version_are_refused_in_one_sentence() {
     let named = json!({"agent": "default", "prompt": "a"});
     assert!(serde_json::from_value::<RunRequest>(named).is_ok());
 
-    let state = r#"{"version": 4, "stage": "of_its_own"}"#;
+    let state = r#"{"version": 5, "stage": "of_its_own"}"#;
     let error = serde_json::from_str::<RunState>(state).unwrap_err();
     let later =
-        "the run was written by a newer version of neuron: state version 4, this one knows up to 3";
+        "the run was written by a newer version of neuron: state version 5, this one knows up to 4";
     assert!(error.to_string().starts_with(later), "{error}");
     assert_eq!(StateVersion::of(state).unwrap(), 4);
 }
@@ -162,7 +162,7 @@ fn a_request_needs_two_texts_and_refuses_what_it_does_not_know() {
     let short = json!({"agent": "default", "prompt": "Go."});
     let request = RunRequest::new("default", Message::user("Go."));
     assert_eq!(read(short.clone()).unwrap(), request);
-    let whole = json!({"version": 3, "agent": {"name": "clerk"}, "prompt": Message::user("Go."),
+    let whole = json!({"version": 4, "agent": {"name": "clerk"}, "prompt": Message::user("Go."),
         "tenant": "acme", "owner": null});
     let request = read(whole).unwrap();
     assert!(matches!(&request.agent, AgentRef::Definition(agent) if agent.name == "clerk"));
@@ -177,7 +177,7 @@ fn a_request_needs_two_texts_and_refuses_what_it_does_not_know() {
         ),
         ("agent", json!(7), "the name of an agent, or its definition"),
         ("prompt", json!(["Go."]), "a text, or a message"),
-        ("version", json!(4), "version 4"),
+        ("version", json!(5), "version 5"),
     ] {
         let mut wrong = short.clone();
         wrong[field] = value;

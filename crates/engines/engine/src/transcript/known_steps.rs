@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
-    CallState, CompletionResponse, ContentBlock, Conversation, PendingCall, RunState, StepFailure,
-    StepId, ToolOutput, ToolResultBlock,
+    CallState, CompletionResponse, ContentBlock, Conversation, Outcome, PendingCall, RunState,
+    StepFailure, StepId, ToolOutput, ToolResultBlock,
 };
 use serde::Deserialize;
 
@@ -55,6 +55,19 @@ pub(super) enum KnownResult {
 }
 
 impl KnownSteps {
+    /// Takes in what a step came to: its last attempt, if several came to something. Only what a model answered and what a
+    /// tool was called for is part of a transcript.
+    pub fn ended(&mut self, step: StepId, result: Result<Outcome, StepFailure>) {
+        match result {
+            Ok(Outcome::Model(answer)) => self.model(step, &answer),
+            Ok(Outcome::Tool(output)) => self.tool(step, Ok(output)),
+            Err(failure) if (1..StepId::OWN_CALLS).contains(&step.position) => {
+                self.tool(step, Err(failure));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+
     /// Takes in a model's answer. That of a context strategy's call is no part of the conversation.
     pub fn model(&mut self, step: StepId, answer: &CompletionResponse) {
         if step.position == 0 {

@@ -14,12 +14,11 @@ use futures::{
     FutureExt as _,
     future::{BoxFuture, Shared},
 };
-use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for, unknown_effect};
-use neuron_executor::{Attempts, Effect, EventSink, Executor, NextAttempt, NoSink};
+use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for};
+use neuron_executor::{Attempts, EventSink, Executor, NextAttempt, NoSink};
 use neuron_types::{
-    ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, Place,
-    RecordedEvent, RunEvent, RunId, RunState, Signal, Started, StepFailure, ToolEffects,
-    declared_patches,
+    DurableContext, DurableError, End, FailureKind, Handle, Observed, Outcome, Place,
+    RecordedEvent, RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -197,30 +196,24 @@ impl LocalDurableContext {
         Some(notice.clone())
     }
 
-    /// Makes the effect, after the hooks have been notified of what led to it.
-    fn effect<E: Effect + Send + 'static>(
-        &self,
-        effect: E,
-        options: &ActivityOptions,
-        end: fn(Result<E::Output, StepFailure>) -> End,
-    ) -> Handle {
-        let is_write = options.effects == ToolEffects::Write;
+    /// Makes a step, after the hooks have been notified of what led to it.
+    fn step(&self, step: Step) -> Handle {
+        let is_write = step.is_write();
         if self.reach.stop.error().is_some() {
-            let ended = (end(Err(given_up())), None);
+            let ended = (End::Effect(Err(given_up())), None);
             return self.flight().start_ended(is_write, ended);
         }
         let token = CancellationToken::new();
-        let step = Step {
+        let attempts = StepAttempts {
             executor: self.executor.clone(),
             run_id: self.run_id.clone(),
             sink: self.sink.clone(),
             reach: Arc::clone(&self.reach),
-            options: options.clone(),
+            step,
             token: token.clone(),
             notice: self.notice(),
-            effect,
         };
-        let ended = Box::pin(async move { (end(step.result().await), None) });
+        let ended = Box::pin(async move { (End::Effect(attempts.result().await), None) });
         let running = Running::effect(ended, token, is_write);
         self.flight().start(running)
     }
@@ -299,19 +292,10 @@ impl DurableContext for LocalDurableContext {
         self.state().clock.uuid(&self.run_id)
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         match what {
-            Started::Model { request, options } => {
-                self.effect(request.clone(), options, |result| {
-                    End::Model(result.map(Box::new))
-                })
-            }
-            Started::Tool { call, options } => self.effect(call.clone(), options, End::Tool),
+            Started::Step(step) => self.step(*step),
             Started::Deadline(duration) => self.deadline(duration),
-            _ => {
-                let ended = (End::Tool(Err(unknown_effect())), None);
-                self.flight().start_ended(false, ended)
-            }
         }
     }
 
@@ -387,19 +371,18 @@ impl DurableContext for LocalDurableContext {
 }
 
 /// One step under way.
-struct Step<E> {
+struct StepAttempts {
     executor: Executor,
     run_id: RunId,
     sink: Option<Arc<dyn EventSink>>,
     reach: Arc<Reach>,
-    options: ActivityOptions,
+    step: Step,
     token: CancellationToken,
     notice: Option<Notice>,
-    effect: E,
 }
 
-impl<E: Effect> Step<E> {
-    async fn result(self) -> Result<E::Output, StepFailure> {
+impl StepAttempts {
+    async fn result(self) -> Result<Outcome, StepFailure> {
         if self.reach.stop.error().is_some() {
             // It was started before the run was cancelled, and not made: whoever leaves it finds that.
             self.token.cancelled().await;
@@ -415,12 +398,12 @@ impl<E: Effect> Step<E> {
         let attempts = Attempts {
             executor: &self.executor,
             run_id: &self.run_id,
-            options: &self.options,
+            step: &self.step,
             cancellation: &self.token,
             sink: self.sink.as_deref().unwrap_or(&NoSink),
             log: (),
         };
-        let made = attempts.make(&self.effect, NextAttempt::default()).await;
+        let made = attempts.make(NextAttempt::default()).await;
         // There is no log that could fail, and no other process that a step could be left to.
         made.unwrap_or_else(|error| match error {
             DurableError::Step(failure) => Err(failure),

@@ -1,16 +1,36 @@
 //! What came of the attempts that a worker was asked for.
 
-use crate::wire::attempt_outcome::AttemptOutcome;
+use neuron_engine::json_bytes;
+use neuron_types::{Outcome, Spent, StepFailure};
 
-/// The outcome of the newest attempt, and how many were made: one, but at a step that goes on failing.
+/// What an attempt came to.
+pub(crate) type StepResult = Result<Outcome, StepFailure>;
+
+/// What the newest attempt came to, and how many were made: one, but at a step that goes on failing.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempted {
-    pub(crate) outcome: AttemptOutcome,
+    pub(crate) result: StepResult,
     pub(crate) made: u32,
 }
 
-impl From<AttemptOutcome> for Attempted {
-    fn from(outcome: AttemptOutcome) -> Self {
-        Self { outcome, made: 1 }
+impl Attempted {
+    /// How many bytes its result takes in the journal.
+    pub(crate) fn bytes(&self) -> usize {
+        // It fails nowhere but where the journal would fail too.
+        json_bytes(&self.result).unwrap_or_default()
+    }
+}
+
+impl From<StepResult> for Attempted {
+    fn from(result: StepResult) -> Self {
+        Self { result, made: 1 }
+    }
+}
+
+/// The same, with what the attempts used and cost that failed before it.
+pub(crate) fn with_spent_before(result: StepResult, spent: Option<Box<Spent>>) -> StepResult {
+    match result {
+        Ok(outcome) => Ok(outcome.with_spent_before(spent)),
+        Err(failure) => Err(failure.with_spent(spent)),
     }
 }

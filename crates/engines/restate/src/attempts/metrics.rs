@@ -5,11 +5,14 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use neuron_types::{Effect, EffectKind};
+
 /// The attempts that a worker made, and those that it makes. Its text is what Prometheus reads.
 #[derive(Debug, Default)]
 pub struct Metrics {
     model: Attempts,
     tool: Attempts,
+    other: Attempts,
 }
 
 #[derive(Debug, Default)]
@@ -24,6 +27,18 @@ pub(crate) struct Attempts {
 pub(crate) enum Kind {
     Model,
     Tool,
+    Other,
+}
+
+impl Kind {
+    /// Which attempts are those of this effect.
+    pub(crate) const fn of(effect: &Effect) -> Self {
+        match effect.kind() {
+            EffectKind::Model | EffectKind::Summary => Self::Model,
+            EffectKind::Tool => Self::Tool,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Metrics {
@@ -36,6 +51,7 @@ impl Metrics {
         let attempts = match kind {
             Kind::Model => &self.model,
             Kind::Tool => &self.tool,
+            Kind::Other => &self.other,
         };
         let _under_way = UnderWay::start(&attempts.in_flight);
         let result = attempt.await;
@@ -66,7 +82,11 @@ impl Drop for UnderWay<'_> {
 
 impl fmt::Display for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = [("model", &self.model), ("tool", &self.tool)];
+        let kinds = [
+            ("model", &self.model),
+            ("tool", &self.tool),
+            ("other", &self.other),
+        ];
         writeln!(
             f,
             "# HELP neuron_attempts_total Attempts of steps that are over."

@@ -273,11 +273,11 @@ impl Joined {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use neuron_types::{ContentItem, ToolOutput};
+    use neuron_types::{ContentItem, Outcome, ToolOutput};
     use tokio::{sync::oneshot, time::sleep};
 
     use super::*;
-    use crate::{attempts::drain::Drain, wire::attempt_outcome::AttemptOutcome};
+    use crate::attempts::{attempted::StepResult, drain::Drain};
 
     const SEGMENT: Uuid = Uuid::from_u128(7);
     const ALONE: Manner = Manner {
@@ -306,15 +306,15 @@ mod tests {
         Arc::new(Drain::default()).begin().unwrap()
     }
 
-    fn outcome(text: &str) -> AttemptOutcome {
-        AttemptOutcome::Tool(Ok(ToolOutput::text(text)))
+    fn outcome(text: &str) -> StepResult {
+        Ok(Outcome::Tool(ToolOutput::text(text)))
     }
 
     fn texts(joined: &Joined) -> Vec<String> {
         let results = joined.results(|_| true).into_iter();
         results
-            .map(|(_, attempted)| match attempted.outcome {
-                AttemptOutcome::Tool(Ok(ToolOutput { content, .. })) => match content.as_slice() {
+            .map(|(_, attempted)| match attempted.result {
+                Ok(Outcome::Tool(ToolOutput { content, .. })) => match content.as_slice() {
                     [ContentItem::Text(text)] => text.clone(),
                     other => panic!("{other:?}"),
                 },
@@ -541,7 +541,7 @@ mod tests {
         let guard = Dropped(Arc::clone(&dropped));
         joined.begin((3, 1), ALONE, active(), |_| async move {
             let _guard = guard;
-            std::future::pending::<AttemptOutcome>().await
+            std::future::pending::<StepResult>().await
         });
         joined.remove((3, 1));
         settled().await;

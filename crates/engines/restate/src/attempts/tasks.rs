@@ -131,7 +131,7 @@ impl Tasks {
     /// Takes down what an attempt came to.
     pub(super) fn ended(&self, key: Key, attempted: Attempted) {
         let result = Outcome {
-            bytes: attempted.outcome.bytes(),
+            bytes: attempted.bytes(),
             attempted,
         };
         let mut state = self.state();

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_worker_that_leaves_the_run_to_another_says_why() {
         let failure = "[500] Error returned by the user code: this worker cannot go on with the run: the run was \
-                       written by a newer version of neuron: state version 4, this one knows up to 3";
+                       written by a newer version of neuron: state version 5, this one knows up to 4";
         let stuck: Stuck = serde_json::from_value(json!({
             "target_service_key": "r1", "status": "backing-off", "modified_at": "2026-11-23T20:43:09.825Z",
             "last_failure": failure,
@@ -141,7 +141,7 @@ mod tests {
         let (_, blocked) = stuck.hold_up();
         assert_eq!(blocked.kind, BlockedKind::NoWorker);
         assert!(blocked.detail.starts_with("this worker cannot go on"));
-        assert!(blocked.detail.ends_with("knows up to 3"));
+        assert!(blocked.detail.ends_with("knows up to 4"));
     }
 
     #[test]

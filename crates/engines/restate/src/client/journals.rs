@@ -5,7 +5,7 @@ use neuron_types::RunId;
 use serde::Deserialize;
 
 use super::{RestateClient, fault::HttpFault};
-use crate::wire::{attempt_outcome::AttemptOutcome, entries::Observation};
+use crate::wire::entries::Observation;
 
 /// How many entries are asked for at once: each may hold some MiB.
 const ENTRIES: usize = 8;
@@ -79,10 +79,8 @@ impl RestateClient {
 /// Takes in the attempts that ended. Those of a worker of an earlier build do not say of which steps.
 fn take_in(known: &mut KnownSteps, observation: Observation) {
     for end in observation.ends {
-        match (end.step, end.outcome) {
-            (Some(step), AttemptOutcome::Model(Ok(answer))) => known.model(step, &answer),
-            (Some(step), AttemptOutcome::Tool(result)) => known.tool(step, result),
-            _ => {}
+        if let Some(step) = end.step {
+            known.ended(step, end.result);
         }
     }
 }

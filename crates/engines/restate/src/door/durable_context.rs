@@ -11,22 +11,17 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::lock::Mutex as AsyncMutex;
-use neuron_engine::{
-    Pace, SegmentSize, given_up, nothing_to_wait_for, still_in_flight, unknown_effect,
-};
+use neuron_engine::{Pace, SegmentSize, given_up, nothing_to_wait_for, still_in_flight};
 use neuron_types::{
-    ActivityOptions, DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent,
-    RunId, RunOutput, RunState, RunStatus, RunTags, Signal, Started, StepFailure, ToolEffects,
+    DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent, RunId, RunOutput,
+    RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    attempts::{
-        work::{Call, Work},
-        worker_context::WorkerContext,
-    },
+    attempts::{work::Work, worker_context::WorkerContext},
     door::{
         agent_given::{AgentGiven, Sought},
         cancellation::Cancellation,
@@ -227,19 +222,15 @@ impl<'a> RestateDurableContext<'a> {
         Ok(mismatch)
     }
 
-    fn effect(&self, call: Call, options: &ActivityOptions) -> Handle {
+    fn step(&self, step: Step) -> Handle {
         if self.is_cancelled.load(Ordering::Relaxed) {
-            let is_write = options.effects == ToolEffects::Write;
-            return self
-                .segment
-                .in_flight()
-                .start_ended(call.failed(given_up()).into(), is_write);
+            let end = End::Effect(Err(given_up()));
+            return self.segment.in_flight().start_ended(end, step.is_write());
         }
         let work = Work {
             run_id: self.segment.steps.run_id.clone(),
             agent: Arc::clone(&self.segment.steps.agent),
-            call,
-            options: options.clone(),
+            step,
             events: self.segment.ledger().take_unobserved(),
         };
         self.segment.in_flight().start_effect(work)
@@ -315,12 +306,9 @@ impl DurableContext for RestateDurableContext<'_> {
         self.segment.ledger().clock.uuid(self.segment.steps.run_id)
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         match what {
-            Started::Model { request, options } => {
-                self.effect(Call::Model(request.clone()), options)
-            }
-            Started::Tool { call, options } => self.effect(Call::Tool(call.clone()), options),
+            Started::Step(step) => self.step(*step),
             Started::Deadline(Duration::ZERO)
                 if self.has_ends && !self.is_cancelled.load(Ordering::Relaxed) =>
             {
@@ -330,10 +318,6 @@ impl DurableContext for RestateDurableContext<'_> {
                 let now = self.now();
                 self.segment.in_flight().start_deadline(now, duration)
             }
-            _ => self
-                .segment
-                .in_flight()
-                .start_ended(End::Tool(Err(unknown_effect())), false),
         }
     }
 

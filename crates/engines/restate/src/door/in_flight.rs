@@ -11,7 +11,12 @@ use neuron_engine::given_up;
 use neuron_executor::{RetryNotice, look_again};
 use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, Spent, StepId};
 
-use crate::attempts::{attempted::Attempted, drain::Active, tasks::Key, work::Work};
+use crate::attempts::{
+    attempted::{Attempted, StepResult, with_spent_before},
+    drain::Active,
+    tasks::Key,
+    work::Work,
+};
 
 /// How many of the attempts in flight are named in Restate's journal.
 const NAMED: usize = 3;
@@ -181,7 +186,7 @@ impl InFlight {
                 (Some(key), false)
             }
             Start::Unjournaled => {
-                self.end(handle, |work| work.failed(given_up()).into());
+                self.end(handle, Err(given_up()));
                 (None, true)
             }
             Start::Once(_) | Start::Made => {
@@ -194,7 +199,7 @@ impl InFlight {
     /// Returns the step that was started under this handle, if it has not ended.
     pub(crate) fn step_of(&self, handle: Handle) -> Option<StepId> {
         let effect = self.effects.get(&handle.number())?;
-        Some(effect.work.options.step)
+        Some(effect.work.step.options.step)
     }
 
     /// Takes the first end of one of these.
@@ -289,7 +294,7 @@ impl InFlight {
     pub(crate) fn cancel_unmade(&mut self) {
         let unmade: Vec<u64> = self.unmade().map(|(number, _)| *number).collect();
         for number in unmade {
-            self.end(Handle::new(number), |work| work.failed(given_up()).into());
+            self.end(Handle::new(number), Err(given_up()));
         }
     }
 
@@ -317,10 +322,11 @@ impl InFlight {
         if effect.attempt != attempt {
             return None;
         }
-        let Attempted { outcome, made } = attempted;
+        let Attempted { result, made } = attempted;
         let others = made.saturating_sub(1);
         effect.together = effect.together.saturating_add(others);
-        let failure = outcome.failure().filter(|_| may_follow && !effect.is_left);
+        let failure = result.as_ref().err();
+        let failure = failure.filter(|_| may_follow && !effect.is_left);
         if let Some(lacking) = failure.filter(|failure| failure.kind == FailureKind::NoWorker) {
             effect.attempt = attempt.saturating_add(1);
             effect.uncounted = effect.uncounted.saturating_add(1);
@@ -339,7 +345,7 @@ impl InFlight {
             Some((failure, delay))
         });
         if let Some((failure, delay)) = delay {
-            let (run_id, step) = (effect.work.run_id.clone(), effect.work.options.step);
+            let (run_id, step) = (effect.work.run_id.clone(), effect.work.step.options.step);
             let notice = RetryNotice::new(run_id, step, counted, failure.clone(), delay);
             effect.spent = Spent::sum(effect.spent.take(), failure.spent.clone());
             effect.attempt = attempt.saturating_add(1);
@@ -352,8 +358,8 @@ impl InFlight {
             };
             return Some(Followed::Retry(notice, Box::new(blocked)));
         }
-        let outcome = outcome.with_spent_before(effect.spent.take());
-        self.end(Handle::new(number), |_| outcome.into());
+        let result = with_spent_before(result, effect.spent.take());
+        self.end(Handle::new(number), result);
         None
     }
 
@@ -368,11 +374,11 @@ impl InFlight {
         Some(later(since, duration))
     }
 
-    fn end(&mut self, handle: Handle, end: impl FnOnce(&Work) -> End) {
+    fn end(&mut self, handle: Handle, result: StepResult) {
         if let Some(effect) = self.effects.remove(&handle.number()) {
             self.ended.push_back(Ended {
                 handle,
-                end: end(&effect.work),
+                end: End::Effect(result),
                 is_write: effect.work.is_write(),
             });
         }

@@ -105,7 +105,7 @@ impl<'a> Segment<'a> {
         let key = (end.number, end.attempt);
         let step = self.in_flight().step_of(Handle::new(end.number));
         let attempted = Attempted {
-            outcome: end.outcome,
+            result: end.result,
             made: end.made,
         };
         let followed = self

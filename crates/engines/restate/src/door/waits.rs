@@ -13,7 +13,7 @@ use restate_sdk::errors::TerminalError;
 use tokio::time::Instant;
 
 use crate::{
-    attempts::drain::Active,
+    attempts::{attempted::Attempted, drain::Active},
     door::{
         cancellation::{Cancellation, Durable, Handle},
         in_flight::Start,
@@ -383,7 +383,7 @@ fn begin(segment: &Segment<'_>) -> Begun {
     let is_alone = in_flight.effects().len() == 1;
     let mut steps = BTreeMap::new();
     for (number, effect) in in_flight.effects() {
-        steps.insert(*number, effect.work.options.step);
+        steps.insert(*number, effect.work.step.options.step);
         let key = (*number, effect.attempt);
         let next = Next {
             key,
@@ -419,7 +419,7 @@ fn begin(segment: &Segment<'_>) -> Begun {
             }
         };
         match refused {
-            Some(failure) => ends.push((key, effect.work.failed(failure).into())),
+            Some(failure) => ends.push((key, Attempted::from(Err(failure)))),
             None => wanted.push(key),
         }
     }
@@ -435,7 +435,7 @@ fn begin(segment: &Segment<'_>) -> Begun {
             attempt,
             step: steps.get(&number).copied(),
             made: attempted.made,
-            outcome: attempted.outcome,
+            result: attempted.result,
         });
     Begun {
         ends: ends.collect(),

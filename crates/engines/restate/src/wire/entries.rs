@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
-use neuron_types::{AgentSpec, StepId};
-use serde::{Deserialize, Serialize};
+use neuron_types::{AgentSpec, CompletionResponse, Outcome, StepFailure, StepId, ToolOutput};
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
-
-use crate::wire::attempt_outcome::AttemptOutcome;
 
 /// The value of a journaled wait.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,8 +43,27 @@ pub(crate) struct AttemptEnd {
     /// How many attempts were made: several at a step that failed often before.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub(crate) made: u32,
-    #[serde(rename = "came")]
-    pub(crate) outcome: AttemptOutcome,
+    #[serde(rename = "came", deserialize_with = "came")]
+    pub(crate) result: Result<Outcome, StepFailure>,
+}
+
+/// Reads what an attempt came to, as older builds wrote it too: the runs that are over can still be looked at.
+fn came<'de, D: Deserializer<'de>>(json: D) -> Result<Result<Outcome, StepFailure>, D::Error> {
+    #[derive(Deserialize)]
+    enum Came {
+        Ok(Outcome),
+        Err(StepFailure),
+        #[serde(rename = "model")]
+        Model(Result<CompletionResponse, StepFailure>),
+        #[serde(rename = "tool")]
+        Tool(Result<ToolOutput, StepFailure>),
+    }
+    Ok(match Came::deserialize(json)? {
+        Came::Ok(outcome) => Ok(outcome),
+        Came::Err(failure) => Err(failure),
+        Came::Model(result) => result.map(Outcome::from),
+        Came::Tool(result) => result.map(Outcome::from),
+    })
 }
 
 const fn one() -> u32 {

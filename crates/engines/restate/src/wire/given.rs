@@ -23,10 +23,10 @@ mod tests {
 
     #[test]
     fn what_a_newer_client_asks_for_is_left_to_a_newer_worker_and_a_slip_is_said_at_once() {
-        let newer = r#"{"version": 4, "agent": "default", "prompt": "Go."}"#;
+        let newer = r#"{"version": 5, "agent": "default", "prompt": "Go."}"#;
         let given: Given = serde_json::from_str(newer).unwrap();
         let newer = given.0.unwrap_err();
-        assert!(newer.reason.contains("state version 4") && !newer.is_by_hand);
+        assert!(newer.reason.contains("state version 5") && !newer.is_by_hand);
         let slip: Given = serde_json::from_str(r#"{"agent": "default"}"#).unwrap();
         let slip = slip.0.unwrap_err();
         assert!(slip.reason.contains("missing field `prompt`") && slip.is_by_hand);

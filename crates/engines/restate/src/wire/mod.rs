@@ -1,6 +1,5 @@
 //! What is journaled, kept in state and sent between the services.
 
-pub(crate) mod attempt_outcome;
 pub(crate) mod entries;
 pub(crate) mod given;
 pub(crate) mod messages;

@@ -1,9 +1,11 @@
 //! The activities: model calls and tool calls, made by the executor.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use neuron_executor::{Agents, Executor, Executors, Needed, StepScope, input_mismatch};
-use neuron_types::{AgentSpec, CompletionResponse, FailureKind, RunId, StepFailure, ToolOutput};
+use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch, look_again};
+use neuron_types::{
+    AgentSpec, CompletionResponse, FailureKind, Outcome, RunId, StepFailure, ToolOutput,
+};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 
@@ -17,17 +19,14 @@ use crate::{
     },
     wire::{
         activity_inputs::{
-            CHECK, Delta, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep, Need, OBSERVE,
-            PART, SEEK, TOOL, ToolStep,
+            CHECK, Delta, EffectStep, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep,
+            Need, OBSERVE, PART, PERFORM, SEEK,
         },
         failure::activity_error,
         payload_limits,
         stated::{ResultOf, step_name},
     },
 };
-
-/// How long after a worker that lacks an agent, or what a step needs, the next one is asked.
-const FIND_AGAIN: Duration = Duration::from_secs(5);
 
 /// What a worker makes the calls of its runs with.
 pub(crate) struct AgentActivities {
@@ -46,7 +45,7 @@ impl AgentActivities {
         ctx: ActivityContext,
         agent: String,
     ) -> Result<AgentSpec, ActivityError> {
-        let delay = (!ctx.info().is_local).then_some(FIND_AGAIN);
+        let delay = (!ctx.info().is_local).then(|| look_again(ctx.info().attempt));
         let found = self.agents.get(&agent).cloned();
         let found = found.map_err(|unknown| activity_error(&unknown.into(), delay))?;
         let found = self.executors.as_given(found);
@@ -59,13 +58,13 @@ impl AgentActivities {
     #[activity(name = SEEK)]
     pub(crate) async fn seek(
         self: Arc<Self>,
-        _ctx: ActivityContext,
+        ctx: ActivityContext,
         need: Need,
     ) -> Result<(), ActivityError> {
         let executor = self.executors.of(&need.agent);
         let checked = executor
             .and_then(|executor| executor.check(need.step_agent.as_deref(), need.of_step()));
-        checked.map_err(|lacking| activity_error(&lacking, Some(FIND_AGAIN)))
+        checked.map_err(|lacking| activity_error(&lacking, Some(look_again(ctx.info().attempt))))
     }
 
     /// Finds why a run is not given what its agent takes; `None` if it is.
@@ -132,33 +131,33 @@ impl AgentActivities {
             .map(|((), _)| ())
     }
 
-    /// Calls a tool.
-    #[activity(name = TOOL)]
-    pub(crate) async fn tool(
+    /// Does all that calls no model.
+    #[activity(name = PERFORM)]
+    pub(crate) async fn perform(
         self: Arc<Self>,
         ctx: ActivityContext,
-        step: ToolStep,
-    ) -> Result<ToolOutput, ActivityError> {
+        step: EffectStep,
+    ) -> Result<Outcome, ActivityError> {
         let executor = self.executors.of(&step.terms.agent);
         // Whoever is notified of a step is notified once.
-        let needed = Needed::Tool(&step.call.name);
         let executor = executor.and_then(|executor| {
-            let checked = executor.check(step.terms.step_agent.as_deref(), needed);
+            let checked = executor.check(step.terms.step_agent.as_deref(), step.effect.needs());
             checked.map(|()| executor)
         });
         self.attempts
             .make(&ctx, executor, &step.terms, async |executor, scope| {
-                let output = beside_others(executor.call_tool(&scope, &step.call)).await?;
-                let output = payload_limits::fit(output, ctx.info().is_local);
-                if length(&output.content) >= step.named_from.unwrap_or(NAMED) {
+                let outcome = beside_others(executor.perform(&scope, &step.effect)).await?;
+                let outcome = payload_limits::fitting_outcome(outcome, ctx.info().is_local)?;
+                if let Outcome::Tool(ToolOutput { content, .. }) = &outcome
+                    && length(content) >= step.named_from.unwrap_or(NAMED)
+                {
                     let name = step_name(step.terms.step);
-                    let content = &output.content;
                     self.memory.put_result(&run_of(&ctx), name, content);
                 }
-                Ok(output)
+                Ok(outcome)
             })
             .await
-            .map(|(output, _)| output)
+            .map(|(outcome, _)| outcome)
     }
 
     /// Notifies the hooks of how the run ended. It is over: none of them can end it any more.

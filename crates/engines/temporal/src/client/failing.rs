@@ -6,7 +6,7 @@ use temporalio_client::WorkflowExecutionDescription;
 use temporalio_common::protos::temporal::api::workflow::v1::PendingActivityInfo;
 
 use crate::wire::{
-    activity_inputs::{MODEL, PART, TOOL},
+    activity_inputs::{MODEL, PART, PERFORM},
     failure::failure_in,
     heartbeat::Beat,
 };
@@ -28,7 +28,7 @@ pub(super) fn with_failing_step(
 /// `None` if no attempt of it has failed, or if it is no step.
 fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let name = pending.activity_type.as_ref()?.name.as_str();
-    if ![MODEL, PART, TOOL].contains(&name) {
+    if ![MODEL, PART, PERFORM].contains(&name) {
         return None;
     }
     let failure = failure_in(pending.last_failure.as_ref()?, ToolEffects::Idempotent);
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_no_step_or_has_not_failed_holds_nothing_up() {
         assert!(failing(&pending("find_worker")).is_none());
-        let mut first = pending(TOOL);
+        let mut first = pending(PERFORM);
         first.last_failure = None;
         assert!(failing(&first).is_none());
     }

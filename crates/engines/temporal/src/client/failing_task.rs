@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_cannot_go_on_says_why() {
-        let said = cannot_go_on(&DurableError::engine("state version 4"));
+        let said = cannot_go_on(&DurableError::engine("state version 5"));
         let unhandled = WorkflowTaskFailedCause::WorkflowWorkerUnhandledFailure;
         let blocked = newest_task(&failed(unhandled, said.clone()))
             .unwrap()

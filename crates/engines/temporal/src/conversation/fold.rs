@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use neuron_types::{CompletionResponse, ContentItem, FailureKind, StepFailure, ToolOutput};
+use neuron_types::{CompletionResponse, ContentItem, FailureKind, Outcome, StepFailure};
 use temporalio_common::{
     data_converters::{
         ActivitySerializationContext, DataConverter, SerializationContextData,
@@ -24,7 +24,7 @@ use temporalio_common::{
 use crate::{
     conversation::transcript::Transcript,
     wire::{
-        activity_inputs::{Delta, MODEL, MODEL_BESIDE, ModelStep, PART, StepOf, TOOL},
+        activity_inputs::{Delta, MODEL, MODEL_BESIDE, ModelStep, PART, PERFORM, StepOf},
         history_input::HistoryInput,
         stated::{ResultOf, step_name},
     },
@@ -89,8 +89,8 @@ impl<'a> Fold<'a> {
                     let response = self.decode(completed.result).await?;
                     self.answered(&response)?;
                 } else if let Some(step) = self.called.remove(&scheduled) {
-                    let output: ToolOutput = self.decode(completed.result).await?;
-                    self.results.insert(step, output.content);
+                    let outcome = self.decode(completed.result).await?;
+                    self.performed(step, outcome);
                 }
             }
             Some(Attributes::MarkerRecordedEventAttributes(marker))
@@ -120,7 +120,7 @@ impl<'a> Fold<'a> {
                     }
                 }
             }
-            TOOL => {
+            PERFORM => {
                 let StepOf { step } = self.decode(scheduled.input).await?;
                 self.called.insert(event, step_name(step));
             }
@@ -149,13 +149,19 @@ impl<'a> Fold<'a> {
                     self.answered(&response)?;
                 }
             }
-            TOOL if result.is_some() => {
-                let output: ToolOutput = self.decode(result).await?;
-                self.results.insert(data.activity_id, output.content);
+            PERFORM if result.is_some() => {
+                let outcome = self.decode(result).await?;
+                self.performed(data.activity_id, outcome);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn performed(&mut self, step: String, outcome: Outcome) {
+        if let Outcome::Tool(output) = outcome {
+            self.results.insert(step, output.content);
+        }
     }
 
     fn stated(&mut self, delta: &Delta, activity: String) -> Result<(), StepFailure> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use neuron_engine::KnownSteps;
 use neuron_types::{
-    CompletionResponse, ContentBlock, Decision, RESERVED_CALLS, RecordedEvent, RunEvent, RunOutput,
-    RunTags, StepFailure, StepId, TicketKind, ToolCall, ToolEffects, ToolOutput, signal,
+    CompletionResponse, ContentBlock, Decision, Effect, Outcome, RecordedEvent, RunEvent,
+    RunOutput, RunTags, StepFailure, StepId, TicketKind, ToolCall, ToolEffects, ToolOutput, signal,
 };
 use temporalio_common::{
     data_converters::{DataConverter, PayloadConverter},
@@ -27,13 +27,18 @@ use temporalio_common::{
 use crate::{
     conversation::fold::{decode, unreadable},
     wire::{
-        activity_inputs::{MODEL, MODEL_BESIDE, StepOf, TOOL, ToolStep},
+        activity_inputs::{
+            EffectStep, MODEL, MODEL_BESIDE, PERFORM, StepOf, TOOL, Terms, ToolStep,
+        },
         failure::failure_in,
         history_input::{HistoryInput, Opening},
         messages::{AnySignal, UpdateRequest},
         stated::step_in,
     },
 };
+
+/// What the names of calls began with in older builds that were no calls of tools.
+const NO_TOOLS: &str = "neuron/";
 
 /// One history, read.
 #[derive(Debug, Default)]
@@ -61,6 +66,8 @@ enum Scheduled {
         step: StepId,
         call: ToolCall,
         effects: ToolEffects,
+        /// An older build scheduled it, whose results say not what they are of.
+        is_older: bool,
     },
 }
 
@@ -104,9 +111,16 @@ impl Recording {
                         let answer = decode(converter, completed.result).await?;
                         self.answered(step, &answer, at);
                     }
-                    Some(Scheduled::Tool { step, call, .. }) => {
-                        let output = decode(converter, completed.result).await?;
-                        self.called(step, &call, Ok(output), at);
+                    Some(Scheduled::Tool {
+                        step,
+                        call,
+                        is_older,
+                        ..
+                    }) => {
+                        let output = output_in(completed.result, is_older, converter).await?;
+                        if let Some(output) = output {
+                            self.called(step, &call, Ok(output), at);
+                        }
                     }
                     None => {}
                 }
@@ -192,19 +206,45 @@ impl Recording {
                 self.turn_started(step, at);
                 self.scheduled.insert(event, Scheduled::Model(step));
             }
+            PERFORM => {
+                let EffectStep { terms, effect, .. } = decode(converter, scheduled.input).await?;
+                if let Effect::Tool(call) = effect {
+                    self.call_scheduled(event, &terms, call, false, at);
+                }
+            }
             TOOL => {
-                let ToolStep { terms, call, .. } = decode(converter, scheduled.input).await?;
-                self.call_started(terms.step, &call, at);
-                let tool = Scheduled::Tool {
-                    step: terms.step,
-                    call,
-                    effects: terms.effects,
-                };
-                self.scheduled.insert(event, tool);
+                let ToolStep { terms, call } = decode(converter, scheduled.input).await?;
+                if !call.name.starts_with(NO_TOOLS) {
+                    self.call_scheduled(event, &terms, call, true, at);
+                }
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn call_scheduled(
+        &mut self,
+        event: i64,
+        terms: &Terms,
+        call: ToolCall,
+        is_older: bool,
+        at: DateTime<Utc>,
+    ) {
+        let called = RunEvent::ToolCalled {
+            turn: terms.step.turn,
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            args: call.input.clone(),
+        };
+        self.record(called, at);
+        let tool = Scheduled::Tool {
+            step: terms.step,
+            call,
+            effects: terms.effects,
+            is_older,
+        };
+        self.scheduled.insert(event, tool);
     }
 
     fn turn_started(&mut self, step: StepId, at: DateTime<Utc>) {
@@ -212,19 +252,6 @@ impl Recording {
             self.turn = step.turn;
             self.record(RunEvent::TurnStarted { turn: step.turn }, at);
         }
-    }
-
-    fn call_started(&mut self, step: StepId, call: &ToolCall, at: DateTime<Utc>) {
-        if call.name.starts_with(RESERVED_CALLS) {
-            return;
-        }
-        let called = RunEvent::ToolCalled {
-            turn: step.turn,
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
-            args: call.input.clone(),
-        };
-        self.record(called, at);
     }
 
     fn answered(&mut self, step: StepId, answer: &CompletionResponse, at: DateTime<Utc>) {
@@ -252,9 +279,8 @@ impl Recording {
         result: Result<ToolOutput, StepFailure>,
         at: DateTime<Utc>,
     ) {
-        // Whose a decision is is no result of a tool, and a call that waits for one has none.
-        let is_pending = matches!(&result, Ok(output) if output.pending.is_some());
-        if call.name.starts_with(RESERVED_CALLS) || is_pending {
+        // A call that waits for a result has none.
+        if matches!(&result, Ok(output) if output.pending.is_some()) {
             return;
         }
         let finished = RunEvent::ToolFinished {
@@ -276,6 +302,7 @@ impl Recording {
                     step,
                     call,
                     effects,
+                    ..
                 }),
                 Some(failure),
             ) => {
@@ -316,14 +343,15 @@ impl Recording {
                     self.answered(step, &answer, at);
                 }
             }
-            (TOOL, Some(result), _) => {
-                let output = decode(converter, Some(result)).await?;
-                match self.asked_at(step) {
-                    Some(call) => self.called(step, &call, Ok(output), at),
-                    None => self.steps.tool(step, Ok(output)),
+            (name @ (PERFORM | TOOL), Some(result), _) if is_call(step) => {
+                let output = output_in(Some(result), name == TOOL, converter).await?;
+                match (output, self.asked_at(step)) {
+                    (Some(output), Some(call)) => self.called(step, &call, Ok(output), at),
+                    (Some(output), None) => self.steps.tool(step, Ok(output)),
+                    (None, _) => {}
                 }
             }
-            (TOOL, None, Some(failure)) => {
+            (PERFORM | TOOL, None, Some(failure)) if is_call(step) => {
                 // Another attempt may follow, which takes its place.
                 let failure = failure_in(&failure, ToolEffects::ReadOnly);
                 self.steps.tool(step, Err(failure));
@@ -388,6 +416,26 @@ impl Recording {
         };
         self.record(decided, at);
     }
+}
+
+/// Whether it is the place of a tool call.
+const fn is_call(step: StepId) -> bool {
+    step.position < StepId::OWN_CALLS
+}
+
+/// What a tool call came to, also where an older build wrote it; `None` if it is the outcome of something else.
+async fn output_in(
+    result: Option<Payloads>,
+    is_older: bool,
+    converter: &DataConverter,
+) -> Result<Option<ToolOutput>, StepFailure> {
+    if is_older {
+        return decode(converter, result).await.map(Some);
+    }
+    Ok(match decode(converter, result).await? {
+        Outcome::Tool(output) => Some(output),
+        _ => None,
+    })
 }
 
 fn asked_call(block: &ContentBlock) -> Option<ToolCall> {

@@ -1,63 +1,35 @@
 //! What was started and is not handed to Temporal yet.
 
-use std::time::Duration;
-
-use neuron_engine::{given_up, unknown_effect};
-use neuron_types::{ActivityOptions, CompletionRequest, End, Started, ToolCall, ToolEffects};
+use neuron_engine::given_up;
+use neuron_types::{Effect, End, Started};
 
 use crate::wire::{
     activity_options,
     payload_limits::{LARGEST_ANSWER, LARGEST_LOCAL_RESULT},
 };
 
-/// Something that was started. It is handed to Temporal when the run waits, together with everything that was
-/// started since it waited before: where a call is made depends on the others.
-#[derive(Debug)]
-pub(crate) enum Begun {
-    /// A model call.
-    Model(CompletionRequest, ActivityOptions),
-    /// A tool call.
-    Tool(ToolCall, ActivityOptions),
-    /// A timer.
-    Deadline(Duration),
+/// The most bytes that it writes beside the run; `None` if it is not to be made there, as far as it alone goes.
+pub(crate) fn room_beside(begun: &Started) -> Option<usize> {
+    let Started::Step(step) = begun else {
+        return None;
+    };
+    match step.effect {
+        Effect::Model(_) | Effect::Summary(_) => {
+            activity_options::is_model_local(&step.options).then_some(LARGEST_ANSWER)
+        }
+        _ => activity_options::is_local(&step.options).then_some(LARGEST_LOCAL_RESULT),
+    }
 }
 
-impl Begun {
-    /// What was started; an end where this door does not know it.
-    #[allow(clippy::result_large_err, reason = "an end is what is handed on")]
-    pub(crate) fn of(what: Started<'_>) -> Result<Self, End> {
-        Ok(match what {
-            Started::Model { request, options } => Self::Model(request.clone(), options.clone()),
-            Started::Tool { call, options } => Self::Tool(call.clone(), options.clone()),
-            Started::Deadline(duration) => Self::Deadline(duration),
-            _ => return Err(End::Tool(Err(unknown_effect()))),
-        })
-    }
+/// Whether it is a step that has to come to its end.
+pub(crate) fn is_write(begun: &Started) -> bool {
+    matches!(begun, Started::Step(step) if step.is_write())
+}
 
-    /// The most bytes that it writes beside the run; `None` if it is not to be made there, as far as it alone goes.
-    pub(crate) fn room_beside(&self) -> Option<usize> {
-        match self {
-            Self::Model(_, options) if activity_options::is_model_local(options) => {
-                Some(LARGEST_ANSWER)
-            }
-            Self::Tool(_, options) if activity_options::is_local(options) => {
-                Some(LARGEST_LOCAL_RESULT)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether it is a call that has to come to its end.
-    pub(crate) fn is_write(&self) -> bool {
-        matches!(self, Self::Tool(_, options) if options.effects == ToolEffects::Write)
-    }
-
-    /// Its end in a run that is cancelled. A time is never over then.
-    pub(crate) fn cancelled(&self) -> Option<End> {
-        match self {
-            Self::Model(..) => Some(End::Model(Err(given_up()))),
-            Self::Tool(..) => Some(End::Tool(Err(given_up()))),
-            Self::Deadline(_) => None,
-        }
+/// Its end in a run that is cancelled. A time is never over then.
+pub(crate) fn cancelled(begun: &Started) -> Option<End> {
+    match begun {
+        Started::Step(_) => Some(End::Effect(Err(given_up()))),
+        Started::Deadline(_) => None,
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::nothing_to_wait_for;
 use neuron_types::{
-    DurableContext, DurableError, End, Handle, Observed, RunEvent, RunId, RunState, Signal,
+    DurableContext, DurableError, Effect, End, Handle, Observed, RunEvent, RunId, RunState, Signal,
     Started, ToolEffects,
 };
 use temporalio_sdk::{
@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::{
     door::{
-        begun::Begun,
+        begun::{self, is_write, room_beside},
         in_flight::{InFlight, Kind, Running},
         place::Place,
         steps::{LONGEST_TIMER, Steps},
@@ -110,7 +110,7 @@ impl<W: 'static> TemporalDurableContext<W> {
             return;
         }
         if self.stop.is_cancelled() {
-            in_flight.end_begun(Begun::cancelled);
+            in_flight.end_begun(begun::cancelled);
             return;
         }
         let are_local = self.may_be_local(in_flight);
@@ -126,7 +126,7 @@ impl<W: 'static> TemporalDurableContext<W> {
     /// activities. So there are none beside anything that the run could hear of: a normal activity, a timer, or a
     /// decision.
     fn may_be_local(&self, in_flight: &InFlight) -> bool {
-        let rooms: Option<Vec<usize>> = in_flight.begun().map(Begun::room_beside).collect();
+        let rooms: Option<Vec<usize>> = in_flight.begun().map(room_beside).collect();
         let Some(rooms) = rooms.filter(|_| in_flight.are_all_beside()) else {
             return false;
         };
@@ -138,39 +138,30 @@ impl<W: 'static> TemporalDurableContext<W> {
         asks_nobody && self.steps.has_room_beside(room)
     }
 
-    fn running(&self, begun: Begun, are_local: bool, in_flight: &InFlight) -> Running {
+    fn running(&self, begun: Started, are_local: bool, in_flight: &InFlight) -> Running {
         let token = WorkflowCancellationToken::new();
-        let (steps, cancelled) = (self.steps.clone(), token.clone());
-        let place = match begun.room_beside() {
+        let cancelled = token.clone();
+        let place = match room_beside(&begun) {
             Some(room) if are_local => Place::beside(room),
             _ => Place::elsewhere(),
         };
         let here = place.clone();
         match begun {
-            Begun::Model(request, options) => {
-                // The calls of a context strategy are aside from the conversation, and so is a second one.
-                let is_aside =
-                    options.step.position != 0 || in_flight.count(Kind::Conversation) > 0;
-                let kind = if is_aside {
-                    Kind::Other
-                } else {
-                    Kind::Conversation
-                };
-                Running::new(kind, place, token, async move {
-                    let response = steps.model(request, options, is_aside, here, cancelled);
-                    End::Model(response.await)
-                })
-            }
-            Begun::Tool(call, options) => {
-                let kind = match options.effects {
+            Started::Step(step) => {
+                // A second answer beside the conversation's next one is aside from it.
+                let is_next = matches!(step.effect, Effect::Model(_))
+                    && in_flight.count(Kind::Conversation) == 0;
+                let kind = match step.options.effects {
+                    _ if is_next => Kind::Conversation,
                     ToolEffects::Write => Kind::Write,
                     _ => Kind::Other,
                 };
+                let steps = self.steps.clone();
                 Running::new(kind, place, token, async move {
-                    End::Tool(steps.tool(call, options, here, cancelled).await)
+                    End::Effect(steps.make(*step, !is_next, here, cancelled).await)
                 })
             }
-            Begun::Deadline(duration) => {
+            Started::Deadline(duration) => {
                 let timer = TimerOptions::builder(duration.min(LONGEST_TIMER))
                     .cancellation_token(cancelled)
                     .build();
@@ -242,20 +233,17 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
         uuid::Builder::from_random_bytes(self.random.random::<u128>().to_be_bytes()).into_uuid()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         self.called();
         let is_stopped = self.stop.is_cancelled();
         let mut in_flight = self.in_flight.borrow_mut();
-        match Begun::of(what) {
+        match begun::cancelled(&what) {
+            Some(end) if is_stopped => in_flight.begin_ended(end, is_write(&what)),
             // Temporal has no timer of no time.
-            Ok(Begun::Deadline(Duration::ZERO)) if !is_stopped => {
+            None if what == Started::Deadline(Duration::ZERO) && !is_stopped => {
                 in_flight.begin_ended(End::Deadline, false)
             }
-            Ok(begun) => match begun.cancelled() {
-                Some(end) if is_stopped => in_flight.begin_ended(end, begun.is_write()),
-                _ => in_flight.begin(begun),
-            },
-            Err(end) => in_flight.begin_ended(end, false),
+            _ => in_flight.begin(what),
         }
     }
 

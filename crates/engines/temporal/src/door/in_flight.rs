@@ -8,10 +8,10 @@ use std::{
 };
 
 use futures::future::LocalBoxFuture;
-use neuron_types::{End, Handle};
+use neuron_types::{End, Handle, Started};
 use temporalio_sdk::WorkflowCancellationToken;
 
-use crate::door::{begun::Begun, place::Place};
+use crate::door::{begun::is_write, place::Place};
 
 /// Everything that was started and whose end nobody has observed.
 ///
@@ -21,7 +21,7 @@ use crate::door::{begun::Begun, place::Place};
 pub(crate) struct InFlight {
     count: u64,
     /// Started, and not handed to Temporal yet.
-    begun: BTreeMap<Handle, Begun>,
+    begun: BTreeMap<Handle, Started>,
     running: BTreeMap<Handle, Running>,
     /// Ends that nobody has observed, in their order.
     ended: VecDeque<Ended>,
@@ -85,7 +85,7 @@ impl InFlight {
     }
 
     /// Takes up one more, which is to be handed to Temporal.
-    pub(crate) fn begin(&mut self, begun: Begun) -> Handle {
+    pub(crate) fn begin(&mut self, begun: Started) -> Handle {
         let handle = self.next_handle();
         self.begun.insert(handle, begun);
         handle
@@ -103,24 +103,24 @@ impl InFlight {
     }
 
     /// What is to be handed to Temporal.
-    pub(crate) fn begun(&self) -> impl Iterator<Item = &Begun> {
+    pub(crate) fn begun(&self) -> impl Iterator<Item = &Started> {
         self.begun.values()
     }
 
     /// Takes the first that is to be handed to Temporal.
-    pub(crate) fn take_begun(&mut self) -> Option<(Handle, Begun)> {
+    pub(crate) fn take_begun(&mut self) -> Option<(Handle, Started)> {
         self.begun.pop_first()
     }
 
     /// Ends whatever has not been handed to Temporal, but for what `end` has no end of.
-    pub(crate) fn end_begun(&mut self, end: impl Fn(&Begun) -> Option<End>) {
+    pub(crate) fn end_begun(&mut self, end: impl Fn(&Started) -> Option<End>) {
         let ended = &mut self.ended;
         self.begun.retain(|handle, begun| match end(begun) {
             Some(end) => {
                 ended.push_back(Ended {
                     handle: *handle,
                     end,
-                    is_write: begun.is_write(),
+                    is_write: is_write(begun),
                 });
                 false
             }
@@ -146,7 +146,7 @@ impl InFlight {
     /// Whether anything but timers is in flight.
     pub(crate) fn has_effects(&self) -> bool {
         let mut running = self.running.values();
-        let is_timer = |begun: &Begun| matches!(begun, Begun::Deadline(_));
+        let is_timer = |begun: &Started| matches!(begun, Started::Deadline(_));
         !self.begun.values().all(is_timer) || running.any(|running| running.kind != Kind::Deadline)
     }
 
@@ -265,7 +265,7 @@ mod tests {
     ) -> (Running, WorkflowCancellationToken) {
         let (token, is_done) = (WorkflowCancellationToken::new(), Rc::clone(is_done));
         let end = poll_fn(move |_| match is_done.get() {
-            true => Poll::Ready(End::Tool(Ok(ToolOutput::text("done")))),
+            true => Poll::Ready(End::Effect(Ok(ToolOutput::text("done").into()))),
             false => Poll::Pending,
         });
         (Running::new(kind, place.clone(), token.clone(), end), token)
@@ -275,7 +275,7 @@ mod tests {
     fn calls(kind: Kind, place: &Place, count: usize) -> (InFlight, Vec<Handle>, Rc<Cell<bool>>) {
         let mut cx = Context::from_waker(Waker::noop());
         let (mut in_flight, is_done) = (InFlight::default(), Rc::default());
-        let handles = (0..count).map(|_| in_flight.begin(Begun::Deadline(Duration::ZERO)));
+        let handles = (0..count).map(|_| in_flight.begin(Started::Deadline(Duration::ZERO)));
         let handles: Vec<_> = handles.collect();
         while let Some((handle, _)) = in_flight.take_begun() {
             in_flight.run(handle, call(kind, place, &is_done).0, &mut cx);
@@ -331,7 +331,7 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         let mut in_flight = InFlight::default();
         for kind in [Kind::Write, Kind::Other] {
-            let handle = in_flight.begin(Begun::Deadline(Duration::ZERO));
+            let handle = in_flight.begin(Started::Deadline(Duration::ZERO));
             let (running, token) = call(kind, &Place::elsewhere(), &Rc::default());
             in_flight.take_begun().unwrap();
             in_flight.run(handle, running, &mut cx);
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn what_was_not_handed_over_is_left_without_a_trace() {
         let mut in_flight = InFlight::default();
-        let handle = in_flight.begin(Begun::Deadline(Duration::ZERO));
+        let handle = in_flight.begin(Started::Deadline(Duration::ZERO));
         assert!(!in_flight.are_left(&[handle]));
         assert!(!in_flight.leave(handle));
         assert!(!in_flight.has_effects() && in_flight.are_left(&[handle]));

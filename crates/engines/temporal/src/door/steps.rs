@@ -3,10 +3,10 @@
 use std::{future::Future, rc::Rc, time::Duration};
 
 use neuron_engine::json_bytes;
-use neuron_executor::{Jitter, Needed, RetryNotice, cancelled_between, next_delay};
+use neuron_executor::{Jitter, RetryNotice, cancelled_between, look_again, next_delay};
 use neuron_types::{
-    ActivityOptions, CompletionRequest, CompletionResponse, FailureKind, RunId, StepFailure,
-    ToolCall, ToolEffects, ToolOutput,
+    ActivityOptions, CompletionRequest, CompletionResponse, Effect, FailureKind, Needed, Outcome,
+    RunId, Step, StepFailure, ToolEffects,
 };
 use temporalio_common::error::ActivityExecutionError;
 use temporalio_sdk::{TimerOptions, TimerResult, WorkflowCancellationToken, WorkflowContext};
@@ -20,7 +20,7 @@ use crate::{
         run_view::RunView,
     },
     wire::{
-        activity_inputs::{Delta, ModelStep, Need, Terms, ToolStep},
+        activity_inputs::{Delta, EffectStep, ModelStep, Need, Terms},
         activity_options,
         failure::step_failure,
         heartbeat_timeouts::HeartbeatTimeouts,
@@ -83,72 +83,96 @@ impl<W> Steps<W> {
         Terms::new(&self.agent, options, events)
     }
 
-    /// Calls a tool. It is scheduled at the first poll.
-    pub(crate) async fn tool(
+    /// Makes a step. It is scheduled at the first poll. The conversation goes on without a model call that is aside.
+    pub(crate) async fn make(
         self,
-        call: ToolCall,
+        step: Step,
+        is_aside: bool,
+        place: Place,
+        token: WorkflowCancellationToken,
+    ) -> Result<Outcome, StepFailure> {
+        let Step { effect, options } = step;
+        match effect {
+            Effect::Model(request) => {
+                let response = self.model(request, options, is_aside, place, token);
+                response.await.map(Outcome::Model)
+            }
+            Effect::Summary(request) => {
+                let response = self.model(request, options, true, place, token);
+                response.await.map(Outcome::Summary)
+            }
+            effect => self.perform(effect, options, place, token).await,
+        }
+    }
+
+    /// Makes a step that calls no model.
+    async fn perform(
+        self,
+        effect: Effect,
         options: ActivityOptions,
         place: Place,
         token: WorkflowCancellationToken,
-    ) -> Result<ToolOutput, StepFailure> {
-        payload_limits::check_call(json_bytes(&call).unwrap_or_default())?;
-        let mut step = ToolStep {
+    ) -> Result<Outcome, StepFailure> {
+        payload_limits::check_effect(&effect)?;
+        let is_tool = matches!(effect, Effect::Tool(_));
+        let mut step = EffectStep {
             terms: self.terms(&options),
-            call,
-            named_from: self.view(|view| view.named_from),
+            effect,
+            named_from: self.view(|view| view.named_from).filter(|_| is_tool),
         };
         let answer = if place.is_beside() {
-            let activity = activity_options::local(&options, &step.call.name, &token);
-            let called =
+            let activity = activity_options::local(&options, &summary(&step.effect), &token);
+            let performed =
                 self.ctx
-                    .execute_local_activity(AgentActivities::tool, step.clone(), activity);
-            let answer = called.await;
+                    .execute_local_activity(AgentActivities::perform, step.clone(), activity);
+            let answer = performed.await;
             let answer = answer.map_err(|error| step_failure(&error, options.effects));
-            let bytes = answer.as_ref().map_or(0, |output| self.count(output));
+            let bytes = answer.as_ref().map_or(0, |outcome| self.count(outcome));
             self.was_made_beside(bytes);
             match answer {
-                Ok(output) => Ok(output),
+                Ok(outcome) => Ok(outcome),
                 Err(failure) => {
                     place.leave();
                     step.terms = self
                         .after_attempt(step.terms, &options, failure, &token)
                         .await?;
-                    self.tool_activity(step, &options, &token).await
+                    self.perform_activity(step, &options, &token).await
                 }
             }
         } else {
-            self.tool_activity(step, &options, &token).await
+            self.perform_activity(step, &options, &token).await
         };
-        let output = answer?;
-        self.view(|view| view.results.note(options.step, &output.content));
-        Ok(output)
+        let outcome = answer?;
+        if let Outcome::Tool(output) = &outcome {
+            self.view(|view| view.results.note(options.step, &output.content));
+        }
+        Ok(outcome)
     }
 
-    async fn tool_activity(
+    async fn perform_activity(
         &self,
-        step: ToolStep,
+        step: EffectStep,
         options: &ActivityOptions,
         token: &WorkflowCancellationToken,
-    ) -> Result<ToolOutput, StepFailure> {
-        let name = &step.call.name;
-        let need = self.need(options, Needed::Tool(name));
-        let output = self
+    ) -> Result<Outcome, StepFailure> {
+        let need = Need::new(&self.agent, options, step.effect.needs());
+        let outcome = self
             .where_it_can_be(&need, options, token, || {
                 self.count(&step);
-                let heartbeats = self.heartbeats();
-                let activity = activity_options::normal(options, name, heartbeats, token);
-                let called =
+                let (summary, heartbeats) = (summary(&step.effect), self.heartbeats());
+                let activity = activity_options::normal(options, &summary, heartbeats, token);
+                let performed =
                     self.ctx
-                        .execute_activity(AgentActivities::tool, step.clone(), activity);
+                        .execute_activity(AgentActivities::perform, step.clone(), activity);
                 async move {
-                    let answer = called.await;
+                    let answer = performed.await;
                     self.was_answered();
                     answer
                 }
             })
             .await?;
-        self.count(&output);
-        Ok(output)
+        self.count(&outcome);
+        Ok(outcome)
     }
 
     /// Calls the model: with what is new in the conversation, or aside from it. It is scheduled at the first poll,
@@ -210,7 +234,8 @@ impl<W> Steps<W> {
         token: &WorkflowCancellationToken,
     ) -> Result<CompletionResponse, StepFailure> {
         self.count_conversation(&step)?;
-        let need = self.need(options, Needed::Provider(request.provider.as_deref()));
+        let needed = Needed::Provider(request.provider.as_deref());
+        let need = Need::new(&self.agent, options, needed);
         self.where_it_can_be(&need, options, token, || {
             let (model, heartbeats) = (&request.model, self.heartbeats());
             let activity = activity_options::normal(options, model, heartbeats, token);
@@ -229,20 +254,6 @@ impl<W> Steps<W> {
         .await
     }
 
-    /// What a worker must have to make a step.
-    fn need(&self, options: &ActivityOptions, needed: Needed<'_>) -> Need {
-        let (tool, provider) = match needed {
-            Needed::Tool(name) => (Some(name), None),
-            Needed::Provider(name) => (None, name),
-        };
-        Need {
-            agent: str::to_owned(&self.agent),
-            step_agent: options.agent.clone(),
-            tool: tool.map(ToOwned::to_owned),
-            provider: provider.map(ToOwned::to_owned),
-        }
-    }
-
     /// Makes a step by an activity. If its worker lacks what it needs, nothing was done: the run waits until there is a
     /// worker that has it, shows that, and has the step made again. That is no attempt.
     async fn where_it_can_be<T, F>(
@@ -255,6 +266,7 @@ impl<W> Steps<W> {
     where
         F: Future<Output = Result<T, ActivityExecutionError>>,
     {
+        let mut looks = 0;
         loop {
             let answer = schedule().await;
             let failure = match answer {
@@ -265,6 +277,11 @@ impl<W> Steps<W> {
                 return Err(failure);
             }
             self.block(&failure);
+            // The worker that was found lacks it after all.
+            if looks > 0 && self.is_cancelled_during(look_again(looks), token).await {
+                return Err(cancelled_between());
+            }
+            looks += 1;
             self.count(need);
             let activity = activity_options::seek(options, token);
             let found = self
@@ -349,7 +366,8 @@ impl<W> Steps<W> {
             delta,
         };
         self.count_conversation(&step)?;
-        let need = self.need(options, Needed::Provider(request.provider.as_deref()));
+        let needed = Needed::Provider(request.provider.as_deref());
+        let need = Need::new(&self.agent, options, needed);
         self.where_it_can_be(&need, options, token, || {
             let (model, heartbeats) = (&request.model, self.heartbeats());
             let activity = activity_options::normal(options, model, heartbeats, token);
@@ -418,17 +436,37 @@ impl<W> Steps<W> {
             let sink = self.ctx.state(|host| host.hosting.sink.clone());
             sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
         }
-        // A delay of none costs no timer.
-        if delay > Duration::ZERO {
-            let timer = TimerOptions::builder(delay.min(LONGEST_TIMER))
-                .cancellation_token(token.clone())
-                .build();
-            if self.ctx.timer(timer).await == TimerResult::Cancelled {
-                return Err(cancelled_between().with_spent(spent));
-            }
-            self.was_answered();
+        if self.is_cancelled_during(delay, token).await {
+            return Err(cancelled_between().with_spent(spent));
         }
         Ok(terms.made_beside(failed_at, spent))
+    }
+
+    /// Waits, and returns whether the step was cancelled meanwhile. A delay of none costs no timer.
+    async fn is_cancelled_during(
+        &self,
+        delay: Duration,
+        token: &WorkflowCancellationToken,
+    ) -> bool {
+        if delay.is_zero() {
+            return false;
+        }
+        let timer = TimerOptions::builder(delay.min(LONGEST_TIMER))
+            .cancellation_token(token.clone())
+            .build();
+        if self.ctx.timer(timer).await == TimerResult::Cancelled {
+            return true;
+        }
+        self.was_answered();
+        false
+    }
+}
+
+/// What a server shows of it.
+fn summary(effect: &Effect) -> String {
+    match effect {
+        Effect::Tool(call) => call.name.clone(),
+        other => format!("{} {}", other.kind().as_str(), other.name()),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use neuron_executor::Needed;
 use neuron_types::{
-    ActivityOptions, Priority, RequestHead, RunEvent, Spent, StepId, ToolCall, ToolEffects,
+    ActivityOptions, Effect, Needed, Priority, RequestHead, RunEvent, Spent, StepId, ToolCall,
+    ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,9 @@ pub(crate) const MODEL: &str = "model";
 pub(crate) const MODEL_BESIDE: &str = "model_beside";
 /// The name of the activity that takes in a part of a conversation and calls nothing.
 pub(crate) const PART: &str = "part";
-/// The name of the activity that calls a tool.
+/// The name of the activity that does all that calls no model.
+pub(crate) const PERFORM: &str = "perform";
+/// The name of the activity with which older builds called a tool.
 pub(crate) const TOOL: &str = "tool";
 /// The name of the activity that notifies the hooks of how the run ended.
 pub(crate) const OBSERVE: &str = "observe";
@@ -185,16 +187,24 @@ impl Delta {
     }
 }
 
-/// One tool call.
+/// One step that calls no model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct EffectStep {
+    #[serde(flatten)]
+    pub(crate) terms: Terms,
+    pub(crate) effect: Effect,
+    /// A tool's result of so many bytes may be named by the next model call; of
+    /// [`NAMED`](crate::conversation::known_results::NAMED) where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) named_from: Option<usize>,
+}
+
+/// One tool call, as older builds stated it.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ToolStep {
     #[serde(flatten)]
     pub(crate) terms: Terms,
     pub(crate) call: ToolCall,
-    /// A result of so many bytes may be named by the next model call; of
-    /// [`NAMED`](crate::conversation::known_results::NAMED) where `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) named_from: Option<usize>,
 }
 
 /// What a worker must have to make a step.
@@ -205,19 +215,40 @@ pub(crate) struct Need {
     /// Whose step it is, if not that agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) step_agent: Option<String>,
-    /// The tool that the step calls; it calls a model where `None`.
+    /// The tool that the step calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<String>,
     /// The model's provider, where the request names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
+    /// The step calls neither.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) executor: bool,
 }
 
 impl Need {
+    /// What a step with these options needs, of a run of this agent.
+    pub(crate) fn new(agent: &str, options: &ActivityOptions, needed: Needed<'_>) -> Self {
+        let mut need = Self {
+            agent: agent.to_owned(),
+            step_agent: options.agent.clone(),
+            tool: None,
+            provider: None,
+            executor: false,
+        };
+        match needed {
+            Needed::Tool(name) => need.tool = Some(name.to_owned()),
+            Needed::Provider(name) => need.provider = name.map(ToOwned::to_owned),
+            Needed::Executor => need.executor = true,
+        }
+        need
+    }
+
     /// Returns it without the run's agent.
     pub(crate) fn of_step(&self) -> Needed<'_> {
         match &self.tool {
             Some(tool) => Needed::Tool(tool),
+            None if self.executor => Needed::Executor,
             None => Needed::Provider(self.provider.as_deref()),
         }
     }

@@ -216,10 +216,10 @@ mod tests {
         assert!(matches!(&named.0, Opening::Wrong(error) if error.contains("prompt")));
         assert_eq!(named.unknown(), None);
         for (json, said) in [
-            (r#"{"version": 3, "agent": {}}"#, "prompt"),
+            (r#"{"version": 4, "agent": {}}"#, "prompt"),
             (
-                r#"{"version": 4, "agent": "default", "prompt": "Go."}"#,
-                "state version 4",
+                r#"{"version": 5, "agent": "default", "prompt": "Go."}"#,
+                "state version 5",
             ),
             (r#"{"continued": {}}"#, "state"),
         ] {
@@ -233,9 +233,9 @@ mod tests {
     fn a_state_of_another_build_is_left_to_it_with_where_the_run_stood() {
         let run_id = RunId::new("r").unwrap();
         let status = RunStatus::new(run_id, "temporal", "clerk", DateTime::UNIX_EPOCH);
-        let json = json!({"continued": {"state": {"version": 4}, "status": status}});
+        let json = json!({"continued": {"state": {"version": 5}, "status": status}});
         let input: HistoryInput = serde_json::from_value(json).unwrap();
-        assert!(input.unknown().unwrap().contains("state version 4"));
+        assert!(input.unknown().unwrap().contains("state version 5"));
         assert_eq!(input.status(), Some(&status));
         assert_eq!(input.agent(), "");
     }

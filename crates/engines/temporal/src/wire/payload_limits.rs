@@ -2,7 +2,8 @@
 
 use neuron_engine::json_bytes;
 use neuron_types::{
-    AgentSpec, CompletionResponse, ContentItem, FailureKind, StepFailure, ToolOutput,
+    AgentSpec, CompletionResponse, ContentItem, CurrentDefinition, Effect, FailureKind, Outcome,
+    StepFailure, ToolOutput,
 };
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ pub(crate) const LARGEST_MESSAGE: usize = 1_250_000;
 
 /// Makes a tool's result small enough, and says in its place what is missing. What is only for programs goes
 /// first, then pictures, then the end of the texts.
-pub(crate) fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
+fn fit(mut output: ToolOutput, is_local: bool) -> ToolOutput {
     let most = if is_local {
         LARGEST_LOCAL_RESULT
     } else {
@@ -152,17 +153,37 @@ pub(crate) fn check_conversation(bytes: usize) -> Result<(), StepFailure> {
     ))
 }
 
-/// Whether a tool call can be made.
-pub(crate) fn check_call(bytes: usize) -> Result<(), StepFailure> {
+/// Whether an effect can be asked for that calls no model.
+pub(crate) fn check_effect(effect: &Effect) -> Result<(), StepFailure> {
+    let bytes = length(effect);
     if bytes <= LARGEST_PAYLOAD {
         return Ok(());
     }
+    let what = match effect {
+        Effect::Tool(_) => "tool call",
+        other => other.kind().as_str(),
+    };
     Err(too_large(
         FailureKind::InvalidRequest,
         format!(
-            "the tool call has {bytes} bytes and Temporal takes {LARGEST_PAYLOAD}: shorten its arguments"
+            "the {what} has {bytes} bytes and Temporal takes {LARGEST_PAYLOAD}: shorten its arguments"
         ),
     ))
+}
+
+/// What an effect came to, as it can be handed to the run.
+pub(crate) fn fitting_outcome(outcome: Outcome, is_local: bool) -> Result<Outcome, StepFailure> {
+    Ok(match outcome {
+        Outcome::Tool(output) => Outcome::Tool(fit(output, is_local)),
+        Outcome::AskOutcome(output) => {
+            Outcome::AskOutcome(output.map(|output| fit(output, is_local)))
+        }
+        Outcome::Definition(CurrentDefinition::Here(agent)) => {
+            check_definition(&agent)?;
+            Outcome::Definition(CurrentDefinition::Here(agent))
+        }
+        other => other,
+    })
 }
 
 fn too_large(kind: FailureKind, message: String) -> StepFailure {

@@ -24,8 +24,8 @@ struct Names;
 #[activities]
 impl Names {
     /// Has the name of the worker's.
-    #[activity(name = "tool")]
-    async fn tool(_ctx: ActivityContext, _step: Value) -> Result<Value, ActivityError> {
+    #[activity(name = "perform")]
+    async fn perform(_ctx: ActivityContext, _step: Value) -> Result<Value, ActivityError> {
         Ok(Value::Null)
     }
 }
@@ -40,7 +40,7 @@ impl Scheduling {
     async fn run(ctx: &mut WorkflowContext<Self>, step: Value) -> WorkflowResult<Value> {
         let mut options = ActivityOptions::start_to_close_timeout(Duration::from_secs(60)); // It ends when it has ended.
         options.task_queue = Some("neuron".to_owned());
-        Ok(ctx.execute_activity(Names::tool, step, options).await?)
+        Ok(ctx.execute_activity(Names::perform, step, options).await?)
     }
 }
 
@@ -86,7 +86,7 @@ async fn a_worker_makes_no_call_for_a_stranger_that_its_rules_ask_about() {
             "step": {"turn": 1, "position": 1},
             "effects": "write",
             "timeout_ms": 60_000,
-            "call": {"id": "x", "name": tool, "input": {"text": "x"}},
+            "effect": {"tool": {"id": "x", "name": tool, "input": {"text": "x"}}},
         })
     };
     let attempts = async {

@@ -17,8 +17,8 @@ async fn what_a_newer_build_wrote_is_left_to_it_and_the_status_says_so() {
     let _worker = stage.worker(&executor);
     let run = RunId::new("by-command").unwrap();
     let known = RunStatus::new(run.clone(), "temporal", "clerk", Utc::now());
-    let requested = json!({"version": 4, "agent": "clerk", "prompt": "Go."});
-    let continued = json!({"continued": {"state": {"version": 4}, "status": known}});
+    let requested = json!({"version": 5, "agent": "clerk", "prompt": "Go."});
+    let continued = json!({"continued": {"state": {"version": 5}, "status": known}});
     for input in [requested, continued] {
         let start = ["workflow", "start", "--type", "agent"];
         let input = input.to_string();
@@ -28,7 +28,7 @@ async fn what_a_newer_build_wrote_is_left_to_it_and_the_status_says_so() {
         let (status, blocked) = until(async || {
             let status = stage.client.status(&run).await.ok()?;
             let blocked = status.blocked.clone()?;
-            let is_said = blocked.detail.contains("state version 4");
+            let is_said = blocked.detail.contains("state version 5");
             is_said.then_some((status, blocked))
         })
         .await;
@@ -37,7 +37,7 @@ async fn what_a_newer_build_wrote_is_left_to_it_and_the_status_says_so() {
         assert_eq!(
             blocked.detail,
             "this worker cannot go on with the run: the run was written by a newer version of neuron: \
-             state version 4, this one knows up to 3"
+             state version 5, this one knows up to 4"
         );
         let (ended, said) = stage.temporal(&["workflow", "terminate"]);
         assert!(ended, "{said}");

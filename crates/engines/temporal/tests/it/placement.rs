@@ -113,9 +113,9 @@ async fn a_tool_with_a_queue_of_its_own_is_called_by_that_queues_workers() {
         .collect();
     let neuron = "neuron".to_owned();
     let model = ("model".to_owned(), neuron.clone(), 4, 90);
-    let read = ("tool".to_owned(), "other".to_owned(), 1, 7);
+    let read = ("perform".to_owned(), "other".to_owned(), 1, 7);
     // As long as the attempt may take: the server allows no longer one.
-    let echo = ("tool".to_owned(), neuron, 4, 70);
+    let echo = ("perform".to_owned(), neuron, 4, 70);
     assert_eq!(steps, [model.clone(), read, echo, model]);
     stage.replays(&output.run_id).await;
 }

@@ -51,7 +51,7 @@ async fn recorded_histories_replay() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_history_of_other_decisions_does_not_replay() {
     let text = fs::read_to_string(recordings().join("told.json")).unwrap();
-    let other = text.replace(r#""name":"tool""#, r#""name":"another""#);
+    let other = text.replace(r#""name":"perform""#, r#""name":"another""#);
     assert_ne!(text, other);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), other).unwrap();

@@ -117,7 +117,7 @@ async fn each_step_is_named_and_the_details_say_where_the_run_stands() {
         [
             "agent default",
             "script",
-            "neuron/verify",
+            "verify t1-1",
             "echo",
             "script",
             "look",

@@ -31,7 +31,7 @@ pub(super) async fn inside<D: DurableContext>(door: &D) -> Verdict {
     // It says by itself what it came to, or is asked to end.
     let ended = door.next(&[write], &[]).await;
     check!(
-        matches!(ended, Ok(Observed::Ended(handle, End::Tool(_))) if handle == write),
+        matches!(ended, Ok(Observed::Ended(handle, End::Effect(_))) if handle == write),
         "{ended:?}"
     );
     check!(!door.leave(write), "its end was observed");

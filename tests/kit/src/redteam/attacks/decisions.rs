@@ -147,7 +147,7 @@ class Strange:
     @workflow.run
     async def run(self, step):
         return await workflow.execute_activity(
-            "tool", step, task_queue=queue,
+            "perform", step, task_queue=queue,
             start_to_close_timeout=timedelta(minutes=10), # It ends when it has ended.
             retry_policy=RetryPolicy(maximum_attempts=1))
 
@@ -165,7 +165,7 @@ async def main():
     step = {
         "agent": "default", "step": {"turn": 1, "position": 1}, "effects": "write",
         "timeout_ms": 600000, # It ends when it has ended.
-        "call": call}
+        "effect": {"tool": call}}
     runner = UnsandboxedWorkflowRunner()
     async with Worker(client, task_queue=name, workflows=[Strange], workflow_runner=runner):
         print(await client.execute_workflow(Strange.run, step, id=name, task_queue=name))

@@ -1,7 +1,6 @@
 use neuron_executor::Executor;
-use neuron_testing::effects::{call, own_scope, scope, text_of};
-use neuron_types::{AgentSpec, CurrentDefinition, DEFINITION_CALL};
-use serde_json::json;
+use neuron_testing::effects::own_scope;
+use neuron_types::{AgentSpec, CurrentDefinition, DefinitionRequest, Effect, Outcome};
 
 fn named(name: &str) -> AgentSpec {
     AgentSpec {
@@ -11,10 +10,12 @@ fn named(name: &str) -> AgentSpec {
 }
 
 async fn found(executor: &Executor, name: &str) -> CurrentDefinition {
-    let asked = call(DEFINITION_CALL, json!({"agent": name}));
-    let output = executor.call_tool(&own_scope(), &asked).await.unwrap();
-    assert!(!output.is_error);
-    serde_json::from_str(&text_of(&output)).unwrap()
+    let agent = name.to_owned();
+    let asked = Effect::Definition(DefinitionRequest { agent });
+    match executor.perform(&own_scope(), &asked).await {
+        Ok(Outcome::Definition(found)) => found,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn here(name: &str) -> CurrentDefinition {
@@ -38,13 +39,4 @@ async fn a_worker_says_which_definitions_it_has() {
     let missing = r#"there is no agent named "bob" here (known: ada, clerk)"#;
     let missing = CurrentDefinition::Missing(missing.to_owned());
     assert_eq!(found(&executor, "bob").await, missing);
-}
-
-#[tokio::test]
-async fn a_model_does_not_read_a_definition() {
-    let executor = Executor::builder().build();
-    let executor = executor.with_definitions([named("clerk")]);
-    let asked = call(DEFINITION_CALL, json!({"agent": "clerk"}));
-    let output = executor.call_tool(&scope(), &asked).await.unwrap();
-    assert!(output.is_error, "{}", text_of(&output));
 }

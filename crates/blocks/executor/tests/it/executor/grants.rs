@@ -1,12 +1,12 @@
 use std::{sync::Arc, time::Duration};
 
-use neuron_executor::{Agents, Executor, Executors, Needed};
+use neuron_executor::{Agents, Executor, Executors};
 use neuron_testing::effects::{TestHook, TestTool, call, scope, text_of};
 use neuron_tool::{BuiltinOptions, ToolRegistry, builtin_tools};
 use neuron_types::{
-    AgentSpec, Approval, ApprovalRules, Decision, FailureKind, HookAction, HookEvent, RequestHead,
-    Ticket, ToolAnnotations, ToolCall, ToolDefinition, ToolDyn as _, ToolEffects, ToolOutput,
-    ticket_digest,
+    AgentSpec, Approval, ApprovalRules, Decision, FailureKind, HookAction, HookEvent, Needed,
+    RequestHead, Ticket, ToolAnnotations, ToolCall, ToolDefinition, ToolDyn as _, ToolEffects,
+    ToolOutput, ticket_digest,
 };
 use serde_json::json;
 

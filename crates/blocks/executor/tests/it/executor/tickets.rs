@@ -3,15 +3,14 @@ use std::sync::{Arc, Mutex};
 use neuron_executor::{Executor, Executors, StepScope};
 use neuron_tool::{BuiltinOptions, ToolRegistry};
 use neuron_types::{
-    AgentSpec, Decision, FailureKind, FormRequest, PREVIEW_CALL, Pending, Place, Preview, Resumed,
-    RunId, RunStatus, Ticket, TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn,
-    ToolError, ToolOutput, VERIFY_CALL, Verification, VerifyDecision, VerifyOutcome, VerifyRequest,
-    WasmBoxedFuture,
+    AgentSpec, Decision, FailureKind, FormRequest, Pending, Place, Resumed, RunId, RunStatus,
+    Ticket, TicketKind, ToolCall, ToolContext, ToolDefinition, ToolDyn, ToolError, ToolOutput,
+    Verification, VerifyDecision, VerifyOutcome, VerifyRequest, WasmBoxedFuture,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use neuron_testing::effects::{TestTool, call, own_scope, scope, text_of};
+use neuron_testing::effects::{TestTool, call, preview_of, scope, text_of, verified_at};
 
 /// A tool whose result comes later. It keeps the tokens that it is handed.
 #[derive(Clone, Default)]
@@ -82,9 +81,7 @@ fn request(kind: TicketKind, decision: Decision) -> VerifyRequest {
 }
 
 async fn verified(executor: &Executor, request: &VerifyRequest) -> VerifyOutcome {
-    let asked = call(VERIFY_CALL, serde_json::to_value(request).unwrap());
-    let output = executor.call_tool(&scope(), &asked).await.unwrap();
-    serde_json::from_str(&text_of(&output)).unwrap()
+    verified_at(executor, &scope(), request).await.unwrap()
 }
 
 /// Takes what is signed by Ada.
@@ -186,9 +183,6 @@ async fn without_approvers_every_decision_is_taken_and_none_is_verified() {
     };
     let outcome = verified(&executor, &other).await;
     assert!(matches!(outcome, VerifyOutcome::Rejected { .. }));
-    let nonsense = call(VERIFY_CALL, json!({"decision": 7}));
-    let output = executor.call_tool(&scope(), &nonsense).await.unwrap();
-    assert!(text_of(&output).contains("cannot be read"));
 }
 
 #[tokio::test]
@@ -258,9 +252,7 @@ async fn nothing_is_said_of_a_tool_that_is_not_granted() {
         .build()
         .granting(&AgentSpec::default());
     let input = json!({"path": "a", "content": "b"});
-    let asked = call(PREVIEW_CALL, json!({"name": "write_file", "input": input}));
-    let output = executor.call_tool(&own_scope(), &asked).await.unwrap();
-    assert_eq!(text_of(&output), "null");
+    assert_eq!(preview_of(&executor, "write_file", input).await, None);
 }
 
 #[tokio::test]
@@ -280,10 +272,7 @@ async fn nothing_is_shown_of_a_file_that_is_denied_protected_or_hidden() {
     let executor = executor.granting(&agent);
     let preview = async |path: &str| {
         let input = json!({"path": path, "content": "new\n"});
-        let asked = call(PREVIEW_CALL, json!({"name": "write_file", "input": input}));
-        let output = executor.call_tool(&own_scope(), &asked).await.unwrap();
-        let preview = serde_json::from_str::<Option<Preview>>(&text_of(&output));
-        preview.unwrap().unwrap()
+        preview_of(&executor, "write_file", input).await.unwrap()
     };
     for path in ["denied", "./denied", "protected", "hidden", "link"] {
         let said = preview(path).await;
@@ -364,13 +353,11 @@ async fn a_decision_in_a_workflow_is_judged_by_the_agent_whose_ticket_it_is() {
                 token_sha256: None,
                 ..request(TicketKind::Call, decision)
             };
-            let asked = call(VERIFY_CALL, serde_json::to_value(request).unwrap());
             let step = StepScope {
                 agent: Some(agent.into()),
                 ..scope()
             };
-            let output = executor.call_tool(&step, &asked).await.unwrap();
-            let verified: VerifyOutcome = serde_json::from_str(&text_of(&output)).unwrap();
+            let verified = verified_at(&executor, &step, &request).await.unwrap();
             assert_eq!(judged.as_ref(), Some(&verified));
             let is_taken = matches!(verified, VerifyOutcome::Taken(by) if by.verified);
             assert_eq!(is_taken, takes.contains(&signature), "{agent} {signature}");
@@ -425,9 +412,6 @@ async fn a_worker_without_keys_rejects_what_is_not_signed_and_leaves_the_rest() 
         outcome,
         VerifyOutcome::rejected("the decision is not signed")
     );
-    let request = serde_json::to_value(signed_run(signed("ada"))).unwrap();
-    let failure = keyless
-        .call_tool(&scope(), &call(VERIFY_CALL, request))
-        .await;
+    let failure = verified_at(&keyless, &scope(), &signed_run(signed("ada"))).await;
     assert_eq!(failure.unwrap_err().kind, FailureKind::NoWorker);
 }

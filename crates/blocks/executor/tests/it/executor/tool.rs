@@ -2,10 +2,10 @@ use std::{io, sync::Arc, time::Duration};
 
 use neuron_executor::Executor;
 use neuron_tool::ToolRegistry;
-use neuron_types::{FailureKind, PREVIEW_CALL, Preview, ToolEffects, ToolError, ToolOutput};
+use neuron_types::{FailureKind, ToolEffects, ToolError, ToolOutput};
 use serde_json::json;
 
-use neuron_testing::effects::{TestTool, call, own_scope, scope, text_of};
+use neuron_testing::effects::{TestTool, call, preview_of, scope, text_of};
 
 const SECOND: Duration = Duration::from_secs(1); // Only compared, never waited for.
 
@@ -320,11 +320,7 @@ async fn says_what_a_call_would_do_without_making_it() {
         )))
         .cwd(folder.path())
         .build();
-    let preview = async |name: &str, input: serde_json::Value| {
-        let asked = call(PREVIEW_CALL, json!({"name": name, "input": input}));
-        let output = executor.call_tool(&own_scope(), &asked).await.unwrap();
-        serde_json::from_str::<Option<Preview>>(&text_of(&output)).unwrap()
-    };
+    let preview = async |name: &str, input| preview_of(&executor, name, input).await;
     let write = json!({"path": "a", "content": "two\n"});
     let seen = preview("write_file", write).await.unwrap();
     assert!(seen.diff.unwrap().contains("-one\n+two\n"));
@@ -342,13 +338,4 @@ async fn says_what_a_call_would_do_without_making_it() {
     for (name, input) in [("bash", json!({"command": "true"})), ("nowhere", json!({}))] {
         assert_eq!(preview(name, input).await, None, "{name}");
     }
-    let nonsense = call(PREVIEW_CALL, json!({}));
-    let output = executor.call_tool(&own_scope(), &nonsense).await.unwrap();
-    assert_eq!(text_of(&output), "null");
-    // Only the loop asks.
-    let input = json!({"path": "a", "content": "two\n"});
-    let asked = call(PREVIEW_CALL, json!({"name": "write_file", "input": input}));
-    let output = executor.call_tool(&scope(), &asked).await.unwrap();
-    assert!(output.is_error, "{}", text_of(&output));
-    assert!(!text_of(&output).contains("-one"));
 }

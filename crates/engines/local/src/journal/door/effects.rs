@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use neuron_engine::{given_up, unknown_effect};
+use neuron_engine::given_up;
 use neuron_executor::{
     AttemptLog, Attempts, EventSink, Executor, FailedAttempt, MOST_LOST, NextAttempt, lost_workers,
     lost_write,
 };
 use neuron_types::{
-    ActivityOptions, Blocked, BlockedKind, DurableError, End, Handle, StepFailure, StepId,
-    ToolEffects,
+    Blocked, BlockedKind, DurableError, End, Handle, Outcome, Step, StepFailure, StepId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +18,7 @@ use crate::{
         door::{
             group::{Ready, Unready},
             journaled_context::JournaledContext,
-            request::Request,
+            request::operation_of,
         },
         run::core::Core,
         store::{
@@ -28,26 +27,21 @@ use crate::{
         },
         tables::{
             recording::Progress,
-            steps::{self, Kind, Operation},
+            steps::{self, Operation},
         },
     },
 };
 
 impl JournaledContext {
     /// Starts a step. It is looked up in the journal by the next wait, and made only if that has no end of it.
-    pub(crate) fn start_step<E: Request>(
-        &self,
-        effect: E,
-        options: &ActivityOptions,
-        end: fn(Result<E::Output, StepFailure>) -> End,
-    ) -> Handle {
+    pub(crate) fn start_step(&self, step: Step) -> Handle {
         let op = self.next_started();
-        let operation = Arc::new(effect.operation(op, options.step));
+        let operation = Arc::new(operation_of(op, &step));
         let token = CancellationToken::new();
-        let is_write = options.effects == ToolEffects::Write;
+        let is_write = step.is_write();
         if let Some(cancelled_at) = self.core.cancelled_at() {
             let handle = self.flight().start_ended(&operation, is_write);
-            let end = end(Err(given_up()));
+            let end = End::Effect(Err(given_up()));
             self.core.end_at_start(handle, end, cancelled_at);
             return handle;
         }
@@ -56,59 +50,34 @@ impl JournaledContext {
         if is_write {
             group.join(Arc::clone(&operation), token.clone());
         }
-        let step = Step {
+        let attempts = StepAttempts {
             core: Arc::clone(&self.core),
             executor: self.executor().clone(),
             sink: Arc::clone(&self.sink),
-            effect,
-            options: options.clone(),
+            step,
             operation: Arc::clone(&operation),
             token: token.clone(),
             ready: group.ready(),
-            end,
         };
-        let running = Running::effect(Box::pin(step.make()), token, is_write);
+        let running = Running::effect(Box::pin(attempts.make()), token, is_write);
         flight.start(operation, self.is_replayed(op), running)
     }
 }
 
-impl JournaledContext {
-    /// Starts what this door does not know: its end says so.
-    pub(crate) fn start_unknown(&self) -> Handle {
-        let operation = Arc::new(Operation {
-            op: self.next_started(),
-            kind: Kind::Tool,
-            label: "something unknown".to_owned(),
-            fingerprint: "something unknown".to_owned(),
-        });
-        let (core, of_step) = (Arc::clone(&self.core), Arc::clone(&operation));
-        let ended = Box::pin(async move {
-            let result = Err(unknown_effect());
-            let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
-            Ok(core.end(of_step, End::Tool(result), written, None).await?)
-        });
-        let running = Running::effect(ended, CancellationToken::new(), false);
-        let is_replayed = self.is_replayed(operation.op);
-        self.flight().start(operation, is_replayed, running)
-    }
-}
-
 /// One step under way.
-struct Step<E: Request> {
+struct StepAttempts {
     core: Arc<Core>,
     executor: Executor,
     sink: Arc<dyn EventSink>,
-    effect: E,
-    options: ActivityOptions,
+    step: Step,
     operation: Arc<Operation>,
     /// Ends it early.
     token: CancellationToken,
     /// Comes when it may be made.
     ready: Ready,
-    end: fn(Result<E::Output, StepFailure>) -> End,
 }
 
-impl<E: Request> Step<E> {
+impl StepAttempts {
     async fn make(self) -> Result<(), DurableError> {
         let result = self.result().await?;
         if result.is_err() && self.core.stop.is_interrupted() {
@@ -116,11 +85,11 @@ impl<E: Request> Step<E> {
             return Err(DurableError::Suspended);
         }
         let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
-        let end = (self.end)(result);
+        let end = End::Effect(result);
         Ok(self.core.end(self.operation, end, written, None).await?)
     }
 
-    async fn result(&self) -> Result<Result<E::Output, StepFailure>, DurableError> {
+    async fn result(&self) -> Result<Result<Outcome, StepFailure>, DurableError> {
         let progress = self.core.known().take_progress(self.operation.handle());
         let next = match progress {
             Some(Progress::Lost) => return Ok(Err(lost_write())),
@@ -139,7 +108,7 @@ impl<E: Request> Step<E> {
         };
         if !self.token.is_cancelled() {
             let lost = self.core.losses.of(self.operation.op);
-            if lost >= MOST_LOST && self.options.effects != ToolEffects::Write {
+            if lost >= MOST_LOST && !self.step.is_write() {
                 return Ok(Err(lost_workers(lost).with_spent(next.spent)));
             }
             if next.delay.is_zero() {
@@ -161,16 +130,16 @@ impl<E: Request> Step<E> {
         let attempts = Attempts {
             executor: &self.executor,
             run_id: &self.core.run_id,
-            options: &self.options,
+            step: &self.step,
             cancellation: &self.token,
             sink: self.sink.as_ref(),
             log: StepLog {
                 core: &self.core,
                 operation: &self.operation,
-                step: self.options.step,
+                step: self.step.options.step,
             },
         };
-        let made = attempts.make(&self.effect, next).await;
+        let made = attempts.make(next).await;
         made.map_err(|error| match error {
             // The run stays as it is, for a process that has what the step needs.
             DurableError::Step(lacking) => DurableError::engine(lacking),

@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use neuron_engine::{SegmentSize, still_in_flight};
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
 use neuron_types::{
-    DurableContext, DurableError, End, Handle, Observed, RunEvent, RunId, RunOutput, RunStart,
-    RunState, Signal, Started, declared_patches,
+    DurableContext, DurableError, Handle, Observed, RunEvent, RunId, RunOutput, RunStart, RunState,
+    Signal, Started, declared_patches,
 };
 use uuid::Uuid;
 
@@ -293,16 +293,10 @@ impl DurableContext for JournaledContext {
         self.core.uuid()
     }
 
-    fn start(&self, what: Started<'_>) -> Handle {
+    fn start(&self, what: Started) -> Handle {
         match what {
-            Started::Model { request, options } => {
-                self.start_step(request.clone(), options, |result| {
-                    End::Model(result.map(Box::new))
-                })
-            }
-            Started::Tool { call, options } => self.start_step(call.clone(), options, End::Tool),
+            Started::Step(step) => self.start_step(*step),
             Started::Deadline(duration) => self.start_deadline(duration),
-            _ => self.start_unknown(),
         }
     }
 

@@ -65,7 +65,11 @@ impl JournaledContext {
             Progress::Done(Done { result, at, place }) => {
                 flight.is_ended(handle);
                 drop(flight);
-                let (end, bytes) = (operation.kind.read_end(&result)?, result.len());
+                let bytes = result.len();
+                let end = operation.kind.read_end(&result)?;
+                let end = end.ok_or_else(|| {
+                    misfit(operation, "what another kind of step came to".to_owned())
+                })?;
                 let mut known = self.core.known();
                 known.put_end(place, handle, Ended { end, at, bytes });
             }

@@ -1,9 +1,8 @@
 //! The operations of a run, and the `attempts` table.
 
 use chrono::{DateTime, Utc};
-use neuron_types::{DurableError, End, Handle, StepFailure};
+use neuron_types::{DurableError, EffectKind, End, Handle, Outcome, StepFailure};
 use rusqlite::{Connection, params};
-use serde::de::DeserializeOwned;
 
 use crate::journal::{
     store::{column::Micros, error::JournalError},
@@ -53,8 +52,7 @@ impl Operation {
 /// What kind of operation it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    Model,
-    Tool,
+    Effect(EffectKind),
     Deadline,
     /// A wait or a poll that took a signal.
     Wait,
@@ -63,25 +61,24 @@ pub(crate) enum Kind {
 impl Kind {
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Model => "model",
-            Self::Tool => "tool",
+            Self::Effect(kind) => kind.as_str(),
             Self::Deadline => "deadline",
             Self::Wait => "wait",
         }
     }
 
-    /// Reads the result of what was started.
-    pub(crate) fn read_end(self, result: &str) -> Result<End, DurableError> {
-        Ok(match self {
-            Self::Model => End::Model(read(result)?),
-            Self::Tool | Self::Wait => End::Tool(read(result)?),
-            Self::Deadline => End::Deadline,
-        })
+    /// Reads the result of what was started. `None` if it is that of something else.
+    pub(crate) fn read_end(self, result: &str) -> Result<Option<End>, DurableError> {
+        let Self::Effect(kind) = self else {
+            return Ok(Some(End::Deadline));
+        };
+        let result: Result<Outcome, StepFailure> =
+            serde_json::from_str(result).map_err(DurableError::engine)?;
+        let fits = result
+            .as_ref()
+            .map_or(true, |outcome| outcome.kind() == kind);
+        Ok(fits.then_some(End::Effect(result)))
     }
-}
-
-fn read<T: DeserializeOwned>(result: &str) -> Result<T, DurableError> {
-    serde_json::from_str(result).map_err(DurableError::engine)
 }
 
 /// Drops all that there is of a run's operations behind this place.

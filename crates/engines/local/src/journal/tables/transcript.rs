@@ -1,7 +1,9 @@
 //! What was said and done in a run, from its events, its steps and the state of its newest segment.
 
 use neuron_engine::{KnownSteps, SegmentBegin};
-use neuron_types::{CompletionResponse, RunId, StepFailure, StepId, ToolOutput, Transcript};
+use neuron_types::{
+    CompletionResponse, Outcome, RunId, StepFailure, StepId, ToolOutput, Transcript,
+};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::journal::{
@@ -45,14 +47,9 @@ pub(crate) fn known_steps(connection: &Connection, run: i64) -> Result<KnownStep
             continue;
         };
         // A result that another build wrote in a form of its own is as one that is not there.
-        if kind == "model" {
-            let answer = serde_json::from_str::<Result<CompletionResponse, StepFailure>>(&result);
-            if let Ok(Ok(answer)) = answer {
-                known.model(step, &answer);
-            }
-        } else if let Ok(result) = serde_json::from_str::<Result<ToolOutput, StepFailure>>(&result)
-        {
-            known.tool(step, result);
+        let result = serde_json::from_str(&result).or_else(|_| older(&kind, &result));
+        if let Ok(result) = result {
+            known.ended(step, result);
         }
     }
     let segment: Option<(i64, String)> = connection
@@ -67,6 +64,16 @@ pub(crate) fn known_steps(connection: &Connection, run: i64) -> Result<KnownStep
     Ok(known)
 }
 
+/// What a step came to as older builds wrote it, which said in its row alone of which kind it is.
+fn older(kind: &str, result: &str) -> serde_json::Result<Result<Outcome, StepFailure>> {
+    if kind == "model" {
+        let answer: Result<CompletionResponse, _> = serde_json::from_str(result)?;
+        return Ok(answer.map(Outcome::from));
+    }
+    let output: Result<ToolOutput, _> = serde_json::from_str(result)?;
+    Ok(output.map(Outcome::from))
+}
+
 /// The step that a fingerprint names.
 fn step_in(fingerprint: &str) -> Option<StepId> {
     StepId::parse(fingerprint.split_whitespace().nth(2)?)
@@ -74,11 +81,13 @@ fn step_in(fingerprint: &str) -> Option<StepId> {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{CompletionRequest, ToolCall};
+    use neuron_types::{
+        ActivityOptions, AgentSpec, CompletionRequest, DefinitionRequest, Effect, Step, ToolCall,
+    };
     use serde_json::json;
 
     use super::*;
-    use crate::journal::door::request::Request as _;
+    use crate::journal::door::request::operation_of;
 
     #[test]
     fn finds_the_step_in_the_fingerprints_that_the_door_writes() {
@@ -92,11 +101,32 @@ mod tests {
             input: json!({}),
             ..ToolCall::default()
         };
-        for operation in [
-            CompletionRequest::default().operation(1, step),
-            call.operation(2, step),
+        let of_definition = DefinitionRequest {
+            agent: "the 1:1 clerk".into(),
+        };
+        for effect in [
+            Effect::Model(CompletionRequest::default()),
+            Effect::Tool(call),
+            Effect::Definition(of_definition),
         ] {
+            let options = ActivityOptions {
+                step,
+                ..AgentSpec::default().model_options(12)
+            };
+            let operation = operation_of(1, &Step::new(effect, options));
             assert_eq!(step_in(&operation.fingerprint), Some(step), "{operation:?}");
         }
+    }
+
+    #[test]
+    fn results_of_older_builds_are_read() {
+        let output = ToolOutput::text("done");
+        let result: Result<_, StepFailure> = Ok(output.clone());
+        let json = serde_json::to_string(&result).unwrap();
+        assert_eq!(older("tool", &json).unwrap(), Ok(Outcome::Tool(output)));
+        let answer: Result<_, StepFailure> = Ok(CompletionResponse::default());
+        let json = serde_json::to_string(&answer).unwrap();
+        let read = older("model", &json).unwrap();
+        assert_eq!(read, answer.map(Outcome::from));
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use neuron_local::JournaledContext;
 use neuron_types::{
-    DurableContext, DurableError, End, FailureKind, Handle, Observed, Started, signal,
+    DurableContext, DurableError, Effect, End, FailureKind, Handle, Observed, Started, signal,
 };
 use serde_json::json;
 
@@ -12,8 +12,8 @@ use super::World;
 use crate::room::{Act, call, eventually, model_options, options, request};
 
 pub(super) fn start(door: &JournaledContext, name: &str, position: u32) -> Handle {
-    let (call, options) = (&call(name), &options(name, 1, position));
-    door.start(Started::Tool { call, options })
+    let effect = Effect::Tool(call(name));
+    door.start(Started::step(effect, &options(name, 1, position)))
 }
 
 /// Which of these ended.
@@ -76,7 +76,7 @@ async fn an_end_that_nobody_observed_before_the_process_died_is_observed_by_the_
     let write = start(&door, "write", 1);
     // It ended before the signal came.
     let observed = door.next(&[write], &["go"]).await;
-    assert!(matches!(observed, Ok(Observed::Ended(handle, End::Tool(Ok(_)))) if handle == write));
+    assert!(matches!(observed, Ok(Observed::Ended(handle, End::Effect(Ok(_)))) if handle == write));
     takes(&door, &[], 1).await;
     assert_eq!(world.room.calls(), ["write r:1:1"]);
 }
@@ -151,7 +151,7 @@ async fn a_cancelled_run_is_cancelled_at_the_same_wait_again() {
         assert_eq!((door.leave(read), door.leave(write)), (false, true));
         let end = door.next(&[write], &[]).await;
         assert!(
-            matches!(&end, Ok(Observed::Ended(_, End::Tool(Err(failure)))) if failure.kind == FailureKind::Cancelled),
+            matches!(&end, Ok(Observed::Ended(_, End::Effect(Err(failure)))) if failure.kind == FailureKind::Cancelled),
             "{end:?}"
         );
         if time == 1 {
@@ -178,7 +178,7 @@ async fn a_write_that_was_left_and_lost_is_waited_for_and_unknown() {
     assert!(door.leave(write));
     let end = door.next(&[write], &[]).await;
     assert!(
-        matches!(&end, Ok(Observed::Ended(_, End::Tool(Err(failure)))) if failure.kind == FailureKind::OutcomeUnknown),
+        matches!(&end, Ok(Observed::Ended(_, End::Effect(Err(failure)))) if failure.kind == FailureKind::OutcomeUnknown),
         "{end:?}"
     );
     assert_eq!(world.room.calls(), ["write r:1:1"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use neuron_local::JournaledContext;
 use neuron_loop::AgentMachine;
 use neuron_types::{
-    ActivityOptions, DurableContext, FailureKind, Handle, RetryPolicy, RunEvent, RunStart,
+    ActivityOptions, DurableContext, Effect, FailureKind, Handle, RetryPolicy, RunEvent, RunStart,
     RunState, Started,
 };
 use proptest::prelude::*;
@@ -135,13 +135,13 @@ async fn perform(
             format!("{:?}", door.wait_for_signal::<u32>(name, soon).await)
         }
         Op::Start(name) => {
-            let (call, options) = (&call(name), &quick(name, 1));
-            started.push(door.start(Started::Tool { call, options }));
+            let effect = Effect::Tool(call(name));
+            started.push(door.start(Started::step(effect, &quick(name, 1))));
             String::new()
         }
         Op::StartModel => {
-            let (request, options) = (&messages(), &quick("model", 0));
-            started.push(door.start(Started::Model { request, options }));
+            let effect = Effect::Model(messages());
+            started.push(door.start(Started::step(effect, &quick("model", 0))));
             String::new()
         }
         Op::StartHour => {

@@ -46,7 +46,7 @@ async fn an_unfinished_run_of_version_1_is_refused_in_one_sentence() {
                 error,
                 JournalError::OtherVersion {
                     found: 1,
-                    known: 3,
+                    known: 4,
                     ..
                 }
             ),
@@ -54,7 +54,7 @@ async fn an_unfinished_run_of_version_1_is_refused_in_one_sentence() {
         );
         assert_eq!(
             error.to_string(),
-            "run r has version 1 of the run state, and this build reads version 3: \
+            "run r has version 1 of the run state, and this build reads version 4: \
              finish it with the build that started it"
         );
     }
@@ -68,13 +68,13 @@ async fn a_run_that_a_newer_version_continued_is_left_to_it() {
     let database = world.database();
     database
         .execute(
-            "UPDATE runs SET input = json_set(input, '$.version', 3)",
+            "UPDATE runs SET input = json_set(input, '$.version', 4)",
             [],
         )
         .unwrap();
     database
         .execute(
-            "UPDATE chapters SET state = json_set(state, '$.version', 4)",
+            "UPDATE chapters SET state = json_set(state, '$.version', 5)",
             [],
         )
         .unwrap();
@@ -82,7 +82,7 @@ async fn a_run_that_a_newer_version_continued_is_left_to_it() {
     let opened = JournaledContext::open(&journal, &world.run_id, world.room.executor()).await;
     assert_eq!(
         opened.unwrap_err().to_string(),
-        "run r was written by a newer version of neuron: state version 4, this one knows up to 3: \
+        "run r was written by a newer version of neuron: state version 5, this one knows up to 4: \
          resume it with that version"
     );
     let status = journal.status(&world.run_id).await.unwrap();

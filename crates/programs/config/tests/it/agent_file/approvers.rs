@@ -3,8 +3,8 @@
 use std::fs;
 
 use neuron_config::{AgentFile, OpenOptions};
-use neuron_testing::effects::{call, scope, text_of};
-use neuron_types::{AgentSpec, VERIFY_CALL, VerifyOutcome};
+use neuron_testing::effects::{scope, verified_at};
+use neuron_types::{AgentSpec, VerifyOutcome, VerifyRequest};
 use serde_json::json;
 
 use super::{open, parse, variables};
@@ -133,13 +133,12 @@ fn share_neither_keys_nor_names() {
 /// What a decision that nobody signed comes to where this agent is executed.
 async fn unsigned(text: &str, agent: &AgentSpec) -> VerifyOutcome {
     let executor = open(text, ".", variables(&[])).executor(agent).unwrap();
-    let request = json!({
+    let request: VerifyRequest = serde_json::from_value(json!({
         "decision": {"ticket": "t1-1", "digest": "d", "verdict": "approve", "approver": "ada"},
         "ticket": "t1-1", "digest": "d", "definition": "sha256:0", "kind": "call", "needed": 1,
-    });
-    let asked = call(VERIFY_CALL, request);
-    let output = executor.call_tool(&scope(), &asked).await.unwrap();
-    serde_json::from_str(&text_of(&output)).unwrap()
+    }))
+    .unwrap();
+    verified_at(&executor, &scope(), &request).await.unwrap()
 }
 
 #[tokio::test]

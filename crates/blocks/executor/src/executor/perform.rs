@@ -1,0 +1,87 @@
+//! Whatever a run has done: one door for all kinds of effects.
+
+use neuron_types::{Effect, Outcome, StepFailure};
+use tracing::{Instrument as _, field::Empty, info_span};
+
+use super::{Executor, record_failure, verify};
+use crate::StepScope;
+
+impl Executor {
+    /// Does what a run asks for: one attempt. The outcome is of the effect's kind.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`call_model`](Self::call_model) and [`call_tool`](Self::call_tool) for these; `no_worker` where the step's
+    /// agent is not here, a tool that is asked for an outcome, or whoever could say whose a signed decision is;
+    /// `timeout` or `cancelled` where the scope ended it.
+    pub async fn perform(
+        &self,
+        scope: &StepScope,
+        effect: &Effect,
+    ) -> Result<Outcome, StepFailure> {
+        match effect {
+            Effect::Model(request) => {
+                let response = self.call_model(scope, request).await?;
+                Ok(Outcome::Model(Box::new(response)))
+            }
+            Effect::Summary(request) => {
+                let response = self.call_model(scope, request).await?;
+                Ok(Outcome::Summary(Box::new(response)))
+            }
+            Effect::Tool(call) => Ok(Outcome::Tool(self.call_tool(scope, call).await?)),
+            Effect::Preview(asked) => {
+                let preview = async |executor: Self| executor.preview(scope, asked).await;
+                self.find_out(scope, effect, preview)
+                    .await
+                    .map(Outcome::Preview)
+            }
+            Effect::AskOutcome(asked) => {
+                let ask = async |executor: Self| executor.ask_outcome(scope, asked).await;
+                self.find_out(scope, effect, ask)
+                    .await
+                    .map(Outcome::AskOutcome)
+            }
+            Effect::Verify(request) => {
+                // No hook sees it: the decision may carry a token.
+                let judge = async |executor: Self| {
+                    let (verifier, place) = (executor.verifier(), executor.place.as_deref());
+                    verify::judge(verifier.as_deref(), place, request)
+                };
+                self.find_out(scope, effect, judge)
+                    .await
+                    .map(Outcome::Verify)
+            }
+            Effect::Definition(asked) => {
+                let find = async |executor: Self| Ok(executor.current_definition(&asked.agent));
+                self.find_out(scope, effect, find)
+                    .await
+                    .map(Outcome::Definition)
+            }
+        }
+    }
+
+    /// Does what calls no model and no tool, as the executor of the step's agent does it.
+    async fn find_out<T>(
+        &self,
+        scope: &StepScope,
+        effect: &Effect,
+        find: impl AsyncFnOnce(Self) -> Result<T, StepFailure>,
+    ) -> Result<T, StepFailure> {
+        let span = info_span!(
+            "step",
+            run_id = %scope.run_id,
+            turn = scope.step.turn,
+            position = scope.step.position,
+            attempt = scope.attempt,
+            kind = effect.kind().as_str(),
+            name = effect.name(),
+            error.r#type = Empty,
+        );
+        let executor = self.of_step(scope.agent.as_deref())?;
+        let result = find(executor).instrument(span.clone()).await;
+        if let Err(failure) = &result {
+            record_failure(&span, failure);
+        }
+        result
+    }
+}

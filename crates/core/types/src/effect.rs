@@ -1,0 +1,226 @@
+//! What a run has done outside of its loop, and what that comes to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ActivityOptions, CompletionRequest, CompletionResponse, CurrentDefinition, DefinitionRequest,
+    OutcomeRequest, Preview, PreviewRequest, Spent, StepId, ToolCall, ToolEffects, ToolOutput,
+    VerifyOutcome, VerifyRequest,
+};
+
+/// One thing that is done outside of the loop, by an executor.
+///
+/// Doors journal what it comes to, and know no kind from another: who adds one adds it here, to what the executor
+/// performs, and to what asks for it. So all kinds are listed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The model is asked for the conversation's next answer.
+    Model(CompletionRequest),
+    /// A model is asked by a context strategy, aside from the conversation.
+    Summary(CompletionRequest),
+    /// A tool is called.
+    Tool(ToolCall),
+    /// A tool is asked what a call of it would do.
+    Preview(PreviewRequest),
+    /// A tool is asked what became of a call of it whose outcome is unknown.
+    AskOutcome(OutcomeRequest),
+    /// It is found out whose a decision is.
+    Verify(Box<VerifyRequest>),
+    /// The current definition of an agent is looked for.
+    Definition(DefinitionRequest),
+}
+
+/// What an [`Effect`] comes to, of the same kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The answer.
+    Model(Box<CompletionResponse>),
+    /// The answer.
+    Summary(Box<CompletionResponse>),
+    /// The tool's result.
+    Tool(ToolOutput),
+    /// What the call would do; `None` if there is nothing to say beyond its arguments.
+    Preview(Option<Preview>),
+    /// What became of the call; `None` if the tool does not know it either.
+    AskOutcome(Option<ToolOutput>),
+    /// Whose the decision is, or why it is not taken.
+    Verify(VerifyOutcome),
+    /// The definition, or why there is none.
+    Definition(CurrentDefinition),
+}
+
+/// What kind of [`Effect`] it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectKind {
+    /// [`Effect::Model`].
+    Model,
+    /// [`Effect::Summary`].
+    Summary,
+    /// [`Effect::Tool`].
+    Tool,
+    /// [`Effect::Preview`].
+    Preview,
+    /// [`Effect::AskOutcome`].
+    AskOutcome,
+    /// [`Effect::Verify`].
+    Verify,
+    /// [`Effect::Definition`].
+    Definition,
+}
+
+impl EffectKind {
+    /// Its name, as it stands in journals.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Summary => "summary",
+            Self::Tool => "tool",
+            Self::Preview => "preview",
+            Self::AskOutcome => "ask_outcome",
+            Self::Verify => "verify",
+            Self::Definition => "definition",
+        }
+    }
+}
+
+/// What a step needs of whoever makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needed<'a> {
+    /// The provider of this name; the only one there is where `None`.
+    Provider(Option<&'a str>),
+    /// The tool of this name.
+    Tool(&'a str),
+    /// An executor for the step's agent, and nothing that can be told beforehand.
+    Executor,
+}
+
+impl Effect {
+    /// Returns its kind.
+    #[must_use]
+    pub const fn kind(&self) -> EffectKind {
+        match self {
+            Self::Model(_) => EffectKind::Model,
+            Self::Summary(_) => EffectKind::Summary,
+            Self::Tool(_) => EffectKind::Tool,
+            Self::Preview(_) => EffectKind::Preview,
+            Self::AskOutcome(_) => EffectKind::AskOutcome,
+            Self::Verify(_) => EffectKind::Verify,
+            Self::Definition(_) => EffectKind::Definition,
+        }
+    }
+
+    /// Returns what it is about: a model, a tool, a ticket or an agent by its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Model(request) | Self::Summary(request) => &request.model,
+            Self::Tool(call) => &call.name,
+            Self::Preview(request) => &request.name,
+            Self::AskOutcome(request) => &request.name,
+            Self::Verify(request) => &request.ticket,
+            Self::Definition(request) => &request.agent,
+        }
+    }
+
+    /// Returns what the step is called where people read it.
+    ///
+    /// ```
+    /// use neuron_types::{Effect, StepId, ToolCall};
+    ///
+    /// let call = ToolCall::new("call-1", "bash", serde_json::json!({}));
+    /// assert_eq!(Effect::Tool(call).label(StepId::new(2, 1)), "bash 2.1");
+    /// ```
+    #[must_use]
+    pub fn label(&self, step: StepId) -> String {
+        let StepId { turn, position, .. } = step;
+        match self {
+            Self::Model(_) | Self::Summary(_) => format!("{} {turn}", self.kind().as_str()),
+            Self::Tool(call) => format!("{} {turn}.{position}", call.name),
+            other => format!("{} {} {turn}", other.kind().as_str(), other.name()),
+        }
+    }
+
+    /// Returns what an executor must have for it.
+    #[must_use]
+    pub fn needs(&self) -> Needed<'_> {
+        match self {
+            Self::Model(request) | Self::Summary(request) => {
+                Needed::Provider(request.provider.as_deref())
+            }
+            Self::Tool(call) => Needed::Tool(&call.name),
+            Self::Preview(_) | Self::AskOutcome(_) | Self::Verify(_) | Self::Definition(_) => {
+                Needed::Executor
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns its kind.
+    #[must_use]
+    pub const fn kind(&self) -> EffectKind {
+        match self {
+            Self::Model(_) => EffectKind::Model,
+            Self::Summary(_) => EffectKind::Summary,
+            Self::Tool(_) => EffectKind::Tool,
+            Self::Preview(_) => EffectKind::Preview,
+            Self::AskOutcome(_) => EffectKind::AskOutcome,
+            Self::Verify(_) => EffectKind::Verify,
+            Self::Definition(_) => EffectKind::Definition,
+        }
+    }
+
+    /// Returns it with what the attempts used and cost that failed before. Only model calls use anything.
+    #[must_use]
+    pub fn with_spent_before(mut self, spent: Option<Box<Spent>>) -> Self {
+        if let Self::Model(response) | Self::Summary(response) = &mut self {
+            response.spent_before = Spent::sum(spent, response.spent_before.take());
+        }
+        self
+    }
+}
+
+impl From<CompletionResponse> for Outcome {
+    fn from(response: CompletionResponse) -> Self {
+        Self::Model(Box::new(response))
+    }
+}
+
+impl From<ToolOutput> for Outcome {
+    fn from(output: ToolOutput) -> Self {
+        Self::Tool(output)
+    }
+}
+
+/// An effect at its place in a run: what a door [starts](crate::DurableContext::start).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// What is done.
+    pub effect: Effect,
+    /// How it is done.
+    pub options: ActivityOptions,
+}
+
+impl Step {
+    /// Returns the step that does this so.
+    #[must_use]
+    pub const fn new(effect: Effect, options: ActivityOptions) -> Self {
+        Self { effect, options }
+    }
+
+    /// Returns what it is called where people read it: see [`Effect::label`].
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.effect.label(self.options.step)
+    }
+
+    /// Returns whether it changes something that must not be changed twice.
+    #[must_use]
+    pub fn is_write(&self) -> bool {
+        self.options.effects == ToolEffects::Write
+    }
+}
