@@ -2,51 +2,13 @@
 
 use std::{fmt, future::Future, time::Duration};
 
-use neuron_types::{
-    ActivityOptions, DurableError, FailureKind, Outcome, RunId, Spent, Step, StepFailure,
-};
+use chrono::{DateTime, Utc};
+use neuron_flow::{Again, StepLife, StepTerms, cancelled_between};
+use neuron_types::{DurableError, FailureKind, Outcome, RunId, Step, StepFailure};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, Executor, Jitter, RetryNotice, StepScope, cancelled_between, next_delay};
-
-/// From where on the attempts of a step are made.
-#[derive(Debug, Clone)]
-pub struct NextAttempt {
-    /// The number of the next attempt, counted from 1.
-    pub attempt: u32,
-    /// After how long it starts.
-    pub delay: Duration,
-    /// How long ago the first failed attempt was, if any failed.
-    pub failing_for: Option<Duration>,
-    /// What the failed attempts used and cost, as far as that is known: their last failure says so.
-    pub spent: Option<Box<Spent>>,
-}
-
-/// The first attempt, at once.
-impl Default for NextAttempt {
-    fn default() -> Self {
-        Self {
-            attempt: 1,
-            delay: Duration::ZERO,
-            failing_for: None,
-            spent: None,
-        }
-    }
-}
-
-/// An attempt that failed and is followed by another.
-#[derive(Debug, Clone, Copy)]
-pub struct FailedAttempt<'a> {
-    /// Its number, counted from 1.
-    pub attempt: u32,
-    /// Why it failed, and what the attempts used and cost by then.
-    pub failure: &'a StepFailure,
-    /// After how long the next starts.
-    pub delay: Duration,
-    /// How long ago the first failed attempt was.
-    pub failing_for: Duration,
-}
+use crate::{EventSink, Executor, StepScope};
 
 /// Where failed attempts are kept. `()` keeps them nowhere.
 pub trait AttemptLog: Sync {
@@ -55,15 +17,12 @@ pub trait AttemptLog: Sync {
     /// # Errors
     ///
     /// What keeps it from being kept. The step ends with it.
-    fn failed(
-        &self,
-        failed: FailedAttempt<'_>,
-    ) -> impl Future<Output = Result<(), DurableError>> + Send;
+    fn failed(&self, again: &Again) -> impl Future<Output = Result<(), DurableError>> + Send;
 }
 
 /// Failed attempts are kept nowhere.
 impl AttemptLog for () {
-    async fn failed(&self, _: FailedAttempt<'_>) -> Result<(), DurableError> {
+    async fn failed(&self, _: &Again) -> Result<(), DurableError> {
         Ok(())
     }
 }
@@ -98,8 +57,8 @@ impl<L: fmt::Debug> fmt::Debug for Attempts<'_, L> {
 }
 
 impl<L: AttemptLog> Attempts<'_, L> {
-    /// Makes attempts from this one on, until one is the last: the next would be one too many, or would start later than
-    /// the policy gives a step that fails.
+    /// Makes attempts from where the step is on, until one is the last: the next would be one too many, or would start later
+    /// than the policy gives a step that fails.
     ///
     /// The inner result is the step's, with what failed attempts used and cost. A cancelled token makes it a cancelled failure, also between two
     /// attempts.
@@ -110,58 +69,34 @@ impl<L: AttemptLog> Attempts<'_, L> {
     /// step needs: it is to be made elsewhere, and nothing was done.
     pub async fn make(
         &self,
-        next: NextAttempt,
+        mut life: StepLife,
     ) -> Result<Result<Outcome, StepFailure>, DurableError> {
         let Step { effect, options } = self.step;
-        let jitter = Jitter::of(self.run_id, options);
-        let NextAttempt {
-            mut attempt,
-            mut delay,
-            failing_for,
-            mut spent,
-        } = next;
-        let mut failing = failing_for.map(|so_far| (so_far, Instant::now()));
+        let terms = StepTerms::of(self.run_id, options);
+        // A step that fails is timed by the monotonic clock, whatever becomes of the wall's.
+        let clock = Clock::start();
         loop {
+            let delay = life.due().map_or(Duration::ZERO, |due| clock.until(due));
             if !delay.is_zero() && self.cancelled_during(delay).await {
-                return Ok(Err(cancelled_between().with_spent(spent)));
+                return Ok(Err(life.ends_with(cancelled_between())));
             }
             let (run_id, token) = (self.run_id.clone(), self.cancellation.clone());
-            let scope = StepScope::new(run_id, options, attempt, token);
+            let scope = StepScope::new(run_id, options, life.attempt(), token);
             let failure = match self.executor.perform(&scope, effect).await {
-                Ok(outcome) => return Ok(Ok(outcome.with_spent_before(spent))),
+                Ok(outcome) => return Ok(Ok(life.succeeded(outcome))),
                 Err(failure) if failure.kind == FailureKind::NoWorker => return Err(failure.into()),
-                Err(failure) => failure.with_spent(spent),
+                Err(failure) => failure,
             };
-            spent = failure.spent.clone();
-            let ActivityOptions {
-                retry_policy,
-                effects,
-                step,
-                ..
-            } = options;
-            let (so_far, since) = *failing.get_or_insert_with(|| (Duration::ZERO, Instant::now()));
-            let failing_for = so_far.saturating_add(since.elapsed());
-            let next = next_delay(retry_policy, *effects, &jitter, attempt, &failure);
-            let next = next.filter(|delay| retry_policy.is_in_time(failing_for, *delay));
-            delay = match next {
-                Some(delay) if !self.cancellation.is_cancelled() => delay,
-                _ => return Ok(Err(failure)),
-            };
-            let failed = FailedAttempt {
-                attempt,
-                failure: &failure,
-                delay,
-                failing_for,
-            };
-            self.log.failed(failed).await?;
-            self.sink.retry(&RetryNotice {
-                run_id: self.run_id.clone(),
-                step: *step,
-                attempt,
-                failure,
-                delay,
-            });
-            attempt = attempt.saturating_add(1);
+            if self.cancellation.is_cancelled() {
+                return Ok(Err(life.ends_with(failure)));
+            }
+            match life.failed(&terms, failure, 1, clock.now()) {
+                Ok(again) => {
+                    self.log.failed(&again).await?;
+                    self.sink.retry(&again.notice);
+                }
+                Err(last) => return Ok(Err(last)),
+            }
         }
     }
 
@@ -169,5 +104,28 @@ impl<L: AttemptLog> Attempts<'_, L> {
         tokio::time::timeout(delay, self.cancellation.cancelled())
             .await
             .is_ok()
+    }
+}
+
+/// The wall clock at some time, and how long ago that was.
+struct Clock {
+    wall: DateTime<Utc>,
+    since: Instant,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            wall: Utc::now(),
+            since: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.wall + self.since.elapsed()
+    }
+
+    fn until(&self, due: DateTime<Utc>) -> Duration {
+        (due - self.now()).to_std().unwrap_or_default()
     }
 }

@@ -7,22 +7,19 @@ mod events;
 mod executor;
 mod executors;
 mod input_form;
-mod jitter;
 mod limiter;
 mod prices;
-mod retry;
 mod scope;
 
 pub use agents::{Agents, UnknownAgent};
-pub use attempts::{AttemptLog, Attempts, FailedAttempt, NextAttempt};
+pub use attempts::{AttemptLog, Attempts};
 pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
-pub use events::sink::{EventSink, NoSink, RetryNotice};
+pub use events::sink::{EventSink, NoSink};
 pub use events::token::{Delta, TokenDelta};
 pub use executor::{Executor, ExecutorBuilder};
 pub use executors::Executors;
 pub use input_form::{checked_input, input_mismatch};
-pub use jitter::Jitter;
 pub(crate) use limiter::wait::longest_answer;
 pub use limiter::{
     admission::Admission,
@@ -30,8 +27,8 @@ pub use limiter::{
     turned_away::TurnedAway,
     wait::{longest_attempt, longest_wait},
 };
+pub use neuron_flow::RetryNotice;
 pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
-pub use retry::{MOST_LOST, cancelled_between, look_again, lost_workers, lost_write, next_delay};
 pub use scope::StepScope;

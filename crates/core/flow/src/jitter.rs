@@ -16,7 +16,7 @@ const DELAYS: &[u8] = b"neuron retry delay 1\0";
 ///
 /// ```
 /// use std::time::Duration;
-/// use neuron_executor::Jitter;
+/// use neuron_flow::Jitter;
 /// use neuron_types::{RunId, StepId};
 ///
 /// let jitter = Jitter::new(&RunId::new("nightly")?, None, StepId::new(1, 0));

@@ -38,7 +38,7 @@ const LAST_GROWTH: u32 = 1_000;
 ///
 /// ```
 /// use std::time::Duration;
-/// use neuron_executor::{Jitter, next_delay};
+/// use neuron_flow::{Jitter, next_delay};
 /// use neuron_types::{FailureKind, RetryPolicy, RunId, StepFailure, StepId, ToolEffects};
 ///
 /// let policy = RetryPolicy::default();

@@ -110,9 +110,7 @@ pub use ticket::open::OpenTicket;
 pub use ticket::policy::{ApprovalRules, PermissionDecision, PermissionPolicy};
 pub use ticket::remembered::{RememberedCalls, RememberedDecision};
 pub use ticket::shown::Ticket;
-pub use ticket::verification::{
-    NOT_SIGNED, Verification, VerifyOutcome, VerifyRequest,
-};
+pub use ticket::verification::{NOT_SIGNED, Verification, VerifyOutcome, VerifyRequest};
 pub use ticket::verify_decision::VerifyDecision;
 pub use tool::argument_kind::ArgumentKind;
 pub use tool::ask_person::{ASK_PERSON, AskPerson};

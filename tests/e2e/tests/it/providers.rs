@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use neuron_executor::{Jitter, next_delay};
+use neuron_flow::{Jitter, next_delay};
 use neuron_harness::{Aimock, Llmock, World};
 use neuron_provider_anthropic::Anthropic;
 use neuron_provider_ollama::Ollama;

@@ -1,8 +1,7 @@
 //! Where a run is watched live.
 
-use std::time::Duration;
-
-use neuron_types::{RecordedEvent, RunId, StepFailure, StepId};
+use neuron_flow::RetryNotice;
+use neuron_types::RecordedEvent;
 
 use crate::{TokenDelta, ToolProgress};
 
@@ -45,42 +44,6 @@ pub trait EventSink: Send + Sync {
     /// The run does not go on just now, for a reason that a person may have to do something about: a local run whose
     /// journal cannot be written. It is said at first, and every half a minute. Default is to do nothing.
     fn stalled(&self, _why: &str) {}
-}
-
-/// An attempt that failed and is followed by another.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct RetryNotice {
-    /// The run.
-    pub run_id: RunId,
-    /// The step.
-    pub step: StepId,
-    /// The attempt that failed, counted from 1.
-    pub attempt: u32,
-    /// Why it failed.
-    pub failure: StepFailure,
-    /// How long it takes until the next attempt starts.
-    pub delay: Duration,
-}
-
-impl RetryNotice {
-    /// Says that this attempt at a step failed and that another starts after the delay.
-    #[must_use]
-    pub fn new(
-        run_id: RunId,
-        step: StepId,
-        attempt: u32,
-        failure: StepFailure,
-        delay: Duration,
-    ) -> Self {
-        Self {
-            run_id,
-            step,
-            attempt,
-            failure,
-            delay,
-        }
-    }
 }
 
 /// Nobody watches.

@@ -11,5 +11,4 @@
 mod executor;
 mod limiter;
 mod prices;
-mod retry;
 mod tokens;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use neuron_executor::{Jitter, next_delay};
+use neuron_flow::{Jitter, next_delay};
 use neuron_types::{FailureKind, RetryPolicy, RunId, StepFailure, StepId, ToolEffects};
 use proptest::prelude::*;
 use uuid::Uuid;

@@ -15,7 +15,8 @@ use futures::{
     future::{BoxFuture, Shared},
 };
 use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for};
-use neuron_executor::{Attempts, EventSink, Executor, NextAttempt, NoSink};
+use neuron_executor::{Attempts, EventSink, Executor, NoSink};
+use neuron_flow::StepLife;
 use neuron_types::{
     DurableContext, DurableError, End, FailureKind, Handle, Observed, Outcome, Place,
     RecordedEvent, RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, declared_patches,
@@ -403,7 +404,7 @@ impl StepAttempts {
             sink: self.sink.as_deref().unwrap_or(&NoSink),
             log: (),
         };
-        let made = attempts.make(NextAttempt::default()).await;
+        let made = attempts.make(StepLife::default()).await;
         // There is no log that could fail, and no other process that a step could be left to.
         made.unwrap_or_else(|error| match error {
             DurableError::Step(failure) => Err(failure),

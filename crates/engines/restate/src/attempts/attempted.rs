@@ -1,7 +1,7 @@
 //! What came of the attempts that a worker was asked for.
 
 use neuron_engine::json_bytes;
-use neuron_types::{Outcome, Spent, StepFailure};
+use neuron_types::{Outcome, StepFailure};
 
 /// What an attempt came to.
 pub(crate) type StepResult = Result<Outcome, StepFailure>;
@@ -24,13 +24,5 @@ impl Attempted {
 impl From<StepResult> for Attempted {
     fn from(result: StepResult) -> Self {
         Self { result, made: 1 }
-    }
-}
-
-/// The same, with what the attempts used and cost that failed before it.
-pub(crate) fn with_spent_before(result: StepResult, spent: Option<Box<Spent>>) -> StepResult {
-    match result {
-        Ok(outcome) => Ok(outcome.with_spent_before(spent)),
-        Err(failure) => Err(failure.with_spent(spent)),
     }
 }

@@ -2,16 +2,17 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use futures::FutureExt as _;
-use neuron_executor::{Jitter, RetryNotice, StepScope, next_delay};
+use neuron_executor::StepScope;
+use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{Effect, FailureKind, RunEvent, RunId, Step, StepFailure};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use crate::attempts::{
-    attempted::{Attempted, StepResult, with_spent_before},
+    attempted::{Attempted, StepResult},
     metrics::Kind,
     worker_context::WorkerContext,
 };
@@ -57,39 +58,46 @@ impl Work {
     /// So an outage costs a journal of a bounded size, however many attempts it takes.
     pub(crate) async fn attempts(
         self: Arc<Self>,
-        first: u32,
-        failing_since: Option<DateTime<Utc>>,
+        life: StepLife,
         worker: WorkerContext,
         token: CancellationToken,
     ) -> Attempted {
-        let since = failing_since.filter(|_| first > ONE_BY_ONE);
+        let terms = StepTerms::of(&self.run_id, &self.step.options);
+        let are_together = life.failed_attempts() >= ONE_BY_ONE;
         let until = Instant::now() + TOGETHER;
+        // What was used before is in the journal.
+        let mut life = life.without_spent();
         let mut made = 0;
-        let mut spent = None;
         loop {
-            let attempt = first.saturating_add(made);
-            let result = self.attempt(attempt, &worker, token.clone()).await;
-            let result = with_spent_before(result, spent);
-            made = made.saturating_add(1);
-            let next = since.and_then(|since| {
-                let failure = result.as_ref().err()?;
-                let delay = self.next_delay(attempt, failure, since, Utc::now())?;
-                let is_soon = delay < until.saturating_duration_since(Instant::now());
-                is_soon.then(|| (failure.clone(), delay))
-            });
-            let Some((failure, delay)) = next else {
-                return Attempted { result, made };
+            let result = self.attempt(life.attempt(), &worker, token.clone()).await;
+            made += 1;
+            let failure = match result {
+                Ok(outcome) => {
+                    let result = Ok(life.succeeded(outcome));
+                    return Attempted { result, made };
+                }
+                Err(failure) if !are_together => return Err(failure).into(),
+                Err(failure) => failure,
             };
-            spent = failure.spent.clone();
-            let (run_id, step) = (self.run_id.clone(), self.step.options.step);
-            let notice = RetryNotice::new(run_id, step, attempt, failure, delay);
-            worker.sink.retry(&notice);
-            tokio::select! {
-                biased;
-                () = token.cancelled() => return Attempted { result, made },
-                () = worker.drain.stopping() => return Attempted { result, made },
-                () = tokio::time::sleep(delay) => {}
+            let again = match life.failed(&terms, failure, 1, Utc::now()) {
+                Ok(again) => again,
+                Err(last) => {
+                    let result = Err(last);
+                    return Attempted { result, made };
+                }
+            };
+            let delay = again.notice.delay;
+            if delay < until.saturating_duration_since(Instant::now()) {
+                worker.sink.retry(&again.notice);
+                tokio::select! {
+                    biased;
+                    () = token.cancelled() => {}
+                    () = worker.drain.stopping() => {}
+                    () = tokio::time::sleep(delay) => continue,
+                }
             }
+            let result = Err(again.notice.failure);
+            return Attempted { result, made };
         }
     }
 
@@ -135,21 +143,5 @@ impl Work {
         let (agent, executors) = (&self.agent, &worker.executors);
         let performed = executors.perform(agent, &scope, effect, events);
         worker.metrics.count(Kind::of(effect), performed).await
-    }
-
-    /// How long after this failure the next attempt starts, if there is another. `since` is when the first one failed.
-    pub(crate) fn next_delay(
-        &self,
-        attempt: u32,
-        failure: &StepFailure,
-        since: DateTime<Utc>,
-        now: DateTime<Utc>,
-    ) -> Option<Duration> {
-        let options = &self.step.options;
-        let policy = &options.retry_policy;
-        let jitter = Jitter::of(&self.run_id, options);
-        let delay = next_delay(policy, options.effects, &jitter, attempt, failure);
-        let failing_for = (now - since).to_std().unwrap_or_default();
-        delay.filter(|delay| policy.is_in_time(failing_for, *delay))
     }
 }

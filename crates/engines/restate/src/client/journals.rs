@@ -111,7 +111,7 @@ fn value_in(entry: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{StepId, ToolOutput};
+    use neuron_types::{FailureKind, StepFailure, StepId, ToolOutput};
     use serde_json::{Value, json};
 
     use super::*;
@@ -125,25 +125,38 @@ mod tests {
     #[test]
     fn finds_results_in_the_entries_of_waits() {
         let output = ToolOutput::text("a file");
+        let older = ToolOutput::text("an older file");
+        let failure = StepFailure::new(FailureKind::Network, "gone");
         let observed = json!({
             "at": "2026-01-01T00:00:00Z",
             "ends": [
-                {"number": 3, "attempt": 1, "step": StepId::new(1, 1), "came": {"tool": {"Ok": output}}},
-                {"number": 4, "attempt": 1, "came": {"tool": {"Ok": output}}},
+                {"number": 3, "attempt": 1, "step": StepId::new(1, 1), "came": {"Ok": {"tool": output}}},
+                {"number": 4, "attempt": 1, "came": {"Err": failure}},
+                // An older build wrote this.
+                {"number": 5, "attempt": 1, "step": StepId::new(1, 2), "came": {"tool": {"Ok": older}}},
             ],
         });
         let value = value_in(&entry(&observed)).unwrap();
         let read: Observation = serde_json::from_slice(&value).unwrap();
         let steps: Vec<_> = read.ends.iter().map(|end| end.step).collect();
-        assert_eq!(steps, [Some(StepId::new(1, 1)), None]);
+        let wanted = [Some(StepId::new(1, 1)), None, Some(StepId::new(1, 2))];
+        assert_eq!(steps, wanted);
         // As it is written.
-        assert_eq!(
-            serde_json::to_value(&read.ends[1]).unwrap(),
-            observed["ends"][1]
-        );
+        for (end, written) in read
+            .ends
+            .iter()
+            .zip(observed["ends"].as_array().unwrap())
+            .take(2)
+        {
+            assert_eq!(serde_json::to_value(end).unwrap(), *written);
+        }
         let mut known = KnownSteps::default();
         take_in(&mut known, read);
-        assert!(format!("{known:?}").contains("a file"));
+        let known = format!("{known:?}");
+        assert!(
+            known.contains("a file") && known.contains("an older file"),
+            "{known}"
+        );
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_engine::given_up;
-use neuron_executor::{RetryNotice, look_again};
-use neuron_types::{Blocked, BlockedKind, End, FailureKind, Handle, Spent, StepId};
+use neuron_flow::{Again, StepLife, StepTerms};
+use neuron_types::{End, FailureKind, Handle, StepId};
 
 use crate::attempts::{
-    attempted::{Attempted, StepResult, with_spent_before},
+    attempted::{Attempted, StepResult},
     drain::Active,
     tasks::Key,
     work::Work,
@@ -49,20 +49,10 @@ struct Ended {
 #[derive(Debug)]
 pub(crate) struct Effect {
     pub(crate) work: Arc<Work>,
-    /// The attempt that is under way or comes next.
+    /// The attempt that is under way or comes next, those among them that were none.
     pub(crate) attempt: u32,
-    /// How many before it found that their worker lacks what they need: they were none.
-    uncounted: u32,
-    /// How many were made together with others that have a number here.
-    together: u32,
-    /// When the first of those that count failed.
-    pub(crate) failing_since: Option<DateTime<Utc>>,
-    /// What the attempts used and cost that failed.
-    spent: Option<Box<Spent>>,
-    /// How many of these came one after another.
-    looks: u32,
-    /// When it starts, if one before it failed.
-    pub(crate) due: Option<DateTime<Utc>>,
+    /// What the attempts before came to, and when it starts.
+    pub(crate) life: StepLife,
     pub(crate) start: Start,
     /// Somebody gave it up: a write, which is asked to end early.
     pub(crate) is_left: bool,
@@ -88,23 +78,13 @@ pub(crate) struct Deadline {
 }
 
 impl Effect {
-    /// The number of the attempt among those that were any.
-    pub(crate) const fn counted(&self) -> u32 {
-        let numbered = self.attempt.saturating_sub(self.uncounted);
-        numbered.saturating_add(self.together)
-    }
-
     fn label(&self) -> String {
-        self.work.label(self.counted())
-    }
-
-    fn is_due(&self, now: DateTime<Utc>) -> bool {
-        self.due.is_none_or(|due| due <= now)
+        self.work.label(self.life.attempt())
     }
 
     /// Whether it is a write that waits for its start to be journaled, after an attempt that was none.
     pub(crate) const fn is_to_be_journaled(&self) -> bool {
-        matches!(self.start, Start::Unjournaled) && self.due.is_some()
+        matches!(self.start, Start::Unjournaled) && self.life.due().is_some()
     }
 }
 
@@ -112,7 +92,7 @@ impl Effect {
 #[derive(Debug)]
 pub(crate) enum Followed {
     /// Another one, after a delay. Meanwhile this holds the run up.
-    Retry(RetryNotice, Box<Blocked>),
+    Retry(Box<Again>),
     /// A look whether a worker has by then what the attempt needs and this one lacks, for this reason.
     Look(String),
 }
@@ -133,12 +113,7 @@ impl InFlight {
         let effect = Effect {
             work: Arc::new(work),
             attempt: 1,
-            uncounted: 0,
-            together: 0,
-            failing_since: None,
-            spent: None,
-            looks: 0,
-            due: None,
+            life: StepLife::default(),
             start,
             is_left: false,
         };
@@ -253,7 +228,7 @@ impl InFlight {
     /// Whether an attempt is under way or starts within this time.
     pub(crate) fn is_acting(&self, now: DateTime<Utc>, within: Duration) -> bool {
         let within = chrono::Duration::from_std(within).unwrap_or(chrono::Duration::MAX);
-        let starts = |effect: &Effect| effect.due.is_none_or(|due| due - now <= within);
+        let starts = |effect: &Effect| effect.life.due().is_none_or(|due| due - now <= within);
         self.effects.values().any(starts)
     }
 
@@ -263,14 +238,17 @@ impl InFlight {
 
     /// When the first attempt starts of those that wait.
     pub(crate) fn first_due(&self) -> Option<DateTime<Utc>> {
-        self.effects.values().filter_map(|effect| effect.due).min()
+        self.effects
+            .values()
+            .filter_map(|effect| effect.life.due())
+            .min()
     }
 
     /// The writes whose start is not journaled yet and that may start now, by their labels.
     pub(crate) fn unjournaled(&self, now: DateTime<Utc>) -> BTreeMap<u64, String> {
         let writes = self.unmade();
         writes
-            .filter(|(_, effect)| effect.is_due(now))
+            .filter(|(_, effect)| effect.life.is_due(now))
             .map(|(number, effect)| (*number, effect.label()))
             .collect()
     }
@@ -323,44 +301,38 @@ impl InFlight {
             return None;
         }
         let Attempted { result, made } = attempted;
-        let others = made.saturating_sub(1);
-        effect.together = effect.together.saturating_add(others);
-        let failure = result.as_ref().err();
-        let failure = failure.filter(|_| may_follow && !effect.is_left);
-        if let Some(lacking) = failure.filter(|failure| failure.kind == FailureKind::NoWorker) {
-            effect.attempt = attempt.saturating_add(1);
-            effect.uncounted = effect.uncounted.saturating_add(1);
-            effect.looks = effect.looks.saturating_add(1);
-            effect.due = Some(later(at, look_again(effect.looks)));
+        let failure = match result {
+            Ok(outcome) => {
+                let outcome = std::mem::take(&mut effect.life).succeeded(outcome);
+                self.end(Handle::new(number), Ok(outcome));
+                return None;
+            }
+            Err(failure) => failure,
+        };
+        let followed = if !may_follow || effect.is_left {
+            Err(effect.life.ends_with(failure))
+        } else if failure.kind == FailureKind::NoWorker {
+            effect.life.lacking(made.saturating_sub(1), at);
             if effect.work.is_write() {
                 effect.start = Start::Unjournaled;
             }
-            return Some(Followed::Look(lacking.message.clone()));
+            Ok(Followed::Look(failure.message))
+        } else {
+            let Work { run_id, step, .. } = effect.work.as_ref();
+            let terms = StepTerms::of(run_id, &step.options);
+            let again = effect.life.failed(&terms, failure, made, at);
+            again.map(|again| Followed::Retry(Box::new(again)))
+        };
+        match followed {
+            Ok(followed) => {
+                effect.attempt = attempt.saturating_add(1);
+                Some(followed)
+            }
+            Err(last) => {
+                self.end(Handle::new(number), Err(last));
+                None
+            }
         }
-        effect.looks = 0;
-        let counted = effect.counted();
-        let since = *effect.failing_since.get_or_insert(at);
-        let delay = failure.and_then(|failure| {
-            let delay = effect.work.next_delay(counted, failure, since, at)?;
-            Some((failure, delay))
-        });
-        if let Some((failure, delay)) = delay {
-            let (run_id, step) = (effect.work.run_id.clone(), effect.work.step.options.step);
-            let notice = RetryNotice::new(run_id, step, counted, failure.clone(), delay);
-            effect.spent = Spent::sum(effect.spent.take(), failure.spent.clone());
-            effect.attempt = attempt.saturating_add(1);
-            let due = later(at, delay);
-            effect.due = Some(due);
-            let blocked = Blocked {
-                attempt: Some(counted),
-                next_at: Some(due),
-                ..Blocked::new(BlockedKind::StepFailing, since, failure.to_string())
-            };
-            return Some(Followed::Retry(notice, Box::new(blocked)));
-        }
-        let result = with_spent_before(result, effect.spent.take());
-        self.end(Handle::new(number), result);
-        None
     }
 
     /// A deadline is over. Returns when it was.

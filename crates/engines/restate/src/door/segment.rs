@@ -6,6 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use neuron_flow::StepLife;
 use neuron_types::{Handle, StepId};
 
 use crate::{
@@ -25,13 +26,11 @@ use crate::{
 };
 
 /// Which attempt is started.
-#[derive(Clone, Copy)]
 pub(crate) struct Next {
     pub(crate) key: Key,
-    /// Its number among those that were any.
-    pub(crate) attempt: u32,
-    /// When the first of these failed.
-    pub(crate) failing_since: Option<DateTime<Utc>>,
+    /// What those before it came to.
+    pub(crate) life: StepLife,
+    pub(crate) work: Arc<Work>,
 }
 
 /// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
@@ -77,19 +76,15 @@ impl<'a> Segment<'a> {
     }
 
     /// Starts an attempt in this worker.
-    pub(crate) fn begin(&self, next: Next, work: Arc<Work>, active: Active, is_alone: bool) {
-        let Next {
-            key,
-            attempt,
-            failing_since,
-        } = next;
+    pub(crate) fn begin(&self, next: Next, active: Active, is_alone: bool) {
+        let Next { key, life, work } = next;
         let worker = self.steps.worker.clone();
         let manner = Manner {
             may_be_dropped: !work.is_write(),
             is_alone,
         };
         self.attempts.begin(key, manner, active, |token| {
-            work.attempts(attempt, failing_since, worker, token)
+            work.attempts(life, worker, token)
         });
     }
 
@@ -113,9 +108,10 @@ impl<'a> Segment<'a> {
             .attempt_ended(key, attempted, at, may_follow);
         self.attempts.remove(key);
         match followed {
-            Some(Followed::Retry(notice, blocked)) => {
-                self.ledger().step_failing(notice.step, *blocked);
-                self.steps.sink.retry(&notice);
+            Some(Followed::Retry(again)) => {
+                let notice = &again.notice;
+                self.ledger().step_failing(notice.step, again.blocked());
+                self.steps.sink.retry(notice);
             }
             Some(Followed::Look(why)) => {
                 self.ledger().block(why);

@@ -8,6 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_engine::given_up;
+use neuron_flow::lost_write;
 use neuron_types::{DurableError, Signal};
 use restate_sdk::errors::TerminalError;
 use tokio::time::Instant;
@@ -385,16 +386,16 @@ fn begin(segment: &Segment<'_>) -> Begun {
     for (number, effect) in in_flight.effects() {
         steps.insert(*number, effect.work.step.options.step);
         let key = (*number, effect.attempt);
-        let next = Next {
+        let next = || Next {
             key,
-            attempt: effect.counted(),
-            failing_since: effect.failing_since,
+            life: effect.life.clone(),
+            work: Arc::clone(&effect.work),
         };
         if segment.attempts.has(key, || worker.drain.begin()) {
             wanted.push(key);
             continue;
         }
-        if let Some(due) = effect.due.filter(|due| *due > now) {
+        if let Some(due) = effect.life.due().filter(|due| *due > now) {
             next_due = Some(next_due.map_or(due, |next| next.min(due)));
             continue;
         }
@@ -404,16 +405,16 @@ fn begin(segment: &Segment<'_>) -> Begun {
             // It is made where that is known to be the first time.
             Start::Once(_) if effect.is_left => Some(given_up()),
             Start::Once(active) => {
-                starts.push((next, Arc::clone(&effect.work), active));
+                starts.push((next(), active));
                 None
             }
-            Start::Made => Some(neuron_executor::lost_write()),
+            Start::Made => Some(lost_write()),
             start @ (Start::Free | Start::Unjournaled) => {
                 let is_free = matches!(start, Start::Free);
                 effect.start = start;
                 // A stopping worker starts none: it is another worker's.
                 if let Some(active) = worker.drain.begin().filter(|_| is_free) {
-                    starts.push((next, Arc::clone(&effect.work), active));
+                    starts.push((next(), active));
                 }
                 None
             }
@@ -424,8 +425,8 @@ fn begin(segment: &Segment<'_>) -> Begun {
         }
     }
     drop(in_flight);
-    for (next, work, active) in starts {
-        segment.begin(next, work, active, is_alone);
+    for (next, active) in starts {
+        segment.begin(next, active, is_alone);
     }
     ends.extend(segment.attempts.results(|key| wanted.contains(&key)));
     let ends = ends

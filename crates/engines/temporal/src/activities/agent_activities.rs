@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch, look_again};
+use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch};
+use neuron_flow::look_again;
 use neuron_types::{
     AgentSpec, CompletionResponse, FailureKind, Outcome, RunId, StepFailure, ToolOutput,
 };
@@ -91,7 +92,7 @@ impl AgentActivities {
                 response.ok_or_else(another)
             })
             .await
-            .map(|(response, spent)| response.with_spent_before(spent))
+            .map(|(response, life)| response.with_spent_before(life.spent()))
     }
 
     /// Calls the model beside the run; `None`, without a call, if the conversation is not all here: a part of it

@@ -10,11 +10,9 @@ use std::{
 };
 
 use chrono::Utc;
-use neuron_executor::{
-    EventSink, Executor, Jitter, LatestProgress, MOST_LOST, RetryNotice, StepScope, lost_workers,
-    next_delay,
-};
-use neuron_types::{FailureKind, RunId, Spent, StepFailure, ToolEffects};
+use neuron_executor::{EventSink, Executor, LatestProgress, StepScope};
+use neuron_flow::StepLife;
+use neuron_types::{FailureKind, RunId, StepFailure};
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -23,7 +21,7 @@ use crate::wire::{
     activity_inputs::Terms,
     activity_options::policy_of,
     failure::{activity_error, interrupted},
-    heartbeat::{Beat, Failing},
+    heartbeat::Beat,
 };
 
 /// However short its timeout is, a step has no more heartbeats than this.
@@ -50,41 +48,41 @@ impl Attempts {
     /// go out in a task of their own, also while the work blocks its thread, and bring cancellation back; it ends the
     /// work through its scope.
     ///
-    /// Returns the output, and what the attempts used and cost that failed before it.
+    /// Returns the output, and what the attempts came to that failed before it.
     pub(crate) async fn make<'a, T, F>(
         &self,
         ctx: &ActivityContext,
         executor: Result<&'a Executor, StepFailure>,
         terms: &Terms,
         work: impl FnOnce(&'a Executor, StepScope) -> F,
-    ) -> Result<(T, Option<Box<Spent>>), ActivityError>
+    ) -> Result<(T, StepLife), ActivityError>
     where
         F: Future<Output = Result<T, StepFailure>>,
     {
         let info = ctx.info();
         let cancellation = CancellationToken::new();
         let progress = LatestProgress::default();
-        let before = beat_before(ctx, terms);
-        let lost = Failing::lost_before(before.failing.as_ref(), info.attempt);
-        let spent = before.failing.as_ref();
-        let spent = spent.and_then(|failing| failing.spent.clone());
-        if lost >= MOST_LOST && terms.effects != ToolEffects::Write {
-            let failure = lost_workers(lost).with_spent(spent);
+        let before = beat_before(ctx);
+        let mut life = before.life.clone().unwrap_or_else(|| terms.life.clone());
+        let run_id = run_id(info.workflow_id.as_deref());
+        let run_id = run_id.map_err(|failure| activity_error(&failure, None))?;
+        let policy = policy_of(info.retry_policy.as_ref(), terms);
+        let step = terms.of_step(&run_id, &policy);
+        if let Some(failure) = life.lost(&step, before.lost_before(info.attempt)) {
             return Err(activity_error(&failure, None));
         }
         let notified = Arc::new(AtomicBool::new(before.notified));
-        let ready = run_id(info.workflow_id.as_deref()).and_then(|run_id| Ok((run_id, executor?)));
-        let result = match ready {
-            Ok((run_id, executor)) => {
+        let result = match executor {
+            Ok(executor) => {
                 let scope = StepScope {
-                    run_id,
+                    run_id: run_id.clone(),
                     step: terms.step,
                     agent: terms.step_agent.clone(),
                     nonce: terms.nonce,
                     tenant: terms.tenant.clone(),
                     allow: terms.allow.clone(),
                     priority: terms.priority,
-                    attempt: info.attempt.saturating_add(terms.made),
+                    attempt: info.attempt.saturating_add(terms.life.failed_attempts()),
                     timeout: terms.timeout(),
                     effects: terms.effects,
                     cancellation: cancellation.clone(),
@@ -100,11 +98,11 @@ impl Attempts {
                 let beats = info.heartbeat_timeout.map(|timeout| {
                     let period = period(self.heartbeat_interval, timeout);
                     let (notified, progress) = (Arc::clone(&notified), progress.clone());
-                    let failing = before.failing.clone();
+                    let before = before.clone();
                     let beats = beat(ctx.clone(), period, move || Beat {
                         notified: notified.load(Ordering::Relaxed),
                         progress: progress.get(),
-                        failing: failing.clone(),
+                        ..before.clone()
                     });
                     AbortOnDropHandle::new(tokio::spawn(beats))
                 });
@@ -123,44 +121,36 @@ impl Attempts {
             Err(failure) => Err(failure),
         };
         let failure = match result {
-            Ok(output) => return Ok((output, spent)),
-            Err(failure) => failure.with_spent(spent),
+            Ok(output) => return Ok((output, life)),
+            Err(failure) => failure,
         };
         let was_cancelled = failure.kind == FailureKind::Cancelled && cancellation.is_cancelled();
-        let (failure, counts) = match (was_cancelled, self.stopping.is_cancelled()) {
+        let now = Utc::now();
+        let again = match (was_cancelled, self.stopping.is_cancelled()) {
             (true, false) => return Err(ActivityError::cancelled()),
             // The worker ends it, as if it was lost.
             (true, true) => {
-                let interrupted = interrupted(terms.effects);
-                (interrupted.with_spent(failure.spent), false)
+                let interrupted = interrupted(terms.effects).with_spent(failure.spent);
+                life.interrupted(&step, interrupted, now)
             }
-            (false, _) => (failure, true),
+            (false, _) => life.failed(&step, failure, 1, now),
         };
-        let now = Utc::now();
-        let failed_before = before.failing.as_ref();
-        let spent = failure.spent.clone();
-        let failing = Failing::after(failed_before, info.attempt, counts, now, spent);
+        let (failure, delay) = match again {
+            Ok(again) => {
+                self.sink.retry(&again.notice);
+                (again.notice.failure, Some(again.notice.delay))
+            }
+            Err(last) => (last, None),
+        };
         if !info.is_local {
             // The next attempt reads it. If it is lost, the hooks are notified again.
             let beat = Beat {
                 notified: notified.load(Ordering::Relaxed),
                 progress: progress.get(),
-                failing: Some(failing.clone()),
+                life: Some(life),
+                answered: info.attempt,
             };
             drop(ctx.record_heartbeat(beat).await);
-        }
-        let policy = policy_of(info.retry_policy.as_ref(), terms);
-        let attempt = failing.counted.saturating_add(terms.made);
-        let run_id = run_id(info.workflow_id.as_deref()).ok();
-        let delay = run_id.as_ref().and_then(|run_id| {
-            let jitter = Jitter::new(run_id, terms.nonce, terms.step);
-            let delay = next_delay(&policy, terms.effects, &jitter, attempt, &failure);
-            delay.filter(|delay| policy.is_in_time(failing.so_far(now), *delay))
-        });
-        if let (Some(delay), Some(run_id)) = (delay, run_id) {
-            let (step, failure) = (terms.step, failure.clone());
-            let notice = RetryNotice::new(run_id, step, attempt.max(1), failure, delay);
-            self.sink.retry(&notice);
         }
         Err(activity_error(&failure, delay))
     }
@@ -171,23 +161,14 @@ fn run_id(workflow_id: Option<&str>) -> Result<RunId, StepFailure> {
         .map_err(|error| StepFailure::new(FailureKind::Internal, error.to_string()))
 }
 
-/// What the newest heartbeat of the attempts before said, and what the run said of one beside it.
-fn beat_before(ctx: &ActivityContext, terms: &Terms) -> Beat {
+/// What the newest heartbeat of the attempts before said.
+fn beat_before(ctx: &ActivityContext) -> Beat {
     if ctx.info().is_local {
         // It is the only one.
         return Beat::default();
     }
     let beat = ctx.heartbeat_details().deserialize::<Beat>();
-    let mut beat = beat.ok().flatten().unwrap_or_default();
-    beat.failing = beat.failing.or_else(|| {
-        Some(Failing {
-            since: terms.failing_since?,
-            counted: 0,
-            answered: 0,
-            spent: terms.spent.clone(),
-        })
-    });
-    beat
+    beat.ok().flatten().unwrap_or_default()
 }
 
 /// Tells the executor that the step is cancelled. It ends the work; a local call that it does not end soon is

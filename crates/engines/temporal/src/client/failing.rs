@@ -1,6 +1,7 @@
 //! What the server knows of a step that goes on failing, and the workflow does not.
 
 use chrono::{DateTime, Utc};
+use neuron_flow::StepLife;
 use neuron_types::{Blocked, BlockedKind, RunStatus, ToolEffects};
 use temporalio_client::WorkflowExecutionDescription;
 use temporalio_common::protos::temporal::api::workflow::v1::PendingActivityInfo;
@@ -36,7 +37,7 @@ fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let mut beats = details
         .flat_map(|details| &details.payloads)
         .filter_map(|payload| serde_json::from_slice::<Beat>(&payload.data).ok());
-    let known = beats.next().and_then(|beat| beat.failing);
+    let known = beats.next().and_then(|beat| beat.life);
     let at = |time: Option<(i64, i32)>| -> Option<DateTime<Utc>> {
         let (seconds, nanos) = time?;
         DateTime::from_timestamp(seconds, u32::try_from(nanos).ok()?)
@@ -44,12 +45,12 @@ fn failing(pending: &PendingActivityInfo) -> Option<Blocked> {
     let scheduled = pending.scheduled_time.as_ref();
     let next = pending.next_attempt_schedule_time.as_ref();
     let scheduled_at = at(scheduled.map(|time| (time.seconds, time.nanos)));
-    let since = known.as_ref().map(|failing| failing.since);
+    let since = known.as_ref().and_then(StepLife::since);
     let since = since.or(scheduled_at)?;
     // The server numbers the attempt that is under way, or comes next.
     let failed = u32::try_from(pending.attempt.saturating_sub(1)).unwrap_or_default();
     Some(Blocked {
-        attempt: Some(known.map_or(failed, |failing| failing.counted.max(1))),
+        attempt: Some(known.map_or(failed, |life| life.failed_attempts().max(1))),
         next_at: at(next.map(|time| (time.seconds, time.nanos))),
         ..Blocked::new(BlockedKind::StepFailing, since, failure.to_string())
     })
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     fn pending(name: &str) -> PendingActivityInfo {
-        let beat = "{\"told\":true,\"failing\":{\"since\":\"1970-01-01T00:00:07Z\",\"counted\":3,\"answered\":4}}";
+        let beat = "{\"told\":true,\"life\":{\"since\":\"1970-01-01T00:00:07Z\",\"counted\":3},\"answered\":4}";
         let payload = Payload {
             data: beat.as_bytes().to_vec(),
             ..Payload::default()

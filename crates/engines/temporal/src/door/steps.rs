@@ -3,7 +3,7 @@
 use std::{future::Future, rc::Rc, time::Duration};
 
 use neuron_engine::json_bytes;
-use neuron_executor::{Jitter, RetryNotice, cancelled_between, look_again, next_delay};
+use neuron_flow::{StepLife, StepTerms, cancelled_between, look_again};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, Effect, FailureKind, Needed, Outcome,
     RunId, Step, StepFailure, ToolEffects,
@@ -424,22 +424,20 @@ impl<W> Steps<W> {
         let Ok(run_id) = RunId::new(self.ctx.workflow_id()) else {
             return Err(failure);
         };
-        let policy = &options.retry_policy;
-        let jitter = Jitter::of(&run_id, options);
-        let delay = next_delay(policy, options.effects, &jitter, 1, &failure);
-        let delay = delay.filter(|delay| policy.is_in_time(Duration::ZERO, *delay));
-        let Some(delay) = delay.filter(|_| !token.is_cancelled()) else {
+        if token.is_cancelled() {
             return Err(failure);
-        };
-        let (failed_at, spent) = (time_of(&self.ctx), failure.spent.clone());
+        }
+        let mut life = StepLife::default();
+        let step = StepTerms::of(&run_id, options);
+        let again = life.failed(&step, failure, 1, time_of(&self.ctx))?;
         if !self.ctx.is_replaying() {
             let sink = self.ctx.state(|host| host.hosting.sink.clone());
-            sink.retry(&RetryNotice::new(run_id, terms.step, 1, failure, delay));
+            sink.retry(&again.notice);
         }
-        if self.is_cancelled_during(delay, token).await {
-            return Err(cancelled_between().with_spent(spent));
+        if self.is_cancelled_during(again.notice.delay, token).await {
+            return Err(life.ends_with(cancelled_between()));
         }
-        Ok(terms.made_beside(failed_at, spent))
+        Ok(terms.made_beside(life))
     }
 
     /// Waits, and returns whether the step was cancelled meanwhile. A delay of none costs no timer.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
-    ActivityOptions, Effect, Needed, Priority, RequestHead, RunEvent, Spent, StepId, ToolCall,
-    ToolEffects,
+    ActivityOptions, Effect, Needed, Priority, RequestHead, RetryPolicy, RunEvent, RunId, StepId,
+    ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,15 +65,9 @@ pub(crate) struct Terms {
     /// For how long a step that fails is tried again.
     #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
     pub(crate) give_up_after_ms: u64,
-    /// How many attempts were made beside the run before.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) made: u32,
-    /// When the first of these failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) failing_since: Option<DateTime<Utc>>,
-    /// What they used and cost, as far as that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) spent: Option<Box<Spent>>,
+    /// What the attempts came to that were made beside the run before.
+    #[serde(default, skip_serializing_if = "StepLife::is_new")]
+    pub(crate) life: StepLife,
     /// What the executor's hooks are notified of before the step.
     #[serde(rename = "tell", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) events: Vec<RunEvent>,
@@ -97,21 +91,32 @@ impl Terms {
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
             attempts: Some(policy.maximum_attempts).filter(|most| *most > 0 && !is_write),
             give_up_after_ms: u64::try_from(longest).unwrap_or(u64::MAX),
-            made: 0,
-            failing_since: None,
-            spent: None,
+            life: StepLife::default(),
             events,
         }
     }
 
-    /// The same step after an attempt beside the run, which notified the hooks and failed at this time.
-    pub(crate) fn made_beside(self, failed_at: DateTime<Utc>, spent: Option<Box<Spent>>) -> Self {
+    /// The same step after attempts beside the run, which notified the hooks.
+    pub(crate) fn made_beside(self, life: StepLife) -> Self {
         Self {
-            made: 1,
-            failing_since: Some(failed_at),
-            spent,
+            life,
             events: Vec::new(),
             ..self
+        }
+    }
+
+    /// Returns what decides what follows an attempt, with this policy.
+    pub(crate) const fn of_step<'a>(
+        &self,
+        run_id: &'a RunId,
+        policy: &'a RetryPolicy,
+    ) -> StepTerms<'a> {
+        StepTerms {
+            run_id,
+            nonce: self.nonce,
+            step: self.step,
+            effects: self.effects,
+            policy,
         }
     }
 
@@ -131,11 +136,6 @@ const fn a_day() -> u64 {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 const fn is_a_day(millis: &u64) -> bool {
     *millis == a_day()
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// One model call: what is new in its request.

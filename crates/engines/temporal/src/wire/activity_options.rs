@@ -212,7 +212,7 @@ pub(crate) fn policy_of(policy: Option<&TemporalRetryPolicy>, terms: &Terms) -> 
         maximum_attempts: match policy.maximum_attempts() {
             0 => terms.attempts.unwrap_or_default(),
             // A write, an attempt beside the run, or a step that an older build started.
-            attempts => attempts.saturating_add(terms.made),
+            attempts => attempts.saturating_add(terms.life.failed_attempts()),
         },
         initial_interval: policy.initial_interval(),
         backoff_coefficient: policy.backoff_coefficient(),
@@ -235,6 +235,7 @@ fn kind(name: &str) -> Option<FailureKind> {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use neuron_flow::StepLife;
     use neuron_types::StepId;
 
     use super::*;
@@ -274,7 +275,8 @@ mod tests {
             let temporal = retry_policy(&options);
             assert_eq!(temporal.maximum_attempts(), 0);
             assert_eq!(policy_of(Some(&temporal), &terms), policy);
-            let made_beside = terms.made_beside(DateTime::UNIX_EPOCH, None);
+            let made_beside =
+                terms.made_beside(StepLife::after(1, Some(DateTime::UNIX_EPOCH), None, None));
             assert_eq!(policy_of(Some(&temporal), &made_beside), policy);
         }
     }
@@ -285,7 +287,8 @@ mod tests {
         let mut terms = Terms::new("a", &options, Vec::new());
         terms.attempts = None;
         let older = TemporalRetryPolicy::builder().maximum_attempts(4).build();
-        let made_beside = terms.made_beside(DateTime::UNIX_EPOCH, None);
+        let made_beside =
+            terms.made_beside(StepLife::after(1, Some(DateTime::UNIX_EPOCH), None, None));
         assert_eq!(policy_of(Some(&older), &made_beside).maximum_attempts, 5);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use neuron_executor::lost_write;
+use neuron_flow::lost_write;
 use neuron_types::{FailureKind, StepFailure, ToolEffects};
 use temporalio_common::{
     data_converters::{
@@ -124,7 +124,7 @@ pub(crate) fn interrupted(effects: ToolEffects) -> StepFailure {
 
 #[cfg(test)]
 mod tests {
-    use neuron_executor::{Jitter, next_delay};
+    use neuron_flow::{Jitter, next_delay};
     use neuron_types::{RetryPolicy, RunId, StepId};
 
     use super::*;

@@ -3,13 +3,9 @@
 use std::sync::Arc;
 
 use neuron_engine::given_up;
-use neuron_executor::{
-    AttemptLog, Attempts, EventSink, Executor, FailedAttempt, MOST_LOST, NextAttempt, lost_workers,
-    lost_write,
-};
-use neuron_types::{
-    Blocked, BlockedKind, DurableError, End, Handle, Outcome, Step, StepFailure, StepId,
-};
+use neuron_executor::{AttemptLog, Attempts, EventSink, Executor};
+use neuron_flow::{Again, RetryNotice, StepLife, StepTerms, lost_write};
+use neuron_types::{DurableError, End, Handle, Outcome, Step, StepFailure, StepId};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -21,10 +17,7 @@ use crate::{
             request::operation_of,
         },
         run::core::Core,
-        store::{
-            column::{later, remaining, wall_clock},
-            transaction::Transaction,
-        },
+        store::{column::wall_clock, transaction::Transaction},
         tables::{
             recording::Progress,
             steps::{self, Operation},
@@ -91,27 +84,18 @@ impl StepAttempts {
 
     async fn result(&self) -> Result<Result<Outcome, StepFailure>, DurableError> {
         let progress = self.core.known().take_progress(self.operation.handle());
-        let next = match progress {
+        let life = match progress {
             Some(Progress::Lost) => return Ok(Err(lost_write())),
-            Some(Progress::Due {
-                attempts,
-                since,
-                due_at,
-                spent,
-            }) => NextAttempt {
-                attempt: attempts.saturating_add(1),
-                delay: due_at.map(remaining).unwrap_or_default(),
-                failing_for: Some((wall_clock() - since).to_std().unwrap_or_default()),
-                spent,
-            },
-            _ => NextAttempt::default(),
+            Some(Progress::Failing(life)) => life,
+            _ => StepLife::default(),
         };
         if !self.token.is_cancelled() {
             let lost = self.core.losses.of(self.operation.op);
-            if lost >= MOST_LOST && !self.step.is_write() {
-                return Ok(Err(lost_workers(lost).with_spent(next.spent)));
+            let terms = StepTerms::of(&self.core.run_id, &self.step.options);
+            if let Some(failure) = life.lost(&terms, lost) {
+                return Ok(Err(failure));
             }
-            if next.delay.is_zero() {
+            if life.is_due(wall_clock()) {
                 self.core.losses.note().await;
             }
             match self.ready.clone().await {
@@ -119,13 +103,13 @@ impl StepAttempts {
                 // Whoever waits finds that the run was stopped, and leaves what was started.
                 Err(Unready::Stopped) => self.token.cancelled().await,
                 Err(Unready::Failed(failure)) => {
-                    return Ok(Err(failure.with_spent(next.spent)));
+                    return Ok(Err(life.ends_with(failure)));
                 }
                 Err(Unready::Journal(error)) => return Err(DurableError::engine(error)),
             }
         }
         if self.token.is_cancelled() {
-            return Ok(Err(given_up().with_spent(next.spent)));
+            return Ok(Err(life.ends_with(given_up())));
         }
         let attempts = Attempts {
             executor: &self.executor,
@@ -139,7 +123,7 @@ impl StepAttempts {
                 step: self.step.options.step,
             },
         };
-        let made = attempts.make(next).await;
+        let made = attempts.make(life).await;
         made.map_err(|error| match error {
             // The run stays as it is, for a process that has what the step needs.
             DurableError::Step(lacking) => DurableError::engine(lacking),
@@ -156,23 +140,13 @@ struct StepLog<'a> {
 }
 
 impl AttemptLog for StepLog<'_> {
-    async fn failed(&self, failed: FailedAttempt<'_>) -> Result<(), DurableError> {
+    async fn failed(&self, again: &Again) -> Result<(), DurableError> {
+        self.core.step_failing(self.step, again.blocked());
+        let (operation, due_at) = (self.operation.clone(), again.due);
+        let RetryNotice {
+            attempt, failure, ..
+        } = again.notice.clone();
         let at = wall_clock();
-        let due_at = later(at, failed.delay);
-        let since = chrono::Duration::from_std(failed.failing_for).ok();
-        let since = since.and_then(|since| at.checked_sub_signed(since));
-        let blocked = Blocked {
-            attempt: Some(failed.attempt),
-            next_at: Some(due_at),
-            ..Blocked::new(
-                BlockedKind::StepFailing,
-                since.unwrap_or(at),
-                failed.failure.to_string(),
-            )
-        };
-        self.core.step_failing(self.step, blocked);
-        let (operation, failure) = (self.operation.clone(), failed.failure.clone());
-        let attempt = failed.attempt;
         let keep = move |transaction: &Transaction<'_>, run| {
             let failed = Some((&failure, due_at));
             steps::attempt(transaction, run, &operation, attempt, at, failed)

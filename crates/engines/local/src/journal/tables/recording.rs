@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use neuron_types::{Spent, StepFailure};
+use neuron_flow::StepLife;
+use neuron_types::StepFailure;
 use rusqlite::Connection;
 
 use crate::journal::{
@@ -29,14 +30,8 @@ pub(crate) enum Progress {
     Done(Done),
     /// A write was started: whether it took effect is not known.
     Lost,
-    /// So many attempts failed, the first of them at this time; the next attempt is due at that one.
-    Due {
-        attempts: u32,
-        since: DateTime<Utc>,
-        due_at: Option<DateTime<Utc>>,
-        /// What they used and cost.
-        spent: Option<Box<Spent>>,
-    },
+    /// Attempts failed.
+    Failing(StepLife),
 }
 
 /// The result of an operation.
@@ -158,16 +153,14 @@ fn attempted(
     )?;
     let rows = statement.query_map([run, first, last], |attempt| {
         let due_at: Option<Micros> = attempt.get(3)?;
-        let Micros(since) = attempt.get(5)?;
+        let Micros(at) = attempt.get(5)?;
         let failure: Option<Json<StepFailure>> = attempt.get(2)?;
         let progress = match failure {
             None => Progress::Lost,
-            Some(Json(failure)) => Progress::Due {
-                attempts: attempt.get(1)?,
-                since,
-                due_at: due_at.map(|Micros(at)| at),
-                spent: failure.spent,
-            },
+            Some(Json(failure)) => {
+                let (failed, due) = (attempt.get(1)?, due_at.map(|Micros(at)| at));
+                Progress::Failing(StepLife::after(failed, Some(at), due, failure.spent))
+            }
         };
         Ok(Recorded {
             op: attempt.get(0)?,
@@ -180,10 +173,10 @@ fn attempted(
     for row in rows {
         let mut recorded = row?;
         let before = attempted.get(&recorded.op).map(|before| &before.progress);
-        if let (Progress::Due { since, .. }, Some(Progress::Due { since: first, .. })) =
+        if let (Progress::Failing(life), Some(Progress::Failing(before))) =
             (&mut recorded.progress, before)
         {
-            *since = *first;
+            *life = life.clone().failing_since(before.since());
         }
         // A later attempt takes the place of those before it.
         attempted.insert(recorded.op, recorded);
