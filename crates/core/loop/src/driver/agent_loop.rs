@@ -5,7 +5,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, Effect,
-    End, FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision,
+    EffectKind, End, FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision,
     PermissionPolicy, RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Step, StepFailure,
     StepId, ToolCall, UpgradeRequest, signal,
 };
@@ -13,7 +13,7 @@ use neuron_types::{
 use crate::{
     Action, AgentMachine, Observation, Shortfall, Spent,
     driver::{
-        own_calls, progress::Progress, reminder::reminder, summary::SummaryModel, timer::Timer,
+        misfit::misfit, progress::Progress, reminder::reminder, summary::SummaryModel, timer::Timer,
     },
 };
 
@@ -135,26 +135,23 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Takes one action, and returns what it came to.
     pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
         self.emit();
-        self.leave_own_calls();
+        self.leave_unwanted();
         self.end_segment().await?;
         let action = self.machine.next();
         let taken = match action {
             Action::TakeMessages => self.take_messages().await,
             Action::FindDefinition(step) => self.find_definition(*step).await,
             Action::Compact { required } => self.compact(required).await,
-            Action::CallModel(options) => self.call_model(options).await,
+            Action::CallModel(options) => self.call_model(*options).await,
             Action::Authorize(calls) => self.authorize(&calls),
             // The segment ends first, as soon as nothing is in flight any more.
-            Action::CallTools(_) | Action::Verify(_) | Action::Preview(_) | Action::Inquire(_)
-                if !self.in_flight.is_empty() && self.door.must_continue_as_new() =>
-            {
+            Action::Start(_) if !self.in_flight.is_empty() && self.door.must_continue_as_new() => {
                 self.wait(None).await
             }
-            Action::CallTools(_) if self.is_time_over() => self.time_over(Spent::default()),
-            Action::CallTools(steps) => self.start(Observation::CallsStarted, steps),
-            Action::Verify(steps) => self.start(Observation::VerificationsStarted, steps),
-            Action::Preview(steps) => self.start(Observation::PreviewsStarted, steps),
-            Action::Inquire(steps) => self.start(Observation::InquiriesStarted, steps),
+            Action::Start(steps) if self.is_time_over() && has_calls(&steps) => {
+                self.time_over(Spent::default())
+            }
+            Action::Start(steps) => self.start(steps),
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
             Action::Done => {
@@ -226,7 +223,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         self.feed(match result {
             Ok(Outcome::Model(response)) => Observation::ModelAnswered(*response),
-            Ok(other) => return Err(own_calls::misfit(&other)),
+            Ok(other) => return Err(misfit(&other)),
             Err(failure) => Observation::ModelFailed(failure),
         })?;
         Ok(Progress::Other)
@@ -243,8 +240,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Starts these steps. What the machine says of it is emitted before, so that hooks learn of a call
     /// before it is made.
-    fn start(&mut self, started: Observation, steps: Vec<Step>) -> Result<Progress, DurableError> {
-        self.feed(started)?;
+    fn start(&mut self, steps: Vec<Step>) -> Result<Progress, DurableError> {
+        self.feed(Observation::Started)?;
         self.emit();
         for step in steps {
             let position = step.options.step.position;
@@ -288,15 +285,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Drops the steps that nobody waits for any more.
-    fn leave_own_calls(&mut self) {
-        let unwanted: Vec<Handle> = self
-            .in_flight
-            .iter()
-            .filter(|(_, position)| {
-                *position > StepId::OWN_CALLS && !own_calls::is_wanted(&self.machine, *position)
-            })
-            .map(|(handle, _)| *handle)
-            .collect();
+    fn leave_unwanted(&mut self) {
+        let in_flight = self.in_flight.iter();
+        let unwanted = in_flight.filter(|(_, position)| !self.machine.wants(*position));
+        let unwanted: Vec<Handle> = unwanted.map(|(handle, _)| *handle).collect();
         for handle in unwanted {
             self.door.leave(handle);
             self.landed(handle);
@@ -327,19 +319,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
                 "the door returned the end of a step that is not in flight",
             ));
         };
-        if position > StepId::OWN_CALLS {
-            self.feed(own_calls::observed(&self.machine, position, result)?)?;
-            return Ok(None);
-        }
-        let result = match result {
-            Ok(Outcome::Tool(output)) => Ok(output),
-            Ok(other) => return Err(own_calls::misfit(&other)),
-            Err(failure) => Err(failure),
-        };
         let slots = &self.machine.state().calls;
         let slot = slots.iter().find(|slot| slot.position == position);
         let call = slot.map(|slot| slot.call.clone());
-        self.feed(Observation::ToolAnswered { position, result })?;
+        self.feed(Observation::Ended { position, result })?;
         Ok(call)
     }
 
@@ -581,4 +564,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         Ok((observation, arrived))
     }
+}
+
+/// Whether any of these calls a tool.
+fn has_calls(steps: &[Step]) -> bool {
+    steps
+        .iter()
+        .any(|step| step.effect.kind() == EffectKind::Tool)
 }

@@ -7,7 +7,7 @@ use neuron_types::{
 
 use crate::{
     AgentLoop, Observation, Spent,
-    driver::{own_calls, progress::Progress},
+    driver::{misfit::misfit, progress::Progress},
 };
 
 impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
@@ -59,7 +59,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let before = self.machine().state().definition.clone();
         self.feed(Observation::DefinitionFound(match result {
             Ok(Outcome::Definition(found)) => Ok(found),
-            Ok(other) => return Err(own_calls::misfit(&other)),
+            Ok(other) => return Err(misfit(&other)),
             Err(failure) => Err(failure),
         }))?;
         if self.machine().state().definition != before {

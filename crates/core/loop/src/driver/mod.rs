@@ -2,7 +2,7 @@
 
 pub(crate) mod agent_loop;
 mod boundary;
-pub(crate) mod own_calls;
+mod misfit;
 pub(crate) mod progress;
 pub(crate) mod reminder;
 pub(crate) mod step;

@@ -2,9 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, PermissionDecision,
-    Preview, Spent, Step, StepFailure, ToolCall, ToolOutput, UpgradeRequest, UserMessage,
-    VerifyOutcome,
+    ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, Outcome,
+    PermissionDecision, Spent, Step, StepFailure, ToolCall, UpgradeRequest, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,31 +25,22 @@ pub enum Action {
     },
     /// Call the model with [`AgentMachine::request`](crate::AgentMachine::request):
     /// [`Observation::ModelAnswered`], [`Observation::ModelFailed`] or [`Observation::TimeOver`]. Messages may be fed meanwhile.
-    CallModel(ActivityOptions),
+    CallModel(Box<ActivityOptions>),
     /// Ask the policy about each of these calls: [`Observation::Authorized`].
     Authorize(Vec<ToolCall>),
-    /// Start these calls of tools, all before any is awaited: [`Observation::CallsStarted`], and then
-    /// [`Observation::ToolAnswered`] for each when it ends. The position of a step names the call in the turn.
-    CallTools(Vec<Step>),
-    /// Start these steps, which find out whose decisions they are: [`Observation::VerificationsStarted`], and then
-    /// [`Observation::Decided`] for each when it ends.
-    Verify(Vec<Step>),
-    /// Start these steps, which find out what calls would do that a person is asked about:
-    /// [`Observation::PreviewsStarted`], and then [`Observation::Previewed`] for each when it ends.
-    Preview(Vec<Step>),
-    /// Start these steps, which ask tools what became of calls whose outcome is unknown:
-    /// [`Observation::InquiriesStarted`], and then [`Observation::Inquired`] for each when it ends.
-    Inquire(Vec<Step>),
-    /// Wait for whatever comes first: [`Observation::ToolAnswered`] of a call that was started, [`Observation::Decided`]
-    /// of a verification that was, [`Observation::Previewed`] of a preview that was, [`Observation::Inquired`] of an
-    /// outcome that was asked for, [`Observation::DecisionArrived`] about an open ticket,
-    /// [`Observation::MessageArrived`], or [`Observation::TicketsLapsed`] when the time is over.
+    /// Start these steps, all before any is awaited: calls of tools, what finds out whose decisions are and what calls would
+    /// do, and what asks tools for outcomes. [`Observation::Started`], and then [`Observation::Ended`] for each when it ends.
+    /// The position of a step names it in the turn.
+    Start(Vec<Step>),
+    /// Wait for whatever comes first: [`Observation::Ended`] of a step that was started,
+    /// [`Observation::DecisionArrived`] about an open ticket, [`Observation::MessageArrived`], or
+    /// [`Observation::TicketsLapsed`] when the time is over.
     Wait {
         /// When the first of the open tickets lapses.
         until: Option<DateTime<Utc>>,
     },
-    /// Give up the calls that were started: drop what can be dropped and wait for the others. Those are
-    /// answered with [`Observation::ToolAnswered`], and then the whole with [`Observation::CallsLeft`].
+    /// Give up the steps that were started: drop what can be dropped and wait for the others. Those are
+    /// answered with [`Observation::Ended`], and then the whole with [`Observation::CallsLeft`].
     LeaveCalls,
     /// Nothing: the run is over.
     Done,
@@ -66,10 +56,7 @@ impl Action {
             Self::Compact { .. } => "compact",
             Self::CallModel(_) => "call model",
             Self::Authorize(_) => "authorize",
-            Self::CallTools(_) => "call tools",
-            Self::Verify(_) => "verify decisions",
-            Self::Preview(_) => "preview calls",
-            Self::Inquire(_) => "ask for outcomes",
+            Self::Start(_) => "start steps",
             Self::Wait { .. } => "wait",
             Self::LeaveCalls => "leave calls",
             Self::Done => "done",
@@ -141,47 +128,19 @@ pub enum Observation {
     ModelFailed(StepFailure),
     /// What the policy says, in the order of the calls.
     Authorized(Vec<PermissionDecision>),
-    /// The calls of [`Action::CallTools`] are being started.
-    CallsStarted,
-    /// What a call came to that was started.
-    ToolAnswered {
-        /// Its position in the turn, counted from 1.
+    /// The steps of [`Action::Start`] are being started.
+    Started,
+    /// What a step came to that was started.
+    Ended {
+        /// Its position in the turn.
         position: u32,
-        /// Its result.
-        result: Result<ToolOutput, StepFailure>,
+        /// Its outcome, of its effect's kind.
+        result: Result<Outcome, StepFailure>,
     },
     /// None of the calls that were started is in flight any more.
     CallsLeft,
     /// Somebody decided about a ticket. Whose decision it is has to be found out.
     DecisionArrived(Decision),
-    /// The steps of [`Action::Verify`] are being started.
-    VerificationsStarted,
-    /// It is known whose a decision is that was verified.
-    Decided {
-        /// The position in the turn of the step that verified it.
-        position: u32,
-        /// Whose it is, or why it is not taken.
-        verification: VerifyOutcome,
-    },
-    /// The steps of [`Action::Preview`] are being started.
-    PreviewsStarted,
-    /// It is known what a call would do.
-    Previewed {
-        /// The position in the turn of the step that found it out.
-        position: u32,
-        /// What it would do; `None` if there is nothing to say beyond the arguments.
-        preview: Option<Preview>,
-    },
-    /// The steps of [`Action::Inquire`] are being started.
-    InquiriesStarted,
-    /// A tool was asked what became of a call whose outcome is unknown.
-    Inquired {
-        /// The position in the turn of the step that asked it.
-        position: u32,
-        /// What became of it; `None` if the tool does not know it either. After a failure it is unknown, unless the
-        /// failure is that somebody ends the run.
-        result: Result<Option<ToolOutput>, StepFailure>,
-    },
     /// The time of the first open ticket is over.
     TicketsLapsed,
     /// The run's [time](crate::AgentMachine::clock) is over. Fits any action while there is such a time. A model call or a
@@ -214,16 +173,10 @@ impl Observation {
             Self::ModelAnswered(_) => "model answered",
             Self::ModelFailed(_) => "model failed",
             Self::Authorized(_) => "authorized",
-            Self::CallsStarted => "calls started",
-            Self::ToolAnswered { .. } => "tool answered",
+            Self::Started => "steps started",
+            Self::Ended { .. } => "step ended",
             Self::CallsLeft => "calls left",
             Self::DecisionArrived(_) => "decision arrived",
-            Self::VerificationsStarted => "verifications started",
-            Self::Decided { .. } => "decided",
-            Self::PreviewsStarted => "previews started",
-            Self::Previewed { .. } => "previewed",
-            Self::InquiriesStarted => "questions for outcomes started",
-            Self::Inquired { .. } => "outcome asked for",
             Self::TicketsLapsed => "tickets lapsed",
             Self::TimeOver { .. } => "time over",
             Self::OutOfHistory(_) => "out of history",
@@ -244,11 +197,19 @@ pub enum MachineError {
         /// What it was told.
         observation: &'static str,
     },
-    /// The observation answers a call that is not in flight.
-    #[error("no call in flight has position {position}")]
-    UnknownCall {
+    /// The observation is the end of a step that is not in flight.
+    #[error("no step in flight has position {position}")]
+    UnknownStep {
         /// The position that it names.
         position: u32,
+    },
+    /// The observation is the end of a step of another kind.
+    #[error("the step in flight at position {position} comes to no outcome of kind {kind}")]
+    OtherKind {
+        /// The position that it names.
+        position: u32,
+        /// The outcome's kind.
+        kind: &'static str,
     },
     /// The observation answers more or fewer calls than there are.
     #[error("{given} answers for {wanted} calls")]

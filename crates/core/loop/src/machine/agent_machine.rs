@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Effect,
+    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord,
     LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
-    RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition,
+    RunOutput, RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -154,14 +154,14 @@ impl AgentMachine {
     pub fn next(&self) -> Action {
         let state = &self.state;
         if state.halt.is_some() {
-            return self.wait_for_decision();
+            return self.start_or_wait();
         }
         match &state.stage {
             Stage::TakeInput { .. } => Action::TakeMessages,
             Stage::ReviewContext => Action::Compact {
                 required: state.context.overflowed,
             },
-            Stage::CallModel => Action::CallModel(self.model_options()),
+            Stage::CallModel => Action::CallModel(Box::new(self.model_options())),
             Stage::JudgeCalls => Action::Authorize(
                 self.calls_in(is_unjudged)
                     .map(|slot| slot.call.clone())
@@ -177,33 +177,17 @@ impl AgentMachine {
         if self.is_leaving() {
             return Action::LeaveCalls;
         }
-        if let Some(verifications) = self.verifications() {
-            return verifications;
+        self.start_or_wait()
+    }
+
+    /// Starts what can start, or waits.
+    pub(crate) fn start_or_wait(&self) -> Action {
+        let steps = self.starting();
+        if steps.is_empty() {
+            let until = self.first_expiry();
+            return Action::Wait { until };
         }
-        if let Some(inquiries) = self.inquiries() {
-            return inquiries;
-        }
-        if let Some(previews) = self.previews() {
-            return previews;
-        }
-        let ready = self.startable();
-        if ready.is_empty() {
-            return Action::Wait {
-                until: self.first_expiry(),
-            };
-        }
-        let steps = ready.iter().map(|slot| {
-            let step = self.step(self.state.turn, slot.position);
-            let options = ActivityOptions {
-                agent: self.agent_of_steps(),
-                nonce: self.state.lineage.nonce,
-                tenant: self.state.tags.tenant.clone(),
-                allow: self.state.agent.caller_rules.allow.clone(),
-                ..self.state.agent.tool_options(&slot.call, step)
-            };
-            Step::new(Effect::Tool(slot.call.clone()), options)
-        });
-        Action::CallTools(steps.collect())
+        Action::Start(steps)
     }
 
     /// Whether the calls in flight are being left.
@@ -348,38 +332,14 @@ impl AgentMachine {
     ) -> Result<(), MachineError> {
         // What the next action is, without making it.
         let is_ending = self.is_leaving();
-        let is_verifying = !is_ending && self.verifiable().next().is_some();
-        let is_inquiring = !is_ending && !is_verifying && self.inquirable().next().is_some();
-        let is_busy = is_ending || is_verifying || is_inquiring;
-        let is_previewing = !is_busy && self.previewable().next().is_some();
-        let is_free = !is_busy && !is_previewing;
-        let can_start = is_free && !self.startable().is_empty();
-        let waits = is_free && !can_start;
+        let can_start = !is_ending && self.can_start();
         match observation {
-            Observation::CallsStarted if can_start => self.calls_started(),
-            Observation::ToolAnswered { position, result } => {
-                let index = self
-                    .running_at(position)
-                    .ok_or(MachineError::UnknownCall { position })?;
-                self.tool_answered(index, result, now);
-            }
+            Observation::Started if can_start => self.started(),
+            Observation::Ended { position, result } => self.ended(position, result, now)?,
             Observation::CallsLeft if is_ending => self.calls_left(now),
             // A decision may come while other calls of the turn are ready: it joins them.
             Observation::DecisionArrived(decision) => self.decision_arrived(decision),
-            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
-            Observation::Decided {
-                position,
-                verification,
-            } => self.decided(position, verification, now)?,
-            Observation::InquiriesStarted if is_inquiring => self.inquiries_started(),
-            Observation::Inquired { position, result } => {
-                self.inquired(position, result, now)?;
-            }
-            Observation::PreviewsStarted if is_previewing => self.previews_started(),
-            Observation::Previewed { position, preview } => {
-                self.previewed(position, preview, now)?;
-            }
-            Observation::TicketsLapsed if waits => self.tickets_lapsed(now),
+            Observation::TicketsLapsed if !is_ending && !can_start => self.tickets_lapsed(now),
             observation => return Err(self.unexpected(&observation)),
         }
         Ok(())

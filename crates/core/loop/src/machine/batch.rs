@@ -104,12 +104,12 @@ impl AgentMachine {
             .is_some_and(|most| taken >= most)
     }
 
-    pub(crate) fn calls_started(&mut self) {
-        let started: Vec<u32> = self.startable().iter().map(|slot| slot.position).collect();
+    /// The calls at these positions of the turn are being started.
+    pub(crate) fn calls_started(&mut self, positions: &[u32]) {
         let turn = self.state.turn;
-        for position in started {
+        for position in positions {
             let slots = &mut self.state.calls;
-            let Some(slot) = slots.iter_mut().find(|slot| slot.position == position) else {
+            let Some(slot) = slots.iter_mut().find(|slot| slot.position == *position) else {
                 continue;
             };
             slot.state = CallState::Running;

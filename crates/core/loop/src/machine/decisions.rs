@@ -8,7 +8,7 @@ use neuron_types::{
     Verdict, Verification, VerifyOutcome, VerifyRequest,
 };
 
-use crate::{Action, AgentMachine, MachineError};
+use crate::{AgentMachine, MachineError};
 
 /// How many decisions about a ticket are looked at that came as raw signals. Whoever can send those could have any number of
 /// them verified otherwise. Decisions that came any other way are not counted, so that none of these closes a ticket to them.
@@ -134,26 +134,17 @@ impl AgentMachine {
         tickets.flat_map(|open| &open.queued)
     }
 
-    /// The tickets with a decision that is to be verified now, and the positions of the steps that do it.
-    pub(crate) fn verifiable(&self) -> impl Iterator<Item = (u32, &OpenTicket)> {
-        let waiting = self
-            .state
-            .tickets
-            .iter()
-            .filter(|open| open.verifying.is_none() && !open.queued.is_empty());
-        (self.next_own_call()..).zip(waiting)
+    /// The tickets with a decision that is to be verified now.
+    pub(crate) fn verifiable(&self) -> impl Iterator<Item = &OpenTicket> {
+        let tickets = self.state.tickets.iter();
+        tickets.filter(|open| open.verifying.is_none() && !open.queued.is_empty())
     }
 
-    /// The steps that verify decisions, if there is any to verify.
-    pub(crate) fn verifications(&self) -> Option<Action> {
-        let verifiable = self.verifiable();
-        let steps = verifiable.filter_map(|(position, open)| {
-            let request = self.verification_of(open, open.queued.first()?);
-            let effect = Effect::Verify(Box::new(request));
-            Some(Step::new(effect, self.verifying_options(position)))
-        });
-        let steps: Vec<Step> = steps.collect();
-        (!steps.is_empty()).then_some(Action::Verify(steps))
+    /// The step at this position that finds out whose the next decision about a ticket is.
+    pub(crate) fn verification(&self, open: &OpenTicket, position: u32) -> Option<Step> {
+        let request = self.verification_of(open, open.queued.first()?);
+        let effect = Effect::Verify(Box::new(request));
+        Some(Step::new(effect, self.verifying_options(position)))
     }
 
     fn verification_of(&self, open: &OpenTicket, decision: &Decision) -> VerifyRequest {
@@ -186,13 +177,11 @@ impl AgentMachine {
         }
     }
 
-    /// The steps of [`verifications`](Self::verifications) are being started.
+    /// The verifications that can be made are being started.
     pub(crate) fn verifications_started(&mut self) {
-        let started: Vec<(u32, String)> = self
-            .verifiable()
-            .map(|(position, open)| (position, open.ticket.ticket.clone()))
-            .collect();
-        for (position, ticket) in started {
+        let tickets = self.verifiable().map(|open| open.ticket.ticket.clone());
+        for ticket in tickets.collect::<Vec<_>>() {
+            let position = self.next_own_call();
             let mut tickets = self.state.tickets.iter_mut();
             if let Some(open) = tickets.find(|open| open.ticket.ticket == ticket) {
                 open.verifying = Some(position);
@@ -202,8 +191,7 @@ impl AgentMachine {
     }
 
     /// Whether the step at this position verifies a decision about a ticket that is still open.
-    #[must_use]
-    pub fn is_verifying(&self, position: u32) -> bool {
+    pub(crate) fn is_verifying(&self, position: u32) -> bool {
         let mut tickets = self.state.tickets.iter();
         tickets.any(|open| open.verifying == Some(position))
     }
@@ -225,7 +213,7 @@ impl AgentMachine {
         let mut tickets = self.state.tickets.iter_mut();
         let open = tickets
             .find(|open| open.verifying == Some(position))
-            .ok_or(MachineError::UnknownCall { position })?;
+            .ok_or(MachineError::UnknownStep { position })?;
         open.verifying = None;
         if open.queued.is_empty() {
             return Ok(());

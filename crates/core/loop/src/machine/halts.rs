@@ -9,7 +9,7 @@ use neuron_types::{
 };
 
 use crate::{
-    Action, AgentMachine, MachineError, Observation,
+    AgentMachine, MachineError, Observation,
     machine::{agent_machine::scope_of, answer::answer_again, tickets::after},
 };
 
@@ -169,28 +169,18 @@ impl AgentMachine {
         }
     }
 
-    /// What to do while nothing goes on until a person decides.
-    pub(crate) fn wait_for_decision(&self) -> Action {
-        self.verifications().unwrap_or_else(|| Action::Wait {
-            until: self.first_expiry(),
-        })
-    }
-
     /// What an observation changes while nothing goes on until a person decides.
     pub(crate) fn feed_halted(
         &mut self,
         observation: Observation,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
-        let is_verifying = self.verifications().is_some();
+        let can_start = self.can_start();
         match observation {
             Observation::DecisionArrived(decision) => self.decision_arrived(decision),
-            Observation::VerificationsStarted if is_verifying => self.verifications_started(),
-            Observation::Decided {
-                position,
-                verification,
-            } => self.decided(position, verification, now)?,
-            Observation::TicketsLapsed if !is_verifying => self.tickets_lapsed(now),
+            Observation::Started if can_start => self.started(),
+            Observation::Ended { position, result } => self.ended(position, result, now)?,
+            Observation::TicketsLapsed if !can_start => self.tickets_lapsed(now),
             observation => return Err(self.unexpected(&observation)),
         }
         Ok(())

@@ -8,7 +8,7 @@ use neuron_types::{
     RunError, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
 };
 
-use crate::{Action, AgentMachine, MachineError, machine::agent_machine::is_inquiring};
+use crate::{AgentMachine, MachineError, machine::agent_machine::is_inquiring};
 
 /// How long one attempt to ask a tool may take.
 const INQUIRING: Duration = Duration::from_secs(30);
@@ -30,27 +30,21 @@ impl AgentMachine {
         can_say
     }
 
-    /// The calls whose tools are to be asked now, and the positions of the steps that do it.
-    pub(crate) fn inquirable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
+    /// The calls whose tools are to be asked now.
+    pub(crate) fn inquirable(&self) -> impl Iterator<Item = &PendingCall> {
         let slots = self.state.calls.iter();
-        let waiting = slots.filter(|slot| is_inquired_at(slot, None));
-        (self.next_own_call()..).zip(waiting)
+        slots.filter(|slot| is_inquired_at(slot, None))
     }
 
-    /// The steps that ask for outcomes, if there is any to make.
-    pub(crate) fn inquiries(&self) -> Option<Action> {
-        let inquirable = self.inquirable();
-        let steps = inquirable.map(|(position, slot)| {
-            let request = OutcomeRequest {
-                step: self.step(self.state.turn, slot.position),
-                name: slot.call.name.clone(),
-                input: slot.call.input.clone(),
-            };
-            let options = self.inquiring_options(position, &slot.call);
-            Step::new(Effect::AskOutcome(request), options)
-        });
-        let steps: Vec<Step> = steps.collect();
-        (!steps.is_empty()).then_some(Action::Inquire(steps))
+    /// The step at this position that asks a tool what became of a call.
+    pub(crate) fn question(&self, slot: &PendingCall, position: u32) -> Step {
+        let request = OutcomeRequest {
+            step: self.step(self.state.turn, slot.position),
+            name: slot.call.name.clone(),
+            input: slot.call.input.clone(),
+        };
+        let options = self.inquiring_options(position, &slot.call);
+        Step::new(Effect::AskOutcome(request), options)
     }
 
     /// Made where the call is, as a read.
@@ -72,13 +66,11 @@ impl AgentMachine {
         }
     }
 
-    /// The steps of [`inquiries`](Self::inquiries) are being started.
-    pub(crate) fn inquiries_started(&mut self) {
-        let started: Vec<(u32, u32)> = self
-            .inquirable()
-            .map(|(position, slot)| (position, slot.position))
-            .collect();
-        for (position, call) in started {
+    /// The questions that can be asked are being asked.
+    pub(crate) fn questions_started(&mut self) {
+        let calls: Vec<u32> = self.inquirable().map(|slot| slot.position).collect();
+        for call in calls {
+            let position = self.next_own_call();
             let mut slots = self.state.calls.iter_mut();
             let slot = slots.find(|slot| slot.position == call);
             if let Some(CallState::Inquiring(inquiring)) = slot.map(|slot| &mut slot.state) {
@@ -89,8 +81,7 @@ impl AgentMachine {
     }
 
     /// Whether the step at this position asks for the outcome of a call, which is still unknown.
-    #[must_use]
-    pub fn is_inquiring(&self, position: u32) -> bool {
+    pub(crate) fn is_inquiring(&self, position: u32) -> bool {
         let mut slots = self.state.calls.iter();
         slots.any(|slot| is_inquired_at(slot, Some(position)))
     }
@@ -114,7 +105,7 @@ impl AgentMachine {
         let mut slots = self.state.calls.iter_mut().enumerate();
         let (index, slot) = slots
             .find(|(_, slot)| is_inquired_at(slot, Some(position)))
-            .ok_or(MachineError::UnknownCall { position })?;
+            .ok_or(MachineError::UnknownStep { position })?;
         let CallState::Inquiring(inquiring) = &mut slot.state else {
             return Ok(());
         };

@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;
 mod halts;
+mod in_flight;
 mod inquiries;
 pub(crate) mod later;
 mod order;

@@ -9,7 +9,7 @@ use neuron_types::{
 };
 use serde_json::Value;
 
-use crate::{Action, AgentMachine, MachineError, machine::tickets::Opening};
+use crate::{AgentMachine, MachineError, machine::tickets::Opening};
 
 /// How long one attempt of a preview may take. It is short, so that an engine that has the choice makes it where the run
 /// is.
@@ -38,25 +38,19 @@ impl AgentMachine {
         tools.any(|tool| tool.previews && tool.name == slot.call.name)
     }
 
-    /// The calls that are to be previewed now, and the positions of the steps that do it.
-    pub(crate) fn previewable(&self) -> impl Iterator<Item = (u32, &PendingCall)> {
-        let waiting = self.unheld().filter(|slot| is_previewed_at(slot, None));
-        (self.next_own_call()..).zip(waiting)
+    /// The calls that are to be previewed now.
+    pub(crate) fn previewable(&self) -> impl Iterator<Item = &PendingCall> {
+        self.unheld().filter(|slot| is_previewed_at(slot, None))
     }
 
-    /// The steps that find out what calls would do, if there is any to make.
-    pub(crate) fn previews(&self) -> Option<Action> {
-        let previewable = self.previewable();
-        let steps = previewable.map(|(position, PendingCall { call, .. })| {
-            let request = PreviewRequest {
-                name: call.name.clone(),
-                input: call.input.clone(),
-            };
-            let options = self.previewing_options(position, call);
-            Step::new(Effect::Preview(request), options)
-        });
-        let steps: Vec<Step> = steps.collect();
-        (!steps.is_empty()).then_some(Action::Preview(steps))
+    /// The step at this position that finds out what a call would do.
+    pub(crate) fn preview_of(&self, slot: &PendingCall, position: u32) -> Step {
+        let request = PreviewRequest {
+            name: slot.call.name.clone(),
+            input: slot.call.input.clone(),
+        };
+        let options = self.previewing_options(position, &slot.call);
+        Step::new(Effect::Preview(request), options)
     }
 
     /// Made where the call is, for as long at most.
@@ -84,13 +78,11 @@ impl AgentMachine {
         }
     }
 
-    /// The steps of [`previews`](Self::previews) are being started.
+    /// The previews that can start are being started.
     pub(crate) fn previews_started(&mut self) {
-        let started: Vec<(u32, u32)> = self
-            .previewable()
-            .map(|(position, slot)| (position, slot.position))
-            .collect();
-        for (position, call) in started {
+        let calls: Vec<u32> = self.previewable().map(|slot| slot.position).collect();
+        for call in calls {
+            let position = self.next_own_call();
             let mut slots = self.state.calls.iter_mut();
             let slot = slots.find(|slot| slot.position == call);
             if let Some(CallState::Previewing(previewing)) = slot.map(|slot| &mut slot.state) {
@@ -101,8 +93,7 @@ impl AgentMachine {
     }
 
     /// Whether the step at this position finds out what a call would do, which somebody is still to be asked about.
-    #[must_use]
-    pub fn is_previewing(&self, position: u32) -> bool {
+    pub(crate) fn is_previewing(&self, position: u32) -> bool {
         let mut slots = self.state.calls.iter();
         slots.any(|slot| is_previewed_at(slot, Some(position)))
     }
@@ -126,7 +117,7 @@ impl AgentMachine {
         let mut slots = self.state.calls.iter_mut().enumerate();
         let (index, slot) = slots
             .find(|(_, slot)| is_previewed_at(slot, Some(position)))
-            .ok_or(MachineError::UnknownCall { position })?;
+            .ok_or(MachineError::UnknownStep { position })?;
         let CallState::Previewing(previewing) = &mut slot.state else {
             return Ok(());
         };

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::driver::Keep;
 use crate::support::{
     agent, answered, ask, at, authorize, calls, calls_of, decide, exit, last_results, make,
-    one_call, reread, start, tickets, to_model_call, tool_text,
+    one_call, reread, start, tickets, to_model_call, tool_ended, tool_text,
 };
 use crate::times::{MINUTE, SECOND};
 
@@ -94,8 +94,11 @@ fn approved_and_denied_calls_keep_their_order() {
     deny_first.comment = Some("not today".into());
     deny_first.approver = Some("Ada".into());
     decide(&mut machine, approve_second, 4);
+    // The approved call starts beside the verification of the other decision.
     decide(&mut machine, deny_first, 5);
-    make(&mut machine, vec![Ok(tool_text("ok"))], 6);
+    machine
+        .feed(tool_ended(2, Ok(tool_text("ok"))), at(6))
+        .unwrap();
     let results = last_results(&machine);
     assert_eq!(
         results[0].content,
@@ -436,7 +439,7 @@ fn an_approved_call_starts_while_its_neighbour_still_runs() {
     assert_eq!(start(&mut machine, 3), [2]);
     for position in [2, 1] {
         let result = Ok(tool_text("x"));
-        let answered = Observation::ToolAnswered { position, result };
+        let answered = tool_ended(position, result);
         machine.feed(answered, at(4)).unwrap();
     }
     let ids: Vec<String> = last_results(&machine)

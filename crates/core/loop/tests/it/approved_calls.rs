@@ -1,15 +1,16 @@
 //! Calls that whoever makes them asks about, and what people decided that goes along with them.
 
-use neuron_loop::{Action, AgentMachine, Observation};
+use neuron_loop::{AgentMachine, Observation};
 use neuron_types::{
-    Always, AskRule, Asking, Decision, JudgedCall, PermissionDecision, StepFailure, Ticket,
-    ToolOutput,
+    Always, AskRule, Asking, Decision, EffectKind, JudgedCall, PermissionDecision, StepFailure,
+    Ticket, ToolOutput,
 };
 use serde_json::json;
 
 use crate::{
     support::{
-        agent, answered, ask, at, authorize, calls_of, decide, decide_as, make, one_call, tickets,
+        agent, answered, ask, at, authorize, calls_of, decide, decide_as, make, one_call, starts,
+        tickets, tool_ended,
     },
     tickets::{by, only, refusals, result, signed},
 };
@@ -38,10 +39,10 @@ fn not_approved(reason: &str, from: Option<&str>) -> StepFailure {
 /// Answers the only call so.
 fn fails(machine: &mut AgentMachine, failure: StepFailure, second: i64) {
     let position = machine.state().calls[0].position;
-    assert!(matches!(machine.next(), Action::CallTools(_)));
-    machine.feed(Observation::CallsStarted, at(second)).unwrap();
+    assert!(starts(machine.next(), EffectKind::Tool));
+    machine.feed(Observation::Started, at(second)).unwrap();
     let result = Err(failure);
-    let answered = Observation::ToolAnswered { position, result };
+    let answered = tool_ended(position, result);
     machine.feed(answered, at(second)).unwrap();
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation, Spent};
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallState, Decision, ExitReason, FailureKind, Limits, OnExpiry,
-    OnHalt, PermissionDecision, Role, RunEvent, RunPhase, Stage, StepFailure, StepId, StopReason,
-    Ticket, TicketKind, ToolOutput, ticket_digest,
+    AgentSpec, ApprovalRules, CallState, Decision, EffectKind, ExitReason, FailureKind, Limits,
+    OnExpiry, OnHalt, PermissionDecision, Role, RunEvent, RunPhase, Stage, StepFailure, StepId,
+    StopReason, Ticket, TicketKind, ToolOutput, ticket_digest,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -18,7 +18,7 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, ask, at, authorize, calls, decide, exit, input, knowing_agent, make,
-        one_call, reread, response, says, start, tickets, to_model_call,
+        one_call, reread, response, says, start, starts, tickets, to_model_call, tool_ended,
     },
 };
 
@@ -298,10 +298,7 @@ fn calls_that_were_given_up_are_made_again_and_a_write_keeps_its_result() {
     assert_eq!(start(&mut machine, 3), [1, 2]);
     time_over(&mut machine, 10);
     assert_eq!(machine.next(), Action::LeaveCalls);
-    let written = Observation::ToolAnswered {
-        position: 2,
-        result: Ok(ToolOutput::text("pushed")),
-    };
+    let written = tool_ended(2, Ok(ToolOutput::text("pushed")));
     machine.feed(written, at(12)).unwrap();
     machine.feed(Observation::CallsLeft, at(12)).unwrap();
     let ticket = only(&machine);
@@ -329,8 +326,8 @@ fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
     authorize(&mut machine, vec![PermissionDecision::Allow]);
     let lost = StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
     make(&mut machine, vec![Err(lost)], 3);
-    assert!(matches!(machine.next(), Action::Inquire(_)));
-    machine.feed(Observation::InquiriesStarted, at(4)).unwrap();
+    assert!(starts(machine.next(), EffectKind::AskOutcome));
+    machine.feed(Observation::Started, at(4)).unwrap();
     time_over(&mut machine, 10);
     machine.feed(Observation::CallsLeft, at(10)).unwrap();
     let ticket = only(&machine);
@@ -339,7 +336,7 @@ fn an_outcome_that_was_asked_for_when_the_time_was_over_is_asked_for_again() {
         Decision::choose(&ticket, "extend:duration=1h"),
         11,
     );
-    assert!(matches!(machine.next(), Action::Inquire(_)));
+    assert!(starts(machine.next(), EffectKind::AskOutcome));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, at, authorize, calls, exit, knowing_agent, last_results, make, one_call,
-        reread, says, start, tickets, tool_text,
+        outcome_told, reread, says, start, tickets, tool_text,
     },
 };
 
@@ -31,10 +31,10 @@ fn unknown(spec: AgentSpec) -> AgentMachine {
 
 /// Starts the question for the only outcome, and returns its position in the turn.
 fn inquire(machine: &mut AgentMachine) -> u32 {
-    let Action::Inquire(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         panic!("nothing is asked: {:?}", machine.next());
     };
-    machine.feed(Observation::InquiriesStarted, at(4)).unwrap();
+    machine.feed(Observation::Started, at(4)).unwrap();
     let [Step { effect, options }] = steps.as_slice() else {
         panic!("{steps:?}");
     };
@@ -50,7 +50,7 @@ fn inquire(machine: &mut AgentMachine) -> u32 {
 
 fn inquired(position: u32, output: Option<ToolOutput>) -> Observation {
     let result = Ok(output);
-    Observation::Inquired { position, result }
+    outcome_told(position, result)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_the_tool_knows_is_the_result_of_the_call() {
     let mut machine = unknown(knowing_agent());
     let position = inquire(&mut machine);
     assert_eq!(position, StepId::OWN_CALLS + 1);
-    assert!(machine.is_inquiring(position));
+    assert!(machine.wants(position));
     assert_eq!(machine.next(), Action::Wait { until: None });
     let machine = &mut reread(&machine);
     let output = Some(tool_text("pushed as 7"));
@@ -119,7 +119,7 @@ fn after_a_failed_question_the_outcome_is_unknown_unless_somebody_ends_the_run()
         let mut machine = unknown(knowing_agent());
         let position = inquire(&mut machine);
         let result = Err(StepFailure::new(kind, "no"));
-        let failed = Observation::Inquired { position, result };
+        let failed = outcome_told(position, result);
         machine.feed(failed, at(5)).unwrap();
         match state {
             Some(reason) => assert_eq!(exit(&machine), reason),
@@ -162,7 +162,7 @@ fn a_run_that_is_cancelled_leaves_the_outcome_unknown() {
     machine
         .feed(Observation::Cancelled { reason: None }, at(5))
         .unwrap();
-    assert!(!machine.is_inquiring(position));
+    assert!(!machine.wants(position));
     assert_eq!(exit(&machine), ExitReason::Cancelled);
     let result = &last_results(&machine)[0];
     assert_eq!(

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::support::{
     agent, answered, ask, at, authorize, calls, calls_of, exit, input, last_results, make,
-    one_call, response, says, start, to_model_call, tool_text,
+    one_call, response, says, start, to_model_call, tool_ended, tool_text,
 };
 use crate::times::SECOND;
 
@@ -48,7 +48,7 @@ fn makes_all_calls_of_a_turn_at_once_and_answers_them_in_order() {
         calls(&[("look", json!({"n": 1})), ("push", json!({"n": 2}))]),
     );
     authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
-    let Action::CallTools(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         panic!("the calls are not made: {:?}", machine.next());
     };
     assert_eq!(steps.len(), 2);
@@ -637,7 +637,7 @@ fn a_call_that_ends_the_run_has_the_others_left_first() {
     let mut machine = answered(agent(), three);
     authorize(&mut machine, vec![PermissionDecision::Allow; 3]);
     start(&mut machine, 2);
-    let answer = |position, result| Observation::ToolAnswered { position, result };
+    let answer = |position, result| tool_ended(position, result);
     let failure = StepFailure::new(FailureKind::ToolInput, "never");
     machine.feed(answer(1, Err(failure)), at(3)).unwrap();
     assert_eq!(machine.next(), Action::LeaveCalls);
@@ -668,10 +668,7 @@ fn a_message_is_announced_at_once_and_read_before_the_next_model_call() {
         .unwrap();
     let events = machine.take_events();
     assert!(matches!(events[..], [RunEvent::MessageReceived { .. }]));
-    let answered = Observation::ToolAnswered {
-        position: positions[0],
-        result: Ok(tool_text("x")),
-    };
+    let answered = tool_ended(positions[0], Ok(tool_text("x")));
     machine.feed(answered, at(4)).unwrap();
     to_model_call(&mut machine);
     assert_eq!(machine.messages().last().unwrap().text(), "hurry");
@@ -681,14 +678,11 @@ fn a_message_is_announced_at_once_and_read_before_the_next_model_call() {
 fn a_call_is_answered_once_and_only_while_it_is_in_flight() {
     let mut machine = answered(agent(), calls(&[("look", json!({})), ("look", json!({}))]));
     authorize(&mut machine, vec![PermissionDecision::Allow; 2]);
-    let answer = |position| Observation::ToolAnswered {
-        position,
-        result: Ok(tool_text("x")),
-    };
+    let answer = |position| tool_ended(position, Ok(tool_text("x")));
     let early = machine.feed(answer(1), at(2));
-    assert_eq!(early, Err(MachineError::UnknownCall { position: 1 }));
+    assert_eq!(early, Err(MachineError::UnknownStep { position: 1 }));
     start(&mut machine, 2);
     machine.feed(answer(2), at(3)).unwrap();
     let twice = machine.feed(answer(2), at(3));
-    assert_eq!(twice, Err(MachineError::UnknownCall { position: 2 }));
+    assert_eq!(twice, Err(MachineError::UnknownStep { position: 2 }));
 }

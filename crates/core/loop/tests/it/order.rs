@@ -2,15 +2,15 @@
 
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    AgentSpec, CallState, ContentItem, Decision, FailureKind, OnUnknownOutcome, PermissionDecision,
-    StepFailure, ToolAnnotations, ToolSettings, Verdict,
+    AgentSpec, CallState, ContentItem, Decision, EffectKind, FailureKind, OnUnknownOutcome,
+    PermissionDecision, StepFailure, ToolAnnotations, ToolSettings, Verdict,
 };
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::support::{
     agent, answered, ask, at, authorize, calls, decide, last_results, previewing_agent, start,
-    tickets, tool_text,
+    starts, tickets, tool_ended, tool_text,
 };
 
 /// The agent, whose writes have an order. `put` is idempotent.
@@ -40,7 +40,7 @@ fn allowed(spec: AgentSpec, tools: &[&str]) -> AgentMachine {
 
 fn end(machine: &mut AgentMachine, position: u32) {
     let result = Ok(tool_text(&position.to_string()));
-    let answered = Observation::ToolAnswered { position, result };
+    let answered = tool_ended(position, result);
     machine.feed(answered, at(4)).unwrap();
 }
 
@@ -70,10 +70,7 @@ fn a_failed_write_lets_the_next_one_begin() {
     let mut machine = allowed(ordered(), &["push", "push"]);
     assert_eq!(start(&mut machine, 3), [1]);
     let failure = StepFailure::new(FailureKind::Timeout, "no result within 1s");
-    let failed = Observation::ToolAnswered {
-        position: 1,
-        result: Err(failure),
-    };
+    let failed = tool_ended(1, Err(failure));
     machine.feed(failed, at(4)).unwrap();
     assert_eq!(start(&mut machine, 4), [2]);
 }
@@ -132,10 +129,7 @@ fn a_write_whose_outcome_a_person_is_asked_about_holds_no_other_back() {
     let mut machine = allowed(spec, &["push", "push"]);
     assert_eq!(start(&mut machine, 3), [1]);
     let unknown = StepFailure::new(FailureKind::OutcomeUnknown, "the worker was lost");
-    let lost = Observation::ToolAnswered {
-        position: 1,
-        result: Err(unknown),
-    };
+    let lost = tool_ended(1, Err(unknown));
     machine.feed(lost, at(4)).unwrap();
     assert_eq!(start(&mut machine, 4), [2]);
 }
@@ -154,9 +148,10 @@ fn what_a_call_would_do_is_found_out_when_the_writes_before_it_have_ended() {
     assert_eq!(machine.next(), Action::Wait { until: None });
     assert_eq!(machine.state().waiting_since, None);
     end(&mut machine, 1);
-    assert!(matches!(machine.next(), Action::Preview(_)));
-    machine.feed(Observation::PreviewsStarted, at(4)).unwrap();
-    assert_eq!(start(&mut machine, 4), [3]);
+    assert!(starts(machine.next(), EffectKind::Preview));
+    assert!(starts(machine.next(), EffectKind::Tool));
+    machine.feed(Observation::Started, at(4)).unwrap();
+    assert!(machine.wants(3));
 }
 
 #[test]
@@ -206,7 +201,7 @@ proptest! {
         let is_read = |position: u32| tools[usize::try_from(position).unwrap() - 1] == "look";
         let mut begun = Vec::new();
         for end_of in ends {
-            if matches!(machine.next(), Action::CallTools(_)) {
+            if starts(machine.next(), EffectKind::Tool) {
                 begun.extend(start(&mut machine, 3));
             }
             let running = running(&machine);

@@ -13,22 +13,22 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, ask, at, authorize, calls, decide, input, last_results, make, one_call,
-        previewing_agent, reread, says, start, tickets, tool_text,
+        preview_ended, previewing_agent, reread, says, tickets, tool_ended, tool_text,
     },
 };
 
 /// Starts the previews that are due, and returns what is asked and their positions in the turn.
 fn preview(machine: &mut AgentMachine) -> Vec<(PreviewRequest, u32)> {
-    let Action::Preview(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         panic!("nothing is previewed: {:?}", machine.next());
     };
-    machine.feed(Observation::PreviewsStarted, at(3)).unwrap();
-    let asked = steps.into_iter().map(|Step { effect, options }| {
+    machine.feed(Observation::Started, at(3)).unwrap();
+    let asked = steps.into_iter().filter_map(|Step { effect, options }| {
+        let Effect::Preview(request) = effect else {
+            return None;
+        };
         assert_eq!(options.effects, ToolEffects::ReadOnly);
-        match effect {
-            Effect::Preview(request) => (request, options.step.position),
-            other => panic!("{other:?}"),
-        }
+        Some((request, options.step.position))
     });
     asked.collect()
 }
@@ -42,10 +42,7 @@ fn seen() -> Preview {
 }
 
 fn previewed(position: u32) -> Observation {
-    Observation::Previewed {
-        position,
-        preview: Some(seen()),
-    }
+    preview_ended(position, Some(seen()))
 }
 
 fn only(machine: &AgentMachine) -> Ticket {
@@ -65,7 +62,7 @@ fn asked() -> AgentMachine {
 
 /// The fingerprint that the only call is made with.
 fn made_with(machine: &AgentMachine) -> Option<String> {
-    let Action::CallTools(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         panic!("the call is not made: {:?}", machine.next());
     };
     match &steps[0].effect {
@@ -86,7 +83,7 @@ fn a_person_is_asked_when_it_is_known_what_the_call_would_do() {
         ("push", json!({"path": "a"}))
     );
     assert_eq!(position, StepId::OWN_CALLS + 1);
-    assert!(machine.is_previewing(position));
+    assert!(machine.wants(position));
     assert_eq!(machine.next(), Action::Wait { until: None });
     machine.feed(previewed(position), at(4)).unwrap();
     let ticket = only(&machine);
@@ -133,11 +130,7 @@ fn other_calls_go_on_while_a_preview_is_in_flight() {
     let mut machine = answered(previewing_agent(), both);
     authorize(&mut machine, vec![ask(), PermissionDecision::Allow]);
     let position = preview(&mut machine)[0].1;
-    assert_eq!(start(&mut machine, 3), [2]);
-    let seen = Observation::ToolAnswered {
-        position: 2,
-        result: Ok(tool_text("seen")),
-    };
+    let seen = tool_ended(2, Ok(tool_text("seen")));
     machine.feed(seen, at(4)).unwrap();
     assert_eq!(machine.state().waiting_since, None);
     machine.feed(previewed(position), at(5)).unwrap();
@@ -149,10 +142,7 @@ fn a_call_without_a_preview_is_asked_about_all_the_same() {
     let mut machine = answered(previewing_agent(), one_call("push"));
     authorize(&mut machine, vec![ask()]);
     let position = preview(&mut machine)[0].1;
-    let nothing = Observation::Previewed {
-        position,
-        preview: None,
-    };
+    let nothing = preview_ended(position, None);
     machine.feed(nothing, at(4)).unwrap();
     let ticket = only(&machine);
     let said = (ticket.diff, ticket.text, ticket.fingerprint);
@@ -197,7 +187,7 @@ fn a_run_that_is_cancelled_drops_its_previews() {
     machine
         .feed(Observation::Cancelled { reason: None }, at(4))
         .unwrap();
-    assert!(!machine.is_previewing(position));
+    assert!(!machine.wants(position));
     assert!(last_results(&machine)[0].is_error);
 }
 

@@ -12,7 +12,10 @@ use neuron_types::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{agent, at, calls, input, previewing_agent, reread, response};
+use crate::support::{
+    agent, at, calls, input, outcome_told, preview_ended, previewing_agent, reread, response,
+    tool_ended, verified,
+};
 use crate::times::SECOND;
 
 /// One choice of the world; what it means depends on what the machine asks for.
@@ -129,32 +132,23 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
             };
             Observation::Authorized((0..unjudged.len()).map(decide).collect())
         }
-        // A decision may come before the calls that are ready are started.
-        Action::CallTools(_) if choice.kind % 6 == 5 && machine.has_open_tickets() => {
+        // A decision may come before the steps that are due are started.
+        Action::Start(_) if choice.kind % 6 == 5 && machine.has_open_tickets() => {
             decision(machine, choice)
         }
-        Action::CallTools(_) => Observation::CallsStarted,
-        Action::Verify(_) if choice.kind % 6 == 5 => decision(machine, choice),
-        Action::Verify(_) => Observation::VerificationsStarted,
-        Action::Preview(_) if choice.kind % 6 == 5 && machine.has_open_tickets() => {
-            decision(machine, choice)
-        }
-        Action::Preview(_) => Observation::PreviewsStarted,
-        Action::Inquire(_) => Observation::InquiriesStarted,
-        _ if choice.kind.is_multiple_of(5) && inquiring(machine).is_some() => {
-            Observation::Inquired {
-                position: inquiring(machine).unwrap(),
-                result: match choice.many {
-                    0 => Err(StepFailure::new(FailureKind::Terminated, "enough")),
-                    n => Ok((n > 1).then(|| ToolOutput::text("done"))),
-                },
-            }
-        }
+        Action::Start(_) => Observation::Started,
+        _ if choice.kind.is_multiple_of(5) && inquiring(machine).is_some() => outcome_told(
+            inquiring(machine).unwrap(),
+            match choice.many {
+                0 => Err(StepFailure::new(FailureKind::Terminated, "enough")),
+                n => Ok((n > 1).then(|| ToolOutput::text("done"))),
+            },
+        ),
         _ if choice.kind.is_multiple_of(5) && previewing(machine).is_some() => {
             previewed(machine, choice)
         }
         _ if choice.kind.is_multiple_of(3) && verifying(machine).is_some() => {
-            verified(machine, choice)
+            decided(machine, choice)
         }
         _ if choice.kind.is_multiple_of(17) => Observation::MessageArrived(UserMessage {
             text: "more".into(),
@@ -177,7 +171,7 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
                 n if n.is_multiple_of(7) => Ok(ToolOutput::pending(pending(choice))),
                 n => Ok(ToolOutput::text(n.to_string())),
             };
-            Observation::ToolAnswered { position, result }
+            tool_ended(position, result)
         }
         Action::LeaveCalls => Observation::CallsLeft,
         _ => decision(machine, choice),
@@ -281,13 +275,13 @@ fn previewed(machine: &AgentMachine, choice: &Choice) -> Observation {
         text: (choice.many == 1).then(|| "so".into()),
         fingerprint: (choice.many > 1).then(|| "f".into()),
     };
-    Observation::Previewed {
-        position: previewing(machine).unwrap(),
-        preview: Some(preview).filter(|_| choice.many > 0),
-    }
+    preview_ended(
+        previewing(machine).unwrap(),
+        Some(preview).filter(|_| choice.many > 0),
+    )
 }
 
-fn verified(machine: &AgentMachine, choice: &Choice) -> Observation {
+fn decided(machine: &AgentMachine, choice: &Choice) -> Observation {
     let verification = match choice.detail % 4 {
         0 => VerifyOutcome::rejected("no such key"),
         n => VerifyOutcome::Taken(Verification {
@@ -297,10 +291,7 @@ fn verified(machine: &AgentMachine, choice: &Choice) -> Observation {
             ..Verification::default()
         }),
     };
-    Observation::Decided {
-        position: verifying(machine).unwrap(),
-        verification,
-    }
+    verified(verifying(machine).unwrap(), verification)
 }
 
 fn decision(machine: &AgentMachine, choice: &Choice) -> Observation {
@@ -511,20 +502,12 @@ proptest! {
                 Observation::Messages(vec![]),
                 Observation::ModelFailed(StepFailure::new(FailureKind::Network, "x")),
                 Observation::Authorized(vec![PermissionDecision::Allow; 9]),
-                Observation::ToolAnswered {
-                    position: 9,
-                    result: Ok(ToolOutput::text("x")),
-                },
-                Observation::CallsStarted,
+                tool_ended(9, Ok(ToolOutput::text("x"))),
+                Observation::Started,
                 Observation::CallsLeft,
-                Observation::Decided {
-                    position: 9,
-                    verification: VerifyOutcome::rejected("no"),
-                },
-                Observation::Previewed { position: 9, preview: None },
-                Observation::PreviewsStarted,
-                Observation::Inquired { position: 9, result: Ok(None) },
-                Observation::InquiriesStarted,
+                verified(9, VerifyOutcome::rejected("no")),
+                preview_ended(9, None),
+                outcome_told(9, Ok(None)),
                 Observation::ContextKept { tokens: 1, estimated: 1 },
             ];
             let misfit = misfits[usize::from(wrong) % misfits.len()].clone();

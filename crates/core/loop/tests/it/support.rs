@@ -6,9 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
     ActivityOptions, AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, Effect,
-    EffectKind, ExitReason, Message, PermissionDecision, RequestHead, RunInput, RunState, Stage,
-    StepFailure, StopReason, Ticket, TokenUsage, ToolAnnotations, ToolCall, ToolDefinition,
-    ToolOutput, ToolResultBlock, Verification, VerifyOutcome,
+    EffectKind, ExitReason, Message, Outcome, PermissionDecision, Preview, RequestHead, RunInput,
+    RunState, Stage, StepFailure, StopReason, Ticket, TokenUsage, ToolAnnotations, ToolCall,
+    ToolDefinition, ToolOutput, ToolResultBlock, Verification, VerifyOutcome,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ pub(crate) fn make(
     let positions = start(machine, seconds);
     assert_eq!(positions.len(), results.len());
     for (position, result) in positions.into_iter().zip(results) {
-        let answered = Observation::ToolAnswered { position, result };
+        let answered = tool_ended(position, result);
         machine.feed(answered, at(seconds)).unwrap();
     }
 }
@@ -189,9 +189,7 @@ pub(crate) fn start(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
     let Some((_, options)) = calls_of(machine.next()) else {
         panic!("no call is ready: {:?}", machine.next());
     };
-    machine
-        .feed(Observation::CallsStarted, at(seconds))
-        .unwrap();
+    machine.feed(Observation::Started, at(seconds)).unwrap();
     options
         .iter()
         .map(|options| options.step.position)
@@ -220,17 +218,14 @@ pub(crate) fn decide_as(
     let arrived = Observation::DecisionArrived(decision);
     machine.feed(arrived, at(seconds)).unwrap();
     for position in verify(machine, seconds) {
-        let decided = Observation::Decided {
-            position,
-            verification: outcome.clone(),
-        };
+        let decided = verified(position, outcome.clone());
         machine.feed(decided, at(seconds)).unwrap();
     }
 }
 
 /// The calls of tools that are to be made, and how; `None` if something else is to be done.
 pub(crate) fn calls_of(action: Action) -> Option<(Vec<ToolCall>, Vec<ActivityOptions>)> {
-    let Action::CallTools(steps) = action else {
+    let Action::Start(steps) = action else {
         return None;
     };
     let calls = steps.into_iter().map(|step| match step.effect {
@@ -240,19 +235,50 @@ pub(crate) fn calls_of(action: Action) -> Option<(Vec<ToolCall>, Vec<ActivityOpt
     Some(calls.unzip())
 }
 
-/// Starts the verifications that are due, and returns their positions in the turn.
+/// The end of a call of a tool.
+pub(crate) fn tool_ended(position: u32, result: Result<ToolOutput, StepFailure>) -> Observation {
+    let result = result.map(Outcome::from);
+    Observation::Ended { position, result }
+}
+
+/// It is known whose a decision is.
+pub(crate) fn verified(position: u32, outcome: VerifyOutcome) -> Observation {
+    let result = Ok(Outcome::Verify(outcome));
+    Observation::Ended { position, result }
+}
+
+/// It is known what a call would do.
+pub(crate) fn preview_ended(position: u32, preview: Option<Preview>) -> Observation {
+    let result = Ok(Outcome::Preview(preview));
+    Observation::Ended { position, result }
+}
+
+/// A tool was asked what became of a call.
+pub(crate) fn outcome_told(
+    position: u32,
+    result: Result<Option<ToolOutput>, StepFailure>,
+) -> Observation {
+    let result = result.map(Outcome::AskOutcome);
+    Observation::Ended { position, result }
+}
+
+/// Whether steps of this kind are to be started.
+pub(crate) fn starts(action: Action, kind: EffectKind) -> bool {
+    matches!(action, Action::Start(steps) if steps.iter().any(|step| step.effect.kind() == kind))
+}
+
+/// Starts the verifications that are due, and what else is due then, and returns the positions of the verifications in the
+/// turn.
 pub(crate) fn verify(machine: &mut AgentMachine, seconds: i64) -> Vec<u32> {
-    let Action::Verify(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         return Vec::new();
     };
-    for step in &steps {
-        assert_eq!(step.effect.kind(), EffectKind::Verify);
-    }
-    machine
-        .feed(Observation::VerificationsStarted, at(seconds))
-        .unwrap();
-    steps
+    let due = steps
         .iter()
-        .map(|step| step.options.step.position)
-        .collect()
+        .filter(|step| step.effect.kind() == EffectKind::Verify);
+    let due: Vec<u32> = due.map(|step| step.options.step.position).collect();
+    if !due.is_empty() {
+        machine.feed(Observation::Started, at(seconds)).unwrap();
+    }
+    due
 }

@@ -6,9 +6,9 @@ use futures::executor::block_on;
 use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
 use neuron_types::{
     ASK_PERSON, AgentSpec, ApprovalRules, AskPerson, ContentItem, Decision, DurableError, Effect,
-    ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending, PermissionDecision, RunEvent,
-    RunOutput, Signal, StepFailure, StepId, Ticket, TicketKind, ToolOutput, Verdict, Verification,
-    VerifyOutcome, signal,
+    EffectKind, ExitReason, FailureKind, FormRequest, OnUnknownOutcome, Pending,
+    PermissionDecision, RunEvent, RunOutput, Signal, StepFailure, StepId, Ticket, TicketKind,
+    ToolOutput, Verdict, Verification, VerifyOutcome, signal,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, ask, at, authorize, calls, calls_of, decide, decide_as, exit, input,
-        last_results, make, one_call, reread, says, start, tickets, verify,
+        last_results, make, one_call, reread, says, start, starts, tickets, verified, verify,
     },
 };
 
@@ -187,7 +187,7 @@ fn an_unknown_outcome_goes_as_a_person_chooses() {
         result(&chosen("happened:{\"id\":7}")),
         ("{\"id\":7}".into(), false)
     );
-    assert!(matches!(chosen("retry").next(), Action::CallTools(_)));
+    assert!(starts(chosen("retry").next(), EffectKind::Tool));
     assert_eq!(exit(&chosen("end")), ExitReason::Failed);
     assert!(chosen("extend:turns=1").has_open_tickets());
     let mut denied = lost();
@@ -236,7 +236,7 @@ fn the_hash_of_the_token_goes_to_whoever_verifies_and_the_token_to_nobody_else()
     machine
         .feed(Observation::DecisionArrived(decision.clone()), at(4))
         .unwrap();
-    let Action::Verify(steps) = machine.next() else {
+    let Action::Start(steps) = machine.next() else {
         panic!("nothing is verified: {:?}", machine.next());
     };
     let Effect::Verify(request) = &steps[0].effect else {
@@ -342,7 +342,7 @@ fn two_people_are_two_names_who_approve_the_same() {
     );
     decide(&mut machine, by(&ticket, "bob"), 7);
     decide(&mut machine, by(&ticket, "ada"), 8);
-    assert!(matches!(machine.next(), Action::CallTools(_)));
+    assert!(starts(machine.next(), EffectKind::Tool));
 
     let mut denied = asked_of_two(None, None);
     decide(&mut denied, by(&ticket, "ada"), 3);
@@ -414,10 +414,7 @@ fn a_decision_that_came_in_time_counts_while_it_is_verified() {
     let positions = verify(&mut machine, 61);
     assert_eq!(machine.next(), Action::Wait { until: None });
     let taken = VerifyOutcome::Taken(Verification::default());
-    let decided = Observation::Decided {
-        position: positions[0],
-        verification: taken,
-    };
+    let decided = verified(positions[0], taken);
     machine.feed(decided, at(99)).unwrap();
     assert_eq!(
         result(&machine),
@@ -437,15 +434,12 @@ fn decisions_about_one_ticket_are_verified_one_after_the_other() {
     let first = verify(&mut machine, 3);
     assert_eq!(first.len(), 2, "one of each ticket");
     machine.take_events();
-    let decided = |position| Observation::Decided {
-        position,
-        verification: VerifyOutcome::Taken(Verification::default()),
-    };
+    let decided = |position| verified(position, VerifyOutcome::Taken(Verification::default()));
     machine.feed(decided(first[0]), at(4)).unwrap();
     assert_eq!(refusals(&mut machine), ["it is decided already"]);
     // The call that was approved starts while the other decision is verified.
     assert_eq!(start(&mut machine, 4), [1]);
-    assert!(machine.is_verifying(first[1]));
+    assert!(machine.wants(first[1]));
     machine.feed(decided(first[1]), at(5)).unwrap();
     assert_eq!(start(&mut machine, 5), [2]);
 }
@@ -460,10 +454,7 @@ fn a_rejected_decision_is_followed_by_the_next_one() {
         machine.feed(arrived, at(3)).unwrap();
     }
     let first = verify(&mut machine, 3);
-    let decided = Observation::Decided {
-        position: first[0],
-        verification: VerifyOutcome::rejected("no"),
-    };
+    let decided = verified(first[0], VerifyOutcome::rejected("no"));
     machine.feed(decided, at(4)).unwrap();
     let second = verify(&mut machine, 4);
     assert_eq!((first.len(), second.len()), (1, 1));
@@ -625,10 +616,7 @@ fn what_waits_to_be_verified_is_bounded_in_count_and_in_bytes() {
     assert!(refused.starts_with("decisions of "), "{refused}");
     // One that was verified makes room.
     let position = verify(&mut machine, 4)[0];
-    let decided = Observation::Decided {
-        position,
-        verification: VerifyOutcome::rejected("no"),
-    };
+    let decided = verified(position, VerifyOutcome::rejected("no"));
     machine.feed(decided, at(4)).unwrap();
     assert_eq!(send(&mut machine, Decision::approve(one)), None);
 

@@ -139,7 +139,7 @@ fn input_and_state_of_another_version_are_refused_in_one_sentence() {
     let later =
         "the run was written by a newer version of neuron: state version 5, this one knows up to 4";
     assert!(error.to_string().starts_with(later), "{error}");
-    assert_eq!(StateVersion::of(state).unwrap(), 4);
+    assert_eq!(StateVersion::of(state).unwrap(), 5);
 }
 
 #[test]
