@@ -16,7 +16,8 @@ pub type StartFuture<'a> = Pin<Box<dyn Future<Output = Result<Started, RunFailur
 /// Where runs of an [`Agent`](crate::Agent) are started: [`Local`](crate::Local), or the client of an engine whose
 /// workers have the agent.
 pub trait Engine: Send + Sync {
-    /// Starts a run of this agent, or attaches to the run of this id if its agent and input are the same.
+    /// Starts a run of this agent, or attaches to the run of this id if it was started with an equal request, as
+    /// [`RunRequest::is_same_start`] compares.
     fn start_run<'a>(
         &'a self,
         agent: &'a Arc<Parts>,
@@ -43,34 +44,26 @@ pub(crate) async fn start_elsewhere(
     run_id: RunId,
     request: RunRequest,
 ) -> Result<Started, RunFailure> {
-    let agent = request.agent.name().to_owned();
-    let prompt = request.prompt.text();
-    let run = RunHandle::new(Arc::clone(&client), run_id.clone());
-    match client.start(&run_id, request).await {
-        Ok(()) => {}
-        Err(error) if error.is_run_exists() => {
-            if !is_same(&run, &agent, &prompt).await? {
-                return Err(RunFailure::OtherRun { run_id });
-            }
-        }
-        Err(error) => return Err(error.into()),
-    }
-    Ok(Started::elsewhere(run))
+    attach_or_start(&client, &run_id, request).await?;
+    Ok(Started::elsewhere(RunHandle::new(client, run_id)))
 }
 
-/// Whether a run that is there was started with this agent and prompt. A run that has not begun to be executed does
-/// not say what its prompt is: it is taken to be the same if its agent is.
-async fn is_same(run: &RunHandle, agent: &str, prompt: &str) -> Result<bool, RunFailure> {
-    use neuron_types::RunEvent::RunStarted;
-
-    if run.status().await?.agent != agent {
-        return Ok(false);
+/// Starts a run, unless it is there and was started with an equal request.
+pub(crate) async fn attach_or_start(
+    client: &Arc<dyn RunClient>,
+    run_id: &RunId,
+    request: RunRequest,
+) -> Result<(), RunFailure> {
+    match client.start(run_id, request.clone()).await {
+        Err(error) if error.is_run_exists() => {
+            if client.was_started_with(run_id, &request).await? {
+                Ok(())
+            } else {
+                Err(RunFailure::OtherRun {
+                    run_id: run_id.clone(),
+                })
+            }
+        }
+        started => Ok(started?),
     }
-    let page = run.events(0, 1).await?;
-    Ok(page.events.first().is_none_or(|first| match &first.event {
-        RunStarted {
-            prompt: started, ..
-        } => started == prompt,
-        _ => true,
-    }))
 }

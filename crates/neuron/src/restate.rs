@@ -72,8 +72,8 @@ impl Client {
         self.agent(W::NAME)
     }
 
-    /// Starts a run of a workflow of one's own, or attaches to the run of this id if it was started with the same
-    /// input.
+    /// Starts a run of a workflow of one's own, or attaches to the run of this id if that was started with the same
+    /// input: see [`RemoteAgent::start`].
     ///
     /// # Errors
     ///

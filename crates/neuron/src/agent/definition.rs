@@ -131,12 +131,15 @@ pub struct AgentOn<'a, I: ?Sized, O, E: ?Sized> {
 impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static, E: Engine + ?Sized>
     AgentOn<'_, I, O, E>
 {
-    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input.
+    /// Starts a run, or attaches to the run of this id if it was started with the same agent and input, and for the same tenant
+    /// and owner, with the same labels, overrides and preamble: see
+    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). That holds on every engine, and for a run that
+    /// is over.
     ///
     /// # Errors
     ///
-    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run of another
-    /// agent or input, or what keeps the engine from starting it.
+    /// [`RunFailure::RunId`], [`RunFailure::Input`], [`RunFailure::OtherRun`] if the id belongs to a run that
+    /// was started with anything else, or what keeps the engine from starting it.
     pub async fn start(&self, run_id: &str, input: &I) -> Result<Run<O>, RunFailure> {
         let request = RunRequest::new(self.agent.name(), prompt(input)?);
         self.start_request(run_id, request).await

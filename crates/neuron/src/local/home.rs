@@ -10,12 +10,12 @@ use std::{
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
 use neuron_executor::{Agents, checked_input};
 use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext};
-use neuron_types::{AgentRef, DurableError, Refusal, RunId, RunInput, RunOutput, RunRequest};
+use neuron_types::{DurableError, Refusal, RunId, RunInput, RunOutput, RunRequest};
 
 use super::{Steps, Watched, execution::Execution, fan::Fan};
 use crate::{
     agent::{AnyAgent, Parts, Serving},
-    place::{Engine, StartFuture},
+    place::{Engine, StartFuture, attach_or_start},
     run::{RunFailure, Started, Way},
 };
 
@@ -123,7 +123,7 @@ impl Local {
                 Ok(Steps::in_memory(door, input_of(agent, request)))
             }
             Kept::Journal(home) => {
-                home.create(&run_id, request).await?;
+                attach_or_start(&home.client, &run_id, request).await?;
                 Steps::in_journal(home.door(agent, &run_id).await?).await
             }
         }
@@ -176,7 +176,7 @@ impl Home {
         run_id: RunId,
         request: RunRequest,
     ) -> Result<Started, RunFailure> {
-        self.create(&run_id, request).await?;
+        attach_or_start(&self.client, &run_id, request).await?;
         let run = RunHandle::new(Arc::clone(&self.client), run_id.clone());
         let here = match self.here(&run_id) {
             Some(execution) => Some(execution),
@@ -191,23 +191,6 @@ impl Home {
         execution.flush().await;
         watched.add_past(run.events_after(0).await?);
         Ok(Started::here(run_id, watched))
-    }
-
-    /// Makes the run, unless it is there and the same.
-    async fn create(&self, run_id: &RunId, request: RunRequest) -> Result<(), RunFailure> {
-        match self.client.start(run_id, request.clone()).await {
-            Err(error) if error.is_run_exists() => {
-                let started = self.journal.load_request(run_id).await?;
-                if same(&started, &request) {
-                    Ok(())
-                } else {
-                    Err(RunFailure::OtherRun {
-                        run_id: run_id.clone(),
-                    })
-                }
-            }
-            created => Ok(created?),
-        }
     }
 
     /// Executes a run here, unless it is over or executes already.
@@ -275,18 +258,6 @@ impl Home {
 fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
     door.with_agents(Agents::from_iter([agent.spec.clone()]))
         .with_patches(patches_of(agent))
-}
-
-/// Whether a run that is there was started with this request. One that has begun holds its agent's definition.
-fn same(started: &RunRequest, request: &RunRequest) -> bool {
-    let agent = |request: &RunRequest| match &request.agent {
-        AgentRef::Name(name) => name.clone(),
-        AgentRef::Definition(definition) => definition.name.clone(),
-    };
-    agent(started) == agent(request)
-        && started.prompt == request.prompt
-        && started.preamble == request.preamble
-        && started.tags == request.tags
 }
 
 fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {

@@ -25,8 +25,13 @@ pub enum RunFailure {
         #[source]
         source: Arc<serde_json::Error>,
     },
-    /// The id belongs to a run that was started with another agent or input.
-    #[error("there is a run {run_id} already, of another agent or with another input")]
+    /// The id belongs to a run that was started with another request: see
+    /// [`RunRequest::is_same_start`](neuron_types::RunRequest::is_same_start). What differs is left out, since the run
+    /// may be that of somebody else.
+    #[error(
+        "there is a run {run_id} already, and it was started with something else: another agent, input, preamble, overrides, \
+         tenant, owner or labels"
+    )]
     OtherRun {
         /// The id.
         run_id: RunId,

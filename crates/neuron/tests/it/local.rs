@@ -5,7 +5,10 @@ use neuron::{
     types::RunPhase,
 };
 use neuron_config::ScriptModel;
-use neuron_types::{FormRequest, OnExpiry, Pending, Refusal, RunEvent, TicketKind, ToolOutput};
+use neuron_types::{
+    FormRequest, Message, OnExpiry, Overrides, Pending, Refusal, RunEvent, RunRequest, TicketKind,
+    ToolOutput,
+};
 
 use crate::is_let_go;
 
@@ -229,6 +232,44 @@ async fn an_id_belongs_to_one_agent_and_input() {
     assert!(matches!(failure, RunFailure::OtherRun { .. }), "{failure}");
     let again = agent.on(&local).start("q3", "How many?").await.unwrap();
     assert_eq!(again.result().await.unwrap(), "There are 3.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_belongs_to_one_request_in_all_that_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let local = open(home.path()).await;
+    let agent = agent(ASKS).build().unwrap();
+    let request = || {
+        RunRequest::new(agent.name(), Message::user("How many?"))
+            .tenant("acme")
+            .owner("ada")
+            .label("report", "q3")
+            .deny("bash")
+    };
+    let start = async |request| agent.on(&local).start_request("q3", request).await;
+    start(request()).await.unwrap().result().await.unwrap();
+    let again = start(request()).await.unwrap();
+    assert_eq!(again.result().await.unwrap(), "There are 3.");
+    for other in [
+        request().tenant("sk-other"),
+        request().owner("bob"),
+        request().label("report", "q4"),
+        request().deny("write_file"),
+        request().overrides(Overrides::default()),
+        RunRequest {
+            preamble: vec![Message::user("Hello.")].into(),
+            ..request()
+        },
+    ] {
+        let failure = start(other).await.unwrap_err();
+        assert!(matches!(failure, RunFailure::OtherRun { .. }), "{failure}");
+        // Neither request shows.
+        let said = format!("{failure} {failure:?}");
+        assert!(
+            !said.contains("acme") && !said.contains("sk-other"),
+            "{said}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

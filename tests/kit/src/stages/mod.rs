@@ -6,6 +6,7 @@ pub(crate) mod record;
 pub mod run_client;
 pub mod run_client_transcripts;
 mod run_lists;
+pub mod second_starts;
 pub(crate) mod stage;
 
 pub use self::{

@@ -6,8 +6,8 @@ use neuron_engine::{EventPage, OpenTicket, PageRequest, RunClient, RunClientErro
 use neuron_harness::until;
 use neuron_patience::patience;
 use neuron_types::{
-    AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, RunStatus,
-    UserMessage, Verdict, signal,
+    AgentSpec, Decision, Message, Refusal, RunEvent, RunId, RunInput, RunPhase, RunRequest,
+    RunStatus, UserMessage, Verdict, signal,
 };
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -45,6 +45,13 @@ macro_rules! run_client {
             messages_and_signals_reach_a_run
             a_run_is_cancelled_by_method_and_by_signal
             a_run_that_is_over_takes_nothing
+        }
+        $crate::run_client! {
+            @ $host;
+            second_starts;
+            a_run_has_the_request_that_it_was_started_with
+            a_second_start_is_of_the_same_run_only_with_an_equal_request
+            a_run_that_continued_as_new_has_the_request_that_it_was_started_with
         }
         $crate::run_client! {
             @ $host;
@@ -94,6 +101,9 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
         verdict: Verdict::Approve,
         ..Decision::default()
     };
+    let request = RunRequest::from(input());
+    let requested = async || client.request(run).await.map(drop);
+    let compared = async || client.was_started_with(run, &request).await.map(drop);
     let look = async || client.status(run).await.map(drop);
     let told = async || client.events(run, 0, 10).await.map(drop);
     let said = async || client.transcript(run).await.map(drop);
@@ -108,7 +118,9 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
     let send = async || client.send(run, UserMessage::new("hello")).await;
     let signal = async || client.signal(run, "weather", json!(1)).await;
     let cancel = async || client.cancel(run, None).await.map(drop);
-    let (a, b, c, d, e, f, g, h, i, j, k) = futures::join!(
+    let (a, b, c, d, e, f, g, h, i, j, k, l, m) = futures::join!(
+        requested(),
+        compared(),
         look(),
         told(),
         said(),
@@ -122,17 +134,19 @@ async fn faults(client: &dyn RunClient, run: &RunId) -> Vec<(&'static str, RunCl
         cancel()
     );
     let asked = [
-        ("status", a),
-        ("events", b),
-        ("transcript", c),
-        ("output", d),
-        ("wait", e),
-        ("wait_for_end", f),
-        ("tickets", g),
-        ("decide", h),
-        ("send", i),
-        ("signal", j),
-        ("cancel", k),
+        ("request", a),
+        ("was_started_with", b),
+        ("status", c),
+        ("events", d),
+        ("transcript", e),
+        ("output", f),
+        ("wait", g),
+        ("wait_for_end", h),
+        ("tickets", i),
+        ("decide", j),
+        ("send", k),
+        ("signal", l),
+        ("cancel", m),
     ];
     asked
         .into_iter()

@@ -87,6 +87,44 @@ impl RunRequest {
         }
     }
 
+    /// Returns whether a second start with this request attaches to a run that was started with the other one, on every
+    /// engine. If not, the id belongs to another run. The order of the two makes no difference.
+    ///
+    /// | Field | Compared |
+    /// | --- | --- |
+    /// | `agent` | by its name. A definition is not: a run that begins may keep the one that it found in the place of a name |
+    /// | `prompt`, `preamble` | whole |
+    /// | `tenant`, `owner`, `labels` | whole |
+    /// | `overrides` | whole; beside a definition those of its [origin](AgentOrigin::overrides) too |
+    /// | `version`, the rest of `origin` | not: they are about the build, and about how the definition was found |
+    ///
+    /// ```
+    /// use neuron_types::{Message, RunRequest};
+    ///
+    /// let request = || RunRequest::new("clerk", Message::user("How many rows?"));
+    /// assert!(request().is_same_start(&request()));
+    /// assert!(!request().is_same_start(&request().tenant("acme")));
+    /// ```
+    #[must_use]
+    pub fn is_same_start(&self, other: &Self) -> bool {
+        self.agent.name() == other.agent.name()
+            && self.prompt == other.prompt
+            && self.preamble == other.preamble
+            && self.tags == other.tags
+            && self.changes().eq(other.changes())
+    }
+
+    /// What is changed of the agent, wherever it stands: a run that has found its agent's definition has it in the origin.
+    fn changes(&self) -> impl Iterator<Item = &Overrides> {
+        let origin = match &self.agent {
+            AgentRef::Name(_) => None,
+            AgentRef::Definition(_) => self.origin.as_ref(),
+        };
+        let origin = origin.map(|origin| &origin.overrides);
+        let changes = origin.into_iter().chain([&self.overrides]);
+        changes.filter(|overrides| !overrides.is_empty())
+    }
+
     /// Returns what the run starts with, once its agent's definition is found: by `find`, if the request only names
     /// it. The prompt has not been checked then: see [`RunInput::mismatch`].
     ///

@@ -323,3 +323,59 @@ proptest! {
         prop_assert_eq!(back, own);
     }
 }
+
+#[test]
+fn a_start_is_the_same_if_agent_prompt_preamble_tags_and_overrides_are_equal() {
+    let request = || {
+        RunRequest::new("reviewer", Message::user("Go."))
+            .tenant("acme")
+            .owner("ada")
+            .label("report", "q3")
+            .deny("bash")
+    };
+    let is_same = |other: &RunRequest| {
+        let same = request().is_same_start(other);
+        assert_eq!(other.is_same_start(&request()), same);
+        same
+    };
+    assert!(is_same(&request()));
+    let prompt = Message::user("Stop.");
+    for other in [
+        RunRequest {
+            agent: "writer".into(),
+            ..request()
+        },
+        RunRequest {
+            prompt,
+            ..request()
+        },
+        RunRequest {
+            preamble: vec![Message::user("Hello.")].into(),
+            ..request()
+        },
+        request().tenant("other"),
+        request().owner("bob"),
+        request().label("report", "q4"),
+        request().label("draft", "yes"),
+        request().deny("write_file"),
+        request().overrides(Overrides::default()),
+    ] {
+        assert!(!is_same(&other), "{other:?}");
+    }
+}
+
+#[test]
+fn a_run_that_found_its_agent_is_the_same_start_as_the_one_that_named_it() {
+    let request = || RunRequest::new("reviewer", Message::user("Go.")).deny("bash");
+    let found = RunRequest::from(request().with_agent(agent()));
+    assert!(found.is_same_start(&request()));
+    assert!(request().is_same_start(&found));
+    assert!(!found.is_same_start(&request().deny("write_file")));
+    assert!(!found.is_same_start(&request().overrides(Overrides::default())));
+    // Which definition it found makes no difference.
+    let definition = RunRequest {
+        agent: agent().into(),
+        ..request()
+    };
+    assert!(definition.is_same_start(&request()));
+}

@@ -1,8 +1,9 @@
 use std::{fmt, future::pending, pin::pin, time::Duration};
 
 use neuron_types::{
-    Decision, Place, RecordedEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus, Transcript,
-    UpgradeRequest, UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync, signal,
+    Decision, Place, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus,
+    Transcript, UpgradeRequest, UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
+    signal,
 };
 use serde_json::{Value, json};
 
@@ -57,6 +58,38 @@ pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     /// [`RunClientError::RunExists`], also for a run that is over: an id is used once.
     /// [`RunClientError::TooLarge`].
     fn start<'a>(&'a self, run_id: &'a RunId, request: RunRequest) -> RunFuture<'a, ()>;
+
+    /// Returns what the run was started with, or `None` where the engine does not have it any more, or this build cannot
+    /// read it. It is there while the run is under way, in all its segments, and after its end for as long as the engine
+    /// keeps what is over. No worker is needed.
+    ///
+    /// An agent that was only named may have been replaced by the definition that was found for it, with what the run
+    /// changes of it in the [origin](RunRequest::origin): [`RunRequest::is_same_start`] takes the two for the same.
+    ///
+    /// A request has what people wrote. No error of this method shows any of it.
+    fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>>;
+
+    /// Returns whether the run was started with this request, as [`RunRequest::is_same_start`] compares: whether a start
+    /// that was rejected with [`RunClientError::RunExists`] may attach to the run.
+    ///
+    /// Where the engine does not have the run's [request](Self::request) any more, the agent, the tags and the text of the
+    /// prompt decide, as far as the status and the first event have them.
+    ///
+    /// # Errors
+    ///
+    /// As [`request`](Self::request); where that has nothing, as [`events`](Self::events).
+    fn was_started_with<'a>(
+        &'a self,
+        run_id: &'a RunId,
+        request: &'a RunRequest,
+    ) -> RunFuture<'a, bool> {
+        Box::pin(async move {
+            match self.request(run_id).await? {
+                Some(started) => Ok(started.is_same_start(request)),
+                None => seems_started_with(self, run_id, request).await,
+            }
+        })
+    }
 
     /// Returns where the run stands.
     ///
@@ -228,6 +261,24 @@ pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
     fn poll_interval(&self, quiet_looks: u32) -> Duration {
         POLL.saturating_mul(1 << quiet_looks.min(4)).min(IDLE_POLL)
     }
+}
+
+/// Whether what a run shows fits this request. A run that has not begun to be executed does not show its prompt.
+async fn seems_started_with<C: RunClient + ?Sized>(
+    client: &C,
+    run_id: &RunId,
+    request: &RunRequest,
+) -> Result<bool, RunClientError> {
+    let status = client.status(run_id).await?;
+    if status.agent != request.agent.name() || status.tags() != request.tags {
+        return Ok(false);
+    }
+    let page = client.events(run_id, 0, 1).await?;
+    let first = page.events.into_iter().next().map(|first| first.event);
+    Ok(match first {
+        Some(RunEvent::RunStarted { prompt, .. }) => prompt == request.prompt.text(),
+        _ => true,
+    })
 }
 
 /// Looks again and again until the run has an output.

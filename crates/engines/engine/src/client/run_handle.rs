@@ -51,6 +51,24 @@ impl RunHandle {
         &self.client
     }
 
+    /// As [`RunClient::request`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn request(&self) -> Result<Option<RunRequest>, RunClientError> {
+        self.client.request(&self.run_id).await
+    }
+
+    /// As [`RunClient::was_started_with`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub async fn was_started_with(&self, request: &RunRequest) -> Result<bool, RunClientError> {
+        self.client.was_started_with(&self.run_id, request).await
+    }
+
     /// As [`RunClient::status`].
     ///
     /// # Errors

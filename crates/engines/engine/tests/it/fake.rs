@@ -94,6 +94,10 @@ impl RunClient for Fake {
         ready(Ok(()))
     }
 
+    fn request<'a>(&'a self, _: &'a RunId) -> RunFuture<'a, Option<RunRequest>> {
+        ready(Ok(None))
+    }
+
     fn status<'a>(&'a self, _: &'a RunId) -> RunFuture<'a, RunStatus> {
         ready(self.look())
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use neuron_engine::{RunClient, RunHandle};
-use neuron_types::RunPhase;
+use neuron_types::{Message, RunPhase, RunRequest};
 
 use crate::fake::{Fake, run_id};
 
@@ -31,4 +31,22 @@ async fn a_handle_reads_all_events_and_speaks_for_its_run() {
     );
     run.clone().send("hello").await.unwrap();
     assert_eq!(*fake.texts.lock().unwrap(), ["hello"]);
+}
+
+#[tokio::test]
+async fn where_the_request_is_gone_the_agent_and_the_tags_say_whose_start_it_is() {
+    let client: Arc<dyn RunClient> = Arc::new(Fake::new([Ok(RunPhase::Completed)]));
+    let run = RunHandle::new(client, run_id());
+    assert_eq!(run.request().await.unwrap(), None);
+    let agent = run.status().await.unwrap().agent;
+    let request = |agent: &str| RunRequest::new(agent, Message::user("Go."));
+    for (request, is_same) in [
+        (request(&agent), true),
+        (request("another"), false),
+        (request(&agent).tenant("acme"), false),
+        (request(&agent).owner("ada"), false),
+        (request(&agent).label("report", "q3"), false),
+    ] {
+        assert_eq!(run.was_started_with(&request).await.unwrap(), is_same);
+    }
 }

@@ -78,15 +78,6 @@ impl LocalClient {
         }
     }
 
-    /// Returns what a run was started with; with its agent's definition, once whoever executes it has found that.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Journal::load_request`].
-    pub async fn request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
-        self.journal_of(run_id).await?.load_request(run_id).await
-    }
-
     async fn journal_or_new(&self) -> Result<&Journal, JournalError> {
         let open = || Journal::open(&self.home);
         self.journal.get_or_try_init(open).await
@@ -138,6 +129,14 @@ impl RunClient for LocalClient {
                 None => journal.create_run(run_id, request, ENGINE).await?,
             }
             Ok(())
+        })
+    }
+
+    /// Returns always one, with its agent's definition once the process that executes the run has found that.
+    fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>> {
+        Box::pin(async move {
+            let journal = self.journal_of(run_id).await?;
+            Ok(Some(journal.load_request(run_id).await?))
         })
     }
 

@@ -55,6 +55,10 @@ impl RunClient for RestateClient {
         })
     }
 
+    fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>> {
+        Box::pin(self.first_request(run_id))
+    }
+
     fn status<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunStatus> {
         Box::pin(async move {
             let answer = self.call::<RunStatus>(run_id, "status", None);

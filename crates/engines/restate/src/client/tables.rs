@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RunId, RunStatus, RunTags};
+use neuron_engine::read_request;
+use neuron_types::{RunId, RunRequest, RunStatus, RunTags};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -50,6 +51,21 @@ pub(super) enum Shown {
     Nothing,
     /// It was told by a worker of another version.
     Unreadable,
+}
+
+/// A journal's first entry, which holds what its invocation was started with.
+#[derive(Deserialize)]
+pub(super) struct FirstEntry {
+    id: String,
+    entry_json: String,
+}
+
+impl FirstEntry {
+    /// The run's request; `None` if this build cannot read it. Why not is left out: it may have what people wrote.
+    pub(super) fn request(&self) -> Option<RunRequest> {
+        let input = serde_json::from_slice(&input_in(&self.entry_json)?).ok()?;
+        read_request(input).ok()
+    }
 }
 
 impl RestateClient {
@@ -116,31 +132,30 @@ impl RestateClient {
         &self,
         runs: &[(RunId, Invocation)],
     ) -> Result<Vec<RunStatus>, HttpFault> {
-        #[derive(Deserialize)]
-        struct Row {
-            id: String,
-            entry_json: String,
-        }
         let mut statuses = Vec::with_capacity(runs.len());
         for runs in runs.chunks(JOURNALS) {
-            let ids: Vec<String> = runs
-                .iter()
-                .map(|(_, run)| format!("'{}'", run.id))
-                .collect();
-            let ids = ids.join(", ");
-            let query = format!(
-                "SELECT id, entry_json FROM sys_journal WHERE id IN ({ids}) AND \"index\" = 0"
-            );
-            let rows: Vec<Row> = self.query(&query).await?;
+            let entries = self.first_entries(runs.iter().map(|(_, run)| run)).await?;
             statuses.extend(runs.iter().map(|(run_id, invocation)| {
-                let entry = rows.iter().find(|row| row.id == invocation.id);
-                let started = entry.and_then(|row| started_with(&row.entry_json));
+                let entry = entries.iter().find(|entry| entry.id == invocation.id);
+                let started = entry.and_then(|entry| started_with(&entry.entry_json));
                 let (agent, tags) = started.unwrap_or_default();
                 RunStatus::new(run_id.clone(), ENGINE, &agent, invocation.created_at)
                     .with_tags(&tags)
             }));
         }
         Ok(statuses)
+    }
+
+    /// The first entries of these journals, of those that the server has.
+    pub(super) async fn first_entries<'a>(
+        &self,
+        invocations: impl IntoIterator<Item = &'a Invocation>,
+    ) -> Result<Vec<FirstEntry>, HttpFault> {
+        let ids = invocations.into_iter().map(|run| format!("'{}'", run.id));
+        let ids = ids.collect::<Vec<_>>().join(", ");
+        let query =
+            format!("SELECT id, entry_json FROM sys_journal WHERE id IN ({ids}) AND \"index\" = 0");
+        self.query(&query).await
     }
 
     pub(super) async fn query<T: DeserializeOwned>(
@@ -166,8 +181,8 @@ impl RestateClient {
     }
 }
 
-/// The agent's name and whose the run is, by a journal's first entry, which holds what the run was started with.
-fn started_with(entry: &str) -> Option<(String, RunTags)> {
+/// What an invocation was started with, by its journal's first entry.
+fn input_in(entry: &str) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     enum Entry {
         Command(Command),
@@ -176,6 +191,12 @@ fn started_with(entry: &str) -> Option<(String, RunTags)> {
     enum Command {
         Input { payload: Vec<u8> },
     }
+    let Entry::Command(Command::Input { payload }) = serde_json::from_str(entry).ok()?;
+    Some(payload)
+}
+
+/// The agent's name and whose the run is, by a journal's first entry. It is read from requests of other builds, too.
+fn started_with(entry: &str) -> Option<(String, RunTags)> {
     #[derive(Deserialize)]
     struct Input {
         agent: Agent,
@@ -188,14 +209,15 @@ fn started_with(entry: &str) -> Option<(String, RunTags)> {
         Named(String),
         Defined { name: String },
     }
-    let Entry::Command(Command::Input { payload }) = serde_json::from_str(entry).ok()?;
-    let input: Input = serde_json::from_slice(&payload).ok()?;
+    let input: Input = serde_json::from_slice(&input_in(entry)?).ok()?;
     let (Agent::Named(name) | Agent::Defined { name }) = input.agent;
     Some((name, input.tags))
 }
 
 #[cfg(test)]
 mod tests {
+    use neuron_types::Message;
+
     use super::*;
 
     #[test]
@@ -221,6 +243,29 @@ mod tests {
             labels: [("team".to_owned(), "blue".to_owned())].into(),
         };
         assert_eq!(started_with(&entry(&input)), Some(("default".into(), tags)));
+    }
+
+    #[test]
+    fn the_request_is_what_the_run_was_started_with_and_none_if_another_build_wrote_it() {
+        let request = |input| {
+            let entry = FirstEntry {
+                id: "inv_1".into(),
+                entry_json: entry(&input),
+            };
+            entry.request()
+        };
+        let json = json!({"agent": "default", "prompt": "go", "tenant": "acme", "overrides": {"deny": ["bash"]}});
+        let expected = RunRequest::new("default", Message::user("go"))
+            .tenant("acme")
+            .deny("bash");
+        assert_eq!(request(json), Some(expected));
+        for unread in [
+            json!({"agent": "default", "prompt": "go", "version": 99}),
+            json!({"agent": "default", "prompt": "go", "quota": 1}),
+            json!("go"),
+        ] {
+            assert_eq!(request(unread), None);
+        }
     }
 
     fn entry(input: &serde_json::Value) -> String {

@@ -2,7 +2,7 @@
 
 use neuron_engine::RunClientError;
 use neuron_types::{
-    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunStatus,
+    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunRequest, RunStatus,
 };
 
 use super::{
@@ -33,6 +33,18 @@ impl RestateClient {
                 status.ok_or_else(|| unknown(run_id))
             }
         }
+    }
+
+    /// What the run was started with, by the journal of its workflow; `None` where the server does not have that any more, or
+    /// another build wrote it.
+    pub(super) async fn first_request(
+        &self,
+        run_id: &RunId,
+    ) -> Result<Option<RunRequest>, RunClientError> {
+        let invocation = self.invocation(run_id).await?;
+        let entries = self.first_entries(std::slice::from_ref(&invocation)).await;
+        let entry = entries.map_err(HttpFault::of_server)?.pop();
+        Ok(entry.and_then(|entry| entry.request()))
     }
 
     /// Whether the run is there and has told nothing of itself yet.

@@ -65,6 +65,10 @@ impl RunClient for AgentClient {
         })
     }
 
+    fn request<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, Option<RunRequest>> {
+        Box::pin(self.first_request(run_id))
+    }
+
     fn status<'a>(&'a self, run_id: &'a RunId) -> RunFuture<'a, RunStatus> {
         Box::pin(self.status_now(run_id))
     }

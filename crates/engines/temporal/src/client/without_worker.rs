@@ -6,10 +6,12 @@ use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use neuron_engine::RunClientError;
 use neuron_types::{
-    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunStatus, StepFailure,
+    ExitReason, FailureKind, Refusal, RunError, RunId, RunOutput, RunPhase, RunRequest, RunStatus,
+    StepFailure,
 };
 use temporalio_client::{
-    WorkflowExecutionDescription, WorkflowExecutionStatus, errors::WorkflowGetResultError,
+    Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle,
+    errors::WorkflowGetResultError,
 };
 use temporalio_common::error::IncomingError;
 use temporalio_common::protos::temporal::api::history::v1::{
@@ -20,7 +22,7 @@ use super::{
     AgentClient,
     fault::{answered, failed, unknown},
 };
-use crate::wire::{history_input::HistoryInput, names::ENGINE};
+use crate::wire::{agent_run::AgentRun, history_input::HistoryInput, names::ENGINE};
 
 /// How many events a history has at most that no worker has taken up yet. With more signals than that the run's
 /// worker is asked, and is not there.
@@ -103,13 +105,43 @@ impl AgentClient {
         &self,
         run_id: &RunId,
     ) -> Result<HistoryInput, RunClientError> {
-        let handle = self.handle(run_id);
+        let start = self.beginning(run_id, &self.handle(run_id)).await?;
+        Ok(start.map_or_else(HistoryInput::default, |start| input_of(&start)))
+    }
+
+    /// What the run was started with, by its first history; `None` where the server does not have that any more, or another
+    /// build wrote it.
+    pub(super) async fn first_request(
+        &self,
+        run_id: &RunId,
+    ) -> Result<Option<RunRequest>, RunClientError> {
+        let Some(newest) = self.beginning(run_id, &self.handle(run_id)).await? else {
+            return Ok(None);
+        };
+        if newest.continued_execution_run_id.is_empty() {
+            return Ok(input_of(&newest).into_request());
+        }
+        let first = self.history(run_id, newest.first_execution_run_id);
+        match self.beginning(run_id, &first).await {
+            Ok(start) => Ok(start.and_then(|start| input_of(&start).into_request())),
+            // The run is there: the server has deleted its first history.
+            Err(error) if error.is_unknown_run() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The first event of a history.
+    async fn beginning(
+        &self,
+        run_id: &RunId,
+        handle: &WorkflowHandle<Client, AgentRun>,
+    ) -> Result<Option<WorkflowExecutionStartedEventAttributes>, RunClientError> {
         let mut history = handle.fetch_history(Default::default());
         let first = history.try_next().await;
         let first = first.map_err(|error| self.interaction(run_id, error))?;
         Ok(match first.and_then(|event| event.attributes) {
-            Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) => input_of(&start),
-            _ => HistoryInput::default(),
+            Some(Attributes::WorkflowExecutionStartedEventAttributes(start)) => Some(start),
+            _ => None,
         })
     }
 

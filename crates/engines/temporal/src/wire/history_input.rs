@@ -75,6 +75,15 @@ fn is_not(value: &bool) -> bool {
 }
 
 impl HistoryInput {
+    /// What the run was started with, if this is its first history and this build can read it. Why not is left out: it may
+    /// have what people wrote.
+    pub(crate) fn into_request(self) -> Option<RunRequest> {
+        match self.0 {
+            Opening::New(request) => Some(*request),
+            Opening::Continued { .. } | Opening::Wrong(_) | Opening::Unknown(_) => None,
+        }
+    }
+
     /// The conversation that the history begins with; a new run's first model call says it all.
     pub(crate) fn conversation(self) -> Conversation {
         match self.0 {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use neuron_config::AgentFile;
-use neuron_engine::RunHandle;
+use neuron_engine::{RunClient as _, RunClientError, RunHandle};
 use neuron_local::LocalClient;
 use neuron_types::{AgentRef, Blocked, BlockedKind, RunId, RunStatus};
 
@@ -112,7 +112,10 @@ impl<'a> Servers<'a> {
             None => self.session.local_to_look_at().await?,
         };
         let request = self.local.insert(client).request(run_id).await?;
-        Ok(request.agent)
+        let gone = || RunClientError::UnknownRun {
+            run_id: run_id.clone(),
+        };
+        Ok(request.ok_or_else(gone)?.agent)
     }
 
     fn file(&mut self, directory: Option<PathBuf>) -> Option<&AgentFile> {

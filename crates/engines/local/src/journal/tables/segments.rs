@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
 use neuron_executor::Agents;
-use neuron_types::{AgentRef, RunId, RunRequest, RunStart, RunState};
+use neuron_types::{AgentRef, RunId, RunInput, RunRequest, RunStart, RunState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::journal::{
@@ -102,6 +102,7 @@ pub(crate) fn load_start(
     }
     let request = load_request(connection, run)?;
     let is_named = matches!(request.agent, AgentRef::Name(_));
+    let given = (!is_named && signed).then(|| request.clone());
     let mut start = agents.resolve(request)?;
     let is_news = signed && !start.agent.signed;
     start.agent.signed |= signed;
@@ -110,12 +111,31 @@ pub(crate) fn load_start(
         .query_row([run], |row| row.get(0))?;
     // What is not taken stays in the request, and ends the run whoever takes it up.
     if (is_named || is_news) && start.rejected.is_none() {
-        save_request(connection, run, &RunRequest::from(start.clone()))?;
+        save_request(connection, run, &with_definition(given, &start))?;
     }
     if let Some(schema) = &start.agent.input {
         start.mismatch = input::mismatch(connection, run, schema, &start.prompt.text())?;
     }
     Ok(start.into())
+}
+
+/// The request with the definition of its agent. Where it was `given` with one, what it changes of that stays beside it, to be
+/// compared with a second start.
+fn with_definition(given: Option<RunRequest>, start: &RunInput) -> RunRequest {
+    if let Some(RunRequest {
+        agent: AgentRef::Definition(mut definition),
+        overrides,
+        ..
+    }) = given
+    {
+        definition.signed = start.agent.signed;
+        return RunRequest {
+            agent: AgentRef::Definition(definition),
+            overrides,
+            ..start.clone().into()
+        };
+    }
+    start.clone().into()
 }
 
 /// Begins a segment. The steps before it are never replayed again.
