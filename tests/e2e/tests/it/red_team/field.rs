@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::workers::worker;
+
 const RUN: &str = "attacked";
 const QUEUE: &str = "attackers";
 
@@ -331,18 +333,6 @@ fn parts_of_python() -> Vec<String> {
 }
 
 /// The worker that `cargo xtask test` has built, or the one beside the command.
-fn worker(name: &str, world: &World) -> PathBuf {
-    let variable = name.to_uppercase().replace('-', "_");
-    let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
-    let program = env::var_os(variable).map_or_else(|| neuron.with_file_name(name), PathBuf::from);
-    assert!(
-        program.exists(),
-        "there is no {}: run the tests with `cargo xtask test`, or `cargo build -p {name}` first",
-        program.display()
-    );
-    program
-}
-
 fn folder_of(program: &Path) -> PathBuf {
     let real = program.canonicalize().unwrap();
     real.parent().unwrap().to_owned()

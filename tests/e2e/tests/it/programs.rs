@@ -1,0 +1,92 @@
+//! Runs of a program of one's own on an engine, looked at with a command that cannot go on with them.
+
+use neuron_harness::{Engine, EngineServer, World, eventually, free_address};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::workers::worker;
+
+const QUEUE: &str = "drafts";
+const PROGRAM: &str = "start the program that serves its agent \"draft\"";
+
+/// The program's own agent file, which the command does not have when it looks.
+const DRAFTS: &str = "[agents.draft]\nmodel = \"demo/demo\"\n";
+
+/// What holds the run up, once it is said.
+fn blocked(world: &World) -> Value {
+    eventually("a run that is held up for want of its program", || {
+        let status = world.neuron(&["status", "d1", "--json"]).exits(0).json();
+        let detail = status["blocked"]["detail"].as_str().unwrap_or_default();
+        detail.contains(PROGRAM).then(|| status["blocked"].clone())
+    })
+}
+
+/// Starts a run of the program's agent when no process of it is there any more, and looks at it.
+fn a_run_is_left_to_its_program(engine: Engine, kinds: &[&str]) {
+    let server = Runtime::new().unwrap().block_on(EngineServer::find(engine));
+    let server = server.unwrap_or_else(|error| panic!("there is no server: {error}"));
+    let addresses = server.addresses();
+    let mut world = World::new();
+    world.set("NEURON_TASK_QUEUE", QUEUE);
+    let (name, ready) = match engine {
+        Engine::Temporal => {
+            world.set("NEURON_ENGINE", "temporal");
+            world.set("TEMPORAL_ADDRESS", &addresses.main);
+            ("neuron-temporal-worker", "serving ")
+        }
+        Engine::Restate => {
+            world.set("NEURON_ENGINE", "restate");
+            world.set("RESTATE_INGRESS_URL", &addresses.main);
+            world.set("RESTATE_ADMIN_URL", &addresses.http);
+            ("neuron-restate-worker", "registered")
+        }
+    };
+    world.write("drafts.toml", DRAFTS);
+    // The engine knows the program, which ends before the run begins.
+    let mut program = world.plain(worker(name, &world));
+    program.env("NEURON_CONFIG", "drafts.toml");
+    if engine == Engine::Restate {
+        program.args(["--register-force", "--listen", &free_address()]);
+    }
+    let mut program = world.launch(program);
+    eventually("a worker that serves", || {
+        let said = program.stdout() + &program.stderr();
+        assert!(program.is_running(), "the worker has ended: {said}");
+        said.contains(ready).then_some(())
+    });
+    drop(program.kill());
+    world.does(
+        0,
+        &[
+            "submit",
+            "Go.",
+            "--agent",
+            "draft",
+            "--id",
+            "d1",
+            "--config",
+            "drafts.toml",
+        ],
+    );
+
+    let kind = blocked(&world)["kind"].clone();
+    assert!(kinds.iter().any(|wanted| kind == *wanted), "{kind}");
+    let status = world.neuron(&["status", "d1"]).exits(0);
+    assert!(status.stdout.contains(PROGRAM), "{status:#?}");
+    // A line of the list has no room for all of it.
+    for shown in [status, world.neuron(&["runs"]).exits(0)] {
+        for other in ["neuron resume", "neuron worker"] {
+            assert!(!shown.stdout.contains(other), "{shown:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_on_temporal_is_left_to_its_program() {
+    a_run_is_left_to_its_program(Engine::Temporal, &["no_worker"]);
+}
+
+#[test]
+fn a_run_on_restate_is_left_to_its_program() {
+    a_run_is_left_to_its_program(Engine::Restate, &["worker_unreachable", "no_worker"]);
+}

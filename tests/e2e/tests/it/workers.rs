@@ -1,0 +1,18 @@
+//! The workers of the engines, as a user starts them.
+
+use std::{env, path::PathBuf};
+
+use neuron_harness::World;
+
+/// The program of this name, which stands beside the command where no variable says otherwise.
+pub(crate) fn worker(name: &str, world: &World) -> PathBuf {
+    let variable = name.to_uppercase().replace('-', "_");
+    let neuron = PathBuf::from(world.command::<&str>(&[]).get_program());
+    let program = env::var_os(variable).map_or_else(|| neuron.with_file_name(name), PathBuf::from);
+    assert!(
+        program.exists(),
+        "there is no {}: run the tests with `cargo xtask test`, or `cargo build -p {name}` first",
+        program.display()
+    );
+    program
+}
