@@ -100,7 +100,7 @@ async fn what_the_scenarios_left_on_temporal_replays() {
         .collect();
     assert!(
         missing.is_empty(),
-        "record the histories of {missing:?}: run `NEURON_RECORD=1 cargo test -p neuron-temporal conformance::`"
+        "record the histories of {missing:?}: run `cargo xtask record`"
     );
     let replayed: usize = recorded.values().sum();
     println!(
@@ -122,9 +122,13 @@ fn scenarios() -> Vec<String> {
     let names = names.filter_map(|name| name.strip_prefix(TESTS));
     // What is tried here and on the client of the engine leaves no history of a scenario.
     let is_scenario = |name: &&str| {
-        let is_of_others = ["histories::", "run_client::", "run_client_transcripts::"]
-            .iter()
-            .any(|others| name.starts_with(others));
+        let of_others = [
+            "histories::",
+            "run_client::",
+            "run_client_transcripts::",
+            "second_starts::",
+        ];
+        let is_of_others = of_others.iter().any(|others| name.starts_with(others));
         !is_of_others && *name != "a_server_that_is_away_is_said_to_be"
     };
     let scenarios: Vec<_> = names.filter(is_scenario).map(ToOwned::to_owned).collect();
