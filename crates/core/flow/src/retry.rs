@@ -16,7 +16,7 @@ const LAST_LOOK: Duration = Duration::from_secs(60);
 /// What the other side asks for is spread over this part of it, where the policy's delay is shorter.
 const SPREAD: u32 = 10;
 
-/// After so many workers in a row were lost at one step that is tried again, it fails: see [`lost_workers`].
+/// After so many workers in a row were lost at one step that is tried again, it fails: see [`StepLife::lost`](crate::StepLife::lost).
 pub const MOST_LOST: u32 = 10;
 
 /// After so many attempts the policy's delay grows no further.
@@ -110,7 +110,7 @@ pub fn lost_write() -> StepFailure {
 
 /// What a step fails with that was lost with its worker so often in a row that it may be what ends them.
 #[must_use]
-pub fn lost_workers(lost: u32) -> StepFailure {
+pub(crate) fn lost_workers(lost: u32) -> StepFailure {
     StepFailure::new(
         FailureKind::WorkerLost,
         format!("the worker was lost during the step, {lost} times in a row"),

@@ -9,7 +9,7 @@ use neuron_types::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Again, Jitter, MOST_LOST, RetryNotice, look_again, lost_workers, next_delay};
+use crate::{Again, Jitter, MOST_LOST, RetryNotice, look_again, next_delay, retry::lost_workers};
 
 /// What decides whether another attempt at a step follows, and when.
 #[derive(Debug, Clone, Copy)]

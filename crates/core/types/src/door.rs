@@ -8,9 +8,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, Effect, EffectKind,
-    FailureKind, Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolEffects,
-    ToolOutput,
+    ActivityOptions, CompletionRequest, CompletionResponse, DurableError, Effect, FailureKind,
+    Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
 };
 
 /// The only way out of the loop room: one implementation per engine.
@@ -158,7 +157,7 @@ pub trait DurableContext {
             let call = Awaited::start(self, Started::step(effect, options));
             match outcome(call.end().await?)? {
                 Outcome::Model(response) => Ok(*response),
-                other => Err(misfit(EffectKind::Model, &other)),
+                other => Err(other.unexpected()),
             }
         }
     }
@@ -330,12 +329,7 @@ impl Observed {
     #[must_use]
     pub fn unexpected(&self) -> DurableError {
         DurableError::engine(match self {
-            Self::Ended(_, End::Effect(Ok(outcome))) => {
-                format!(
-                    "the end of a step of kind {} that nobody waits for",
-                    outcome.kind().as_str()
-                )
-            }
+            Self::Ended(_, End::Effect(Ok(outcome))) => return outcome.unexpected(),
             Self::Ended(_, End::Effect(Err(_))) => {
                 "the failure of a step that nobody waits for".to_owned()
             }
@@ -470,7 +464,7 @@ impl<D: DurableContext + ?Sized> Drop for Awaited<'_, D> {
 fn tool_result(observed: Observed) -> Result<ToolOutput, DurableError> {
     match outcome(observed)? {
         Outcome::Tool(output) => Ok(output),
-        other => Err(misfit(EffectKind::Tool, &other)),
+        other => Err(other.unexpected()),
     }
 }
 
@@ -480,14 +474,6 @@ fn outcome(observed: Observed) -> Result<Outcome, DurableError> {
         Observed::Ended(_, End::Effect(result)) => Ok(result?),
         other => Err(other.unexpected()),
     }
-}
-
-/// The door handed out what another kind of effect came to.
-fn misfit(asked: EffectKind, outcome: &Outcome) -> DurableError {
-    let (asked, came) = (asked.as_str(), outcome.kind().as_str());
-    DurableError::engine(format!(
-        "a step of kind {asked} came to an outcome of kind {came}"
-    ))
 }
 
 fn no_options() -> StepFailure {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActivityOptions, CompletionRequest, CompletionResponse, CurrentDefinition, DefinitionRequest,
-    OutcomeRequest, Preview, PreviewRequest, Spent, StepId, ToolCall, ToolEffects, ToolOutput,
-    VerifyOutcome, VerifyRequest,
+    DurableError, OutcomeRequest, Preview, PreviewRequest, Spent, StepId, ToolCall, ToolEffects,
+    ToolOutput, VerifyOutcome, VerifyRequest,
 };
 
 /// One thing that is done outside of the loop, by an executor.
@@ -172,6 +172,15 @@ impl Outcome {
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
         }
+    }
+
+    /// Returns the error of a caller who waited for the outcome of another kind.
+    #[must_use]
+    pub fn unexpected(&self) -> DurableError {
+        let kind = self.kind().as_str();
+        DurableError::engine(format!(
+            "the end of a step of kind {kind} that nobody waits for"
+        ))
     }
 
     /// Returns it with what the attempts used and cost that failed before. Only model calls use anything.

@@ -4,7 +4,7 @@ use neuron_harness::{Engine, EngineServer, World, eventually, free_address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::workers::worker;
+use crate::workers::{serves, worker};
 
 const QUEUE: &str = "drafts";
 const PROGRAM: &str = "start the program that serves its agent \"draft\"";
@@ -49,11 +49,7 @@ fn a_run_is_left_to_its_program(engine: Engine, kinds: &[&str]) {
         program.args(["--register-force", "--listen", &free_address()]);
     }
     let mut program = world.launch(program);
-    eventually("a worker that serves", || {
-        let said = program.stdout() + &program.stderr();
-        assert!(program.is_running(), "the worker has ended: {said}");
-        said.contains(ready).then_some(())
-    });
+    serves(&mut program, ready);
     drop(program.kill());
     world.does(
         0,

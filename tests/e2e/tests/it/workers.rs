@@ -2,7 +2,7 @@
 
 use std::{env, path::PathBuf};
 
-use neuron_harness::World;
+use neuron_harness::{Running, World, eventually};
 
 /// The program of this name, which stands beside the command where no variable says otherwise.
 pub(crate) fn worker(name: &str, world: &World) -> PathBuf {
@@ -15,4 +15,13 @@ pub(crate) fn worker(name: &str, world: &World) -> PathBuf {
         program.display()
     );
     program
+}
+
+/// Waits until a worker has said this, with which it serves.
+pub(crate) fn serves(worker: &mut Running, ready: &str) {
+    eventually("a worker that serves", || {
+        let said = worker.stdout() + &worker.stderr();
+        assert!(worker.is_running(), "the worker has ended: {said}");
+        said.contains(ready).then_some(())
+    });
 }

@@ -12,8 +12,11 @@ use tokio::{
 const EVENTS: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// A server that reports without end where it is called. Every event has an id, by which a client asks for what follows.
-async fn talkative() -> String {
+/// A server that answers each connection so, and its address.
+pub(crate) async fn serve<F>(answer: impl Fn(TcpStream) -> F + Send + 'static) -> String
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -22,6 +25,11 @@ async fn talkative() -> String {
         }
     });
     format!("http://{address}/mcp")
+}
+
+/// A server that reports without end where it is called. Every event has an id, by which a client asks for what follows.
+async fn talkative() -> String {
+    serve(answer).await
 }
 
 async fn answer(mut socket: TcpStream) {

@@ -3,13 +3,12 @@
 use neuron_mcp::McpClient;
 use neuron_patience::patience;
 use serde_json::{Value, json};
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
-use crate::{hostile_http::request, programs::text};
+use crate::{
+    hostile_http::{request, serve},
+    programs::text,
+};
 
 /// How a server writes what it says.
 #[derive(Clone, Copy)]
@@ -29,14 +28,7 @@ const PLAIN: Form = Form {
 };
 
 async fn server(form: Form) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            tokio::spawn(answer(socket, form));
-        }
-    });
-    format!("http://{address}/mcp")
+    serve(move |socket| answer(socket, form)).await
 }
 
 async fn answer(mut socket: TcpStream, form: Form) {

@@ -4,24 +4,13 @@ use neuron_mcp::{McpClient, McpServerSpec};
 use neuron_patience::patience;
 use neuron_types::ToolDyn as _;
 use serde_json::{Value, json};
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
-use crate::hostile_http::{request, say};
+use crate::hostile_http::{request, say, serve};
 
 /// A server whose lists have a second page that it answers with an error, or not at all.
 async fn server(answers: bool) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            tokio::spawn(answer(socket, answers));
-        }
-    });
-    format!("http://{address}/mcp")
+    serve(move |socket| answer(socket, answers)).await
 }
 
 async fn answer(mut socket: TcpStream, answers: bool) {

@@ -9,29 +9,19 @@ use neuron_mcp::{McpClient, McpError, McpServerSpec};
 use neuron_patience::patience;
 use neuron_types::{ToolContext, ToolDyn as _, ToolError};
 use serde_json::json;
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
 use crate::{
-    hostile_http::{request, say},
+    hostile_http::{request, say, serve},
     programs::{HOUR, text},
 };
 
 /// A server that sends `reply` back to a call of `write`, with how often it was called.
 pub(crate) async fn server(reply: &'static str) -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            tokio::spawn(answer(socket, reply, Arc::clone(&counted)));
-        }
-    });
-    (format!("http://{address}/mcp"), calls)
+    let url = serve(move |socket| answer(socket, reply, Arc::clone(&counted))).await;
+    (url, calls)
 }
 
 async fn answer(mut socket: TcpStream, reply: &str, calls: Arc<AtomicUsize>) {

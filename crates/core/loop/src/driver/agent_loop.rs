@@ -12,9 +12,7 @@ use neuron_types::{
 
 use crate::{
     Action, AgentMachine, Observation, Shortfall, Spent,
-    driver::{
-        misfit::misfit, progress::Progress, reminder::reminder, summary::SummaryModel, timer::Timer,
-    },
+    driver::{progress::Progress, reminder::reminder, summary::SummaryModel, timer::Timer},
 };
 
 /// One run of an agent: a machine, the door that its actions go through, and a context strategy.
@@ -223,7 +221,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         self.feed(match result {
             Ok(Outcome::Model(response)) => Observation::ModelAnswered(*response),
-            Ok(other) => return Err(misfit(&other)),
+            Ok(other) => return Err(other.unexpected()),
             Err(failure) => Observation::ModelFailed(failure),
         })?;
         Ok(Progress::Other)

@@ -5,10 +5,7 @@ use neuron_types::{
     signal,
 };
 
-use crate::{
-    AgentLoop, Observation, Spent,
-    driver::{misfit::misfit, progress::Progress},
-};
+use crate::{AgentLoop, Observation, Spent, driver::progress::Progress};
 
 impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Takes the messages that are here, and whether the run is to adopt the current definition.
@@ -59,7 +56,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let before = self.machine().state().definition.clone();
         self.feed(Observation::DefinitionFound(match result {
             Ok(Outcome::Definition(found)) => Ok(found),
-            Ok(other) => return Err(misfit(&other)),
+            Ok(other) => return Err(other.unexpected()),
             Err(failure) => Err(failure),
         }))?;
         if self.machine().state().definition != before {

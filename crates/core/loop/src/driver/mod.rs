@@ -2,7 +2,6 @@
 
 pub(crate) mod agent_loop;
 mod boundary;
-mod misfit;
 pub(crate) mod progress;
 pub(crate) mod reminder;
 pub(crate) mod step;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::workers::worker;
+use crate::workers::{serves, worker};
 
 const RUN: &str = "attacked";
 const QUEUE: &str = "attackers";
@@ -195,11 +195,7 @@ impl Field {
             command.args(["--register-force", "--listen", &free_address()]);
         }
         let mut worker = self.start(command);
-        eventually("a worker that serves", || {
-            let said = worker.stdout() + &worker.stderr();
-            assert!(worker.is_running(), "the worker has ended: {said}");
-            said.contains(ready).then_some(())
-        });
+        serves(&mut worker, ready);
         self.world.does(0, &["submit", "Go.", "--id", RUN]);
         eventually("begin of the run", || {
             let said = self.world.neuron(&["events", RUN, "--json"]);
