@@ -46,6 +46,8 @@ use crate::{
 /// 8. A run that [continues as new](Self::continue_as_new) keeps its id, its status, its events and the
 ///    signals that nobody has taken yet; [`uuid`](Self::uuid) never answers the same twice in it. It does so
 ///    only with no effect in flight.
+/// 9. Hooks are notified of what the run [emits](Self::emit) before the first effect that is started behind it, and what
+///    they say to it is about that effect.
 pub trait DurableContext {
     /// Returns the run's id, which it keeps through every attempt and replay.
     fn run_id(&self) -> &RunId;
@@ -70,7 +72,8 @@ pub trait DurableContext {
     /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is
     /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. That they have ended, and that
     /// nobody has observed it, makes no difference. A write is asked to end early and has to be waited for, or has
-    /// ended and is still to be observed: `true`. A handle whose end was observed is `false`.
+    /// ended and is still to be observed: `true`. One that the door has not begun to make is dropped like a read. A handle
+    /// whose end was observed is `false`.
     fn leave(&self, handle: Handle) -> bool;
 
     /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.

@@ -4,15 +4,6 @@ use std::error::Error as _;
 
 use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure};
 
-/// The end of a call that was given up before it was made, or started in a run that is cancelled.
-#[must_use]
-pub fn given_up() -> StepFailure {
-    StepFailure::new(
-        FailureKind::Cancelled,
-        "the call was given up before it was made",
-    )
-}
-
 /// A run was started with the whole definition of an agent, where callers name agents.
 #[must_use]
 pub fn definition_rejected(agent: &str) -> StepFailure {
@@ -23,18 +14,6 @@ pub fn definition_rejected(agent: &str) -> StepFailure {
              agent is, its worker knows"
         ),
     )
-}
-
-/// Nothing that a run waits for can come.
-#[must_use]
-pub fn nothing_to_wait_for() -> DurableError {
-    DurableError::engine("the run waits for what has ended, and for no signal")
-}
-
-/// A segment was to end too early.
-#[must_use]
-pub fn still_in_flight() -> DurableError {
-    DurableError::engine("a segment of the run was to end with something in flight")
 }
 
 /// Returns how a run ends whose workflow returned an error in the place of an output.

@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    future::Future,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -42,16 +41,6 @@ impl<T> Running<T> {
             future: Some(future),
             token: Some(token),
             is_write,
-            is_begun: false,
-            is_left: false,
-        }
-    }
-
-    pub(crate) fn deadline(future: impl Future<Output = T> + Send + 'static) -> Self {
-        Self {
-            future: Some(Box::pin(future)),
-            token: None,
-            is_write: false,
             is_begun: false,
             is_left: false,
         }
@@ -146,12 +135,6 @@ impl<T> InFlight<T> {
     /// Whether nobody has observed its end or dropped it.
     pub(crate) fn is_open(&self, handle: Handle) -> bool {
         self.get(handle).is_some()
-    }
-
-    /// Whether it has ended, is waited for only because it could not be dropped, or is not open.
-    pub(crate) fn is_over_or_left(&self, handle: Handle) -> bool {
-        let running = self.get(handle);
-        running.is_none_or(|running| running.is_left || running.future.is_none())
     }
 
     /// Whether it is waited for only because it could not be dropped, or is not open.

@@ -5,31 +5,27 @@ use std::{
     future::{Future as _, poll_fn},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    task::Poll,
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use futures::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
+use neuron_engine::{RunClock, Unobserved};
+use neuron_executor::{EventSink, Executor, StepScope};
+use neuron_flow::{
+    Adapter, Asked, BEHIND_ALL, Fact, Flow, Left, Shown, cancelled_between, given_up,
 };
-use neuron_engine::{RunClock, Unobserved, given_up, nothing_to_wait_for};
-use neuron_executor::{Attempts, EventSink, Executor, NoSink};
-use neuron_flow::StepLife;
 use neuron_types::{
-    DurableContext, DurableError, End, FailureKind, Handle, Observed, Outcome, Place,
-    RecordedEvent, RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, declared_patches,
+    DurableContext, DurableError, FailureKind, Handle, Observed, Outcome, Place, RecordedEvent,
+    RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{
-    flight::{
-        ends::Ends,
-        in_flight::{InFlight, Running},
-    },
-    memory::handle::{LocalHandle, Reach},
+use crate::memory::{
+    clock::Clock,
+    handle::{LocalHandle, Reach},
+    running::{Running, What},
 };
 
 /// A door without a journal: the run lives in this process, at no cost worth mentioning.
@@ -44,17 +40,13 @@ pub struct LocalDurableContext {
     sink: Option<Arc<dyn EventSink>>,
     reach: Arc<Reach>,
     state: Mutex<State>,
-    flight: Mutex<Flight>,
+    clock: Clock,
+    flow: Mutex<Flow>,
+    running: Mutex<Running>,
     /// Events that the hooks have not been notified of yet.
-    unobserved: Arc<Mutex<Unobserved>>,
+    unobserved: Mutex<Unobserved>,
     patches: Vec<String>,
 }
-
-/// An end, and the time that it moves the clock to, if that is another than now.
-type Ended = (End, Option<DateTime<Utc>>);
-
-/// Notifies the hooks of what led to effects that are started together, and comes to their verdict.
-type Notice = Shared<BoxFuture<'static, Result<(), StepFailure>>>;
 
 struct State {
     clock: RunClock,
@@ -62,80 +54,24 @@ struct State {
     events: u64,
 }
 
-#[derive(Default)]
-struct Flight {
-    started: u64,
-    in_flight: InFlight<Ended>,
-    ended: u64,
-    ends: Ends<Ended>,
-    /// That of the effects since the last wait.
-    notice: Option<Notice>,
-}
-
-impl Flight {
-    fn start(&mut self, running: Running<Ended>) -> Handle {
-        self.started += 1;
-        let handle = Handle::new(self.started);
-        self.in_flight.start(handle, running);
-        handle
-    }
-
-    /// Takes up something that has ended already.
-    fn start_ended(&mut self, is_write: bool, ended: Ended) -> Handle {
-        let never = Box::pin(std::future::pending());
-        let handle = self.start(Running::effect(never, CancellationToken::new(), is_write));
-        self.in_flight.end(handle);
-        self.put(handle, ended);
-        handle
-    }
-
-    fn put(&mut self, handle: Handle, ended: Ended) {
-        self.ended += 1;
-        self.ends.put(self.ended, handle, ended);
-    }
-
-    fn leave(&mut self, handle: Handle) -> bool {
-        let is_awaited = self.in_flight.leave(handle);
-        if !is_awaited {
-            self.ends.drop_end(handle);
-        }
-        is_awaited
-    }
-
-    fn go_on(&mut self, cx: &mut Context<'_>) {
-        for (handle, end) in self.in_flight.poll(cx) {
-            self.put(handle, end);
-        }
-    }
-
-    fn take(&mut self, handles: &[Handle]) -> Option<(Handle, Ended)> {
-        let (handle, end) = self.ends.take(handles)?;
-        self.in_flight.observed(handle);
-        Some((handle, end))
-    }
-
-    /// Whether a cancelled run may wait for these.
-    fn may_be_awaited(&self, handles: &[Handle]) -> bool {
-        let is_over_or_left = |handle: &Handle| self.in_flight.is_over_or_left(*handle);
-        !handles.is_empty() && handles.iter().all(is_over_or_left)
-    }
-}
-
 impl LocalDurableContext {
     /// A door for one run, which starts now.
     #[must_use]
     pub fn new(executor: Executor, run_id: RunId) -> Self {
+        let clock = Clock::start();
         Self {
             executor: executor.with_place(Place::Memory),
+            flow: Mutex::new(Flow::new(run_id.clone())),
             run_id,
             sink: None,
             reach: Arc::default(),
             state: Mutex::new(State {
-                clock: RunClock::new(Utc::now(), 0).with_seed(Some(Uuid::new_v4())),
+                clock: RunClock::new(clock.now(), 0).with_seed(Some(Uuid::new_v4())),
                 events: 0,
             }),
-            flight: Mutex::default(),
-            unobserved: Arc::default(),
+            clock,
+            running: Mutex::default(),
+            unobserved: Mutex::default(),
             patches: declared_patches(&[]),
         }
     }
@@ -175,104 +111,148 @@ impl LocalDurableContext {
         locked(&self.state)
     }
 
-    fn flight(&self) -> MutexGuard<'_, Flight> {
-        locked(&self.flight)
+    /// What became known now: that the run was cancelled comes first.
+    fn take_in(&self, facts: Vec<Fact>) {
+        let mut flow = locked(&self.flow);
+        let cancelled = match self.reach.stop.error() {
+            Some(DurableError::Cancelled { reason }) if !flow.is_cancelled() => {
+                Some(Fact::Cancelled { reason })
+            }
+            _ => None,
+        };
+        if cancelled.is_none() && facts.is_empty() {
+            return;
+        }
+        let shown = flow.take(self.clock.now(), cancelled.into_iter().chain(facts));
+        drop(flow);
+        for shown in shown {
+            if let (Shown::Failing(again), Some(sink)) = (shown, &self.sink) {
+                sink.retry(&again.notice);
+            }
+        }
     }
 
-    /// The verdict of the hooks on what is started now; `None` if there are none.
-    fn notice(&self) -> Option<Notice> {
-        if !self.executor.has_hooks() {
-            return None;
-        }
-        let mut flight = self.flight();
-        let notice = flight.notice.get_or_insert_with(|| {
-            let (executor, run_id) = (self.executor.clone(), self.run_id.clone());
-            let unobserved = Arc::clone(&self.unobserved);
-            let observe = async move {
-                let events = locked(&unobserved).take();
-                executor.observe(&run_id, &events).await
+    /// Begins what the flow says is to be done, and is not under way.
+    fn begin(&self, running: &mut Running) {
+        let mut flow = locked(&self.flow);
+        let mut made = Vec::new();
+        for attempt in flow.attempts() {
+            if running.has(What::Attempt(attempt.key)) {
+                continue;
+            }
+            made.push(attempt.key.handle);
+            let token = CancellationToken::new();
+            let making = Making {
+                executor: self.executor.clone(),
+                run_id: self.run_id.clone(),
+                step: Arc::clone(attempt.step),
+                attempt: attempt.life.attempt(),
+                delay: attempt.life.due().map(|due| self.clock.until(due)),
+                notify: attempt.notify.to_vec(),
+                token: token.clone(),
             };
-            observe.boxed().shared()
-        });
-        Some(notice.clone())
-    }
-
-    /// Makes a step, after the hooks have been notified of what led to it.
-    fn step(&self, step: Step) -> Handle {
-        let is_write = step.is_write();
-        if self.reach.stop.error().is_some() {
-            let ended = (End::Effect(Err(given_up())), None);
-            return self.flight().start_ended(is_write, ended);
+            let key = attempt.key;
+            let fact = async move {
+                let result = making.result().await;
+                // There is no other process that a step could be left to.
+                let is_last =
+                    matches!(&result, Err(failure) if failure.kind == FailureKind::NoWorker);
+                Fact::Ended {
+                    key,
+                    made: 1,
+                    is_last,
+                    result,
+                }
+            };
+            running.begin(What::Attempt(key), token, Box::pin(fact));
         }
-        let token = CancellationToken::new();
-        let attempts = StepAttempts {
-            executor: self.executor.clone(),
-            run_id: self.run_id.clone(),
-            sink: self.sink.clone(),
-            reach: Arc::clone(&self.reach),
-            step,
-            token: token.clone(),
-            notice: self.notice(),
-        };
-        let ended = Box::pin(async move { (End::Effect(attempts.result().await), None) });
-        let running = Running::effect(ended, token, is_write);
-        self.flight().start(running)
-    }
-
-    fn deadline(&self, duration: Duration) -> Handle {
-        let now = self.now();
-        let due_at = chrono::Duration::from_std(duration).ok();
-        let due_at = due_at.and_then(|duration| now.checked_add_signed(duration));
-        let due_at = due_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
-        if duration.is_zero() && self.reach.stop.error().is_none() {
-            let ended = (End::Deadline, Some(due_at));
-            return self.flight().start_ended(false, ended);
+        for timer in flow.timers() {
+            let what = What::Deadline(timer.handle);
+            if running.has(what) {
+                continue;
+            }
+            let over = async move {
+                tokio::time::sleep(timer.time).await;
+                Fact::Due {
+                    handle: timer.handle,
+                }
+            };
+            running.begin(what, CancellationToken::new(), Box::pin(over));
         }
-        let ended = async move {
-            tokio::time::sleep(duration).await;
-            // Even if the wall clock has not come so far: whoever waited for a time must find that it is over.
-            (End::Deadline, Some(due_at))
-        };
-        let running = Running::deadline(ended);
-        self.flight().start(running)
-    }
-
-    /// Lets everything go on, and returns what there is to be observed.
-    fn look(
-        &self,
-        handles: &[Handle],
-        signals: &[&str],
-        cx: &mut Context<'_>,
-    ) -> Result<Option<Observed>, DurableError> {
-        let mut flight = self.flight();
-        let may_be_awaited = flight.may_be_awaited(handles);
-        if let Some(error) = self.reach.stop.error().filter(|_| !may_be_awaited) {
-            return Err(error);
+        if !made.is_empty() {
+            let made = made.into_iter().map(|handle| Fact::Made { handle });
+            drop(flow.take(self.clock.now(), made));
         }
-        flight.go_on(cx);
-        // What ended just now did not end before the run was cancelled.
-        if let Some(error) = self.reach.stop.error().filter(|_| !may_be_awaited) {
-            return Err(error);
-        }
-        if let Some((handle, (end, at))) = flight.take(handles) {
-            drop(flight);
-            self.advance(at.map_or_else(Utc::now, |at| at.max(Utc::now())));
-            return Ok(Some(Observed::Ended(handle, end)));
-        }
-        if let Some(signal) = self.reach.take(signals) {
-            drop(flight);
-            self.advance(Utc::now());
-            return Ok(Some(Observed::Signal(signal)));
-        }
-        let is_open = |handle: &Handle| flight.in_flight.is_open(*handle);
-        if signals.is_empty() && !handles.iter().any(is_open) {
-            return Err(nothing_to_wait_for());
-        }
-        Ok(None)
     }
 
     fn advance(&self, to: DateTime<Utc>) {
         self.state().clock.advance(to);
+    }
+}
+
+impl Adapter for LocalDurableContext {
+    fn flow(&self) -> &Mutex<Flow> {
+        &self.flow
+    }
+
+    fn notify(&self, _: &Step) -> Vec<RunEvent> {
+        locked(&self.unobserved).take()
+    }
+
+    fn left(&self, left: Left) {
+        if !left.notify.is_empty() {
+            locked(&self.unobserved).put_back(left.notify);
+        }
+        let mut running = locked(&self.running);
+        match left.attempt {
+            Some(key) if left.is_owed => running.end_early(key),
+            _ => running.drop_all_of(left.handle),
+        }
+    }
+
+    async fn settle(&self, _: &Asked<'_>) -> Result<(), DurableError> {
+        self.take_in(Vec::new());
+        Ok(())
+    }
+
+    async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
+        // Listens before it looks, so that nothing arrives unseen in between.
+        let arrived = self.reach.arrived.notified();
+        let stopped = self.reach.stop.token().cancelled();
+        let (mut arrived, mut stopped) = (pin!(arrived), pin!(stopped));
+        arrived.as_mut().enable();
+        let was_cancelled = locked(&self.flow).is_cancelled();
+        if self.signal_at(asked.signals).is_some() {
+            return Ok(());
+        }
+        let ended = poll_fn(|cx| {
+            if !was_cancelled && stopped.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Vec::new());
+            }
+            let mut running = locked(&self.running);
+            self.begin(&mut running);
+            let ended = running.poll(cx);
+            if !ended.is_empty() || arrived.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(ended);
+            }
+            Poll::Pending
+        });
+        self.take_in(ended.await);
+        Ok(())
+    }
+
+    fn signal_at(&self, names: &[&str]) -> Option<u64> {
+        self.reach.has(names).then_some(BEHIND_ALL)
+    }
+
+    fn take_signal(&self, names: &[&str]) -> Option<Signal> {
+        let signal = self.reach.take(names)?;
+        self.advance(self.clock.now());
+        Some(signal)
+    }
+
+    fn hands_out(&self, at: DateTime<Utc>) {
+        self.advance(at);
     }
 }
 
@@ -294,52 +274,19 @@ impl DurableContext for LocalDurableContext {
     }
 
     fn start(&self, what: Started) -> Handle {
-        match what {
-            Started::Step(step) => self.step(*step),
-            Started::Deadline(duration) => self.deadline(duration),
-        }
+        neuron_flow::start(self, what)
     }
 
     fn leave(&self, handle: Handle) -> bool {
-        self.flight().leave(handle)
+        neuron_flow::leave(self, handle)
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
-        self.flight().notice = None;
-        loop {
-            // Listens before it looks, so that nothing arrives unseen in between.
-            let arrived = self.reach.arrived.notified();
-            let stopped = self.reach.stop.token().cancelled();
-            let (mut arrived, mut stopped) = (pin!(arrived), pin!(stopped));
-            arrived.as_mut().enable();
-            let looked = poll_fn(|cx| {
-                let was_stopped = self.reach.stop.token().is_cancelled();
-                match self.look(handles, signals, cx) {
-                    Ok(None) => {}
-                    Ok(observed) => return Poll::Ready(Ok(observed)),
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
-                let is_news = arrived.as_mut().poll(cx).is_ready()
-                    || (!was_stopped && stopped.as_mut().poll(cx).is_ready());
-                if is_news {
-                    Poll::Ready(Ok(None))
-                } else {
-                    Poll::Pending
-                }
-            });
-            if let Some(observed) = looked.await? {
-                return Ok(observed);
-            }
-        }
+        neuron_flow::next(self, handles, signals).await
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        self.reach.stop.check()?;
-        let signal = self.reach.take(signals);
-        if signal.is_some() {
-            self.advance(Utc::now());
-        }
-        Ok(signal)
+        neuron_flow::poll(self, signals).await
     }
 
     /// Never: nothing is kept of the past.
@@ -371,45 +318,36 @@ impl DurableContext for LocalDurableContext {
     }
 }
 
-/// One step under way.
-struct StepAttempts {
+/// One attempt under way.
+struct Making {
     executor: Executor,
     run_id: RunId,
-    sink: Option<Arc<dyn EventSink>>,
-    reach: Arc<Reach>,
-    step: Step,
+    step: Arc<Step>,
+    /// Counted from 1.
+    attempt: u32,
+    delay: Option<Duration>,
+    /// What the hooks are notified of before.
+    notify: Vec<RunEvent>,
     token: CancellationToken,
-    notice: Option<Notice>,
 }
 
-impl StepAttempts {
+impl Making {
     async fn result(self) -> Result<Outcome, StepFailure> {
-        if self.reach.stop.error().is_some() {
-            // It was started before the run was cancelled, and not made: whoever leaves it finds that.
-            self.token.cancelled().await;
+        if let Some(delay) = self.delay {
+            let cancelled = tokio::time::timeout(delay, self.token.cancelled());
+            if cancelled.await.is_ok() {
+                return Err(cancelled_between());
+            }
         }
-        if let Some(notice) = self.notice
-            && !self.token.is_cancelled()
-        {
-            notice.await?;
+        if !self.notify.is_empty() {
+            self.executor.observe(&self.run_id, &self.notify).await?;
         }
         if self.token.is_cancelled() {
             return Err(given_up());
         }
-        let attempts = Attempts {
-            executor: &self.executor,
-            run_id: &self.run_id,
-            step: &self.step,
-            cancellation: &self.token,
-            sink: self.sink.as_deref().unwrap_or(&NoSink),
-            log: (),
-        };
-        let made = attempts.make(StepLife::default()).await;
-        // There is no log that could fail, and no other process that a step could be left to.
-        made.unwrap_or_else(|error| match error {
-            DurableError::Step(failure) => Err(failure),
-            error => Err(StepFailure::new(FailureKind::Internal, error.to_string())),
-        })
+        let Step { effect, options } = &*self.step;
+        let scope = StepScope::new(self.run_id, options, self.attempt, self.token);
+        self.executor.perform(&scope, effect).await
     }
 }
 

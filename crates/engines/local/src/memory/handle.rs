@@ -27,6 +27,14 @@ impl Reach {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a signal of one of these names is here.
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        let signals = self.signals();
+        signals
+            .iter()
+            .any(|signal| names.contains(&signal.name.as_str()))
+    }
+
     /// Takes the oldest signal that has one of these names.
     pub(super) fn take(&self, names: &[&str]) -> Option<Signal> {
         let mut signals = self.signals();

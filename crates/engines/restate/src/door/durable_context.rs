@@ -11,7 +11,8 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::lock::Mutex as AsyncMutex;
-use neuron_engine::{Pace, SegmentSize, given_up, nothing_to_wait_for, still_in_flight};
+use neuron_engine::{Pace, SegmentSize};
+use neuron_flow::{given_up, nothing_to_wait_for, still_in_flight};
 use neuron_types::{
     DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent, RunId, RunOutput,
     RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure,

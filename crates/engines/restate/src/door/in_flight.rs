@@ -7,8 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::given_up;
-use neuron_flow::{Again, StepLife, StepTerms};
+use neuron_flow::{Again, StepLife, StepTerms, given_up};
 use neuron_types::{End, FailureKind, Handle, StepId};
 
 use crate::attempts::{

@@ -7,8 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::given_up;
-use neuron_flow::lost_write;
+use neuron_flow::{given_up, lost_write};
 use neuron_types::{DurableError, Signal};
 use restate_sdk::errors::TerminalError;
 use tokio::time::Instant;

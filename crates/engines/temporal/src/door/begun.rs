@@ -1,6 +1,6 @@
 //! What was started and is not handed to Temporal yet.
 
-use neuron_engine::given_up;
+use neuron_flow::given_up;
 use neuron_types::{Effect, End, Started};
 
 use crate::wire::{

@@ -10,7 +10,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::nothing_to_wait_for;
+use neuron_flow::nothing_to_wait_for;
 use neuron_types::{
     DurableContext, DurableError, Effect, End, Handle, Observed, RunEvent, RunId, RunState, Signal,
     Started, ToolEffects,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use neuron_engine::given_up;
 use neuron_executor::{AttemptLog, Attempts, EventSink, Executor};
-use neuron_flow::{Again, RetryNotice, StepLife, StepTerms, lost_write};
+use neuron_flow::{Again, RetryNotice, StepLife, StepTerms, given_up, lost_write};
 use neuron_types::{DurableError, End, Handle, Outcome, Step, StepFailure, StepId};
 use tokio_util::sync::CancellationToken;
 

@@ -6,8 +6,9 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::{SegmentSize, still_in_flight};
+use neuron_engine::SegmentSize;
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
+use neuron_flow::still_in_flight;
 use neuron_types::{
     DurableContext, DurableError, Handle, Observed, RunEvent, RunId, RunOutput, RunStart, RunState,
     Signal, Started, declared_patches,

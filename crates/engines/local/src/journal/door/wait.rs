@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, sync::Arc, task::Context, task::Poll, time::Duration};
 
-use neuron_engine::nothing_to_wait_for;
+use neuron_flow::nothing_to_wait_for;
 use neuron_types::{DurableError, End, Handle, Observed, Signal};
 use tokio::time::Instant;
 

@@ -1,0 +1,63 @@
+//! What became known of what a run has started.
+
+use neuron_types::{Handle, Outcome, StepFailure};
+
+use crate::StepLife;
+
+/// Names one attempt at a step, in its segment of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptKey {
+    /// What was started.
+    pub handle: Handle,
+    /// Which of its attempts it is, counted from 1: those are counted too that were none, because their worker lacked what
+    /// they needed.
+    pub number: u32,
+}
+
+/// Something that became known of what a run has started.
+///
+/// Facts that became known together are told together: in the order in which they are observed, but that the run is
+/// cancelled comes first.
+#[derive(Debug)]
+pub enum Fact {
+    /// The run is cancelled. The first reason stays.
+    Cancelled {
+        /// Why, as whoever did it said.
+        reason: Option<String>,
+    },
+    /// The step is being made, or is from now on: what it comes to is owed if it is a write.
+    Made {
+        /// What was started.
+        handle: Handle,
+    },
+    /// Attempts at the step have failed before, in another process.
+    Failing {
+        /// What was started.
+        handle: Handle,
+        /// What they came to.
+        life: StepLife,
+    },
+    /// The step's worker was lost during an attempt.
+    Lost {
+        /// What was started.
+        handle: Handle,
+        /// How many workers were lost in a row.
+        times: u32,
+    },
+    /// An attempt has come to its end.
+    Ended {
+        /// The attempt. Of an attempt that nobody waits for any more, the end is forgotten.
+        key: AttemptKey,
+        /// How many attempts were made by then under this name: several where their engine counts them itself.
+        made: u32,
+        /// No other follows, whatever the step's retry policy says.
+        is_last: bool,
+        /// What it came to.
+        result: Result<Outcome, StepFailure>,
+    },
+    /// A deadline is over.
+    Due {
+        /// What was started.
+        handle: Handle,
+    },
+}

@@ -1,0 +1,657 @@
+//! What a run has going on beside itself, and what it has yet to observe of it.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_types::{
+    DurableError, End, FailureKind, Handle, Outcome, RunEvent, RunId, Started, Step, StepFailure,
+    StepId,
+};
+
+use crate::{Again, AttemptKey, Fact, StepLife, StepTerms, given_up, nothing_to_wait_for};
+
+/// How many of the attempts in flight are named where all of them are.
+const NAMED: usize = 3;
+
+/// The place of a signal that came behind everything that is known.
+pub const BEHIND_ALL: u64 = u64::MAX;
+
+/// Everything that a run has started and whose end it has not observed, and the ends that it can observe.
+///
+/// It is told what the run asks for and what became [known](Fact), and says what is to be done and what the run comes
+/// upon. It does neither I/O nor waiting, and has no clock: told the same, it says the same on every engine and after
+/// every replay. What is to be done follows from where it stands. Whoever does it looks at that anew each time, so
+/// nothing that was said once can be missed.
+///
+/// # What it guarantees
+///
+/// - Handles are numbered from 1 on, and none is used twice. An end is handed out once, and never that of a handle that was
+///   [left](Self::leave) and is not owed.
+/// - Ends are handed out in the order in which they became known. The first end of a handle counts.
+/// - That the run is cancelled counts before what became known together with it. From then on it can wait only for what had
+///   ended before, was left, or was started later and so has ended as cancelled.
+/// - No attempt follows one that ends after the run was cancelled or the step was left.
+/// - What is over is not held on to: a request is dropped before its answer is handed out.
+#[derive(Debug)]
+pub struct Flow {
+    run_id: RunId,
+    started: u64,
+    /// Where the newest of what became known has its place in the order.
+    place: u64,
+    /// In the order of the starts. There are few at a time: a list keeps its room where a map would ask for it anew.
+    going: Vec<Going>,
+    /// In the order in which they became known.
+    over: Vec<Over>,
+    cancelled: Option<Cancelled>,
+    /// A deadline of no time is over when it is said to be.
+    journals_deadlines: bool,
+}
+
+/// What has not ended.
+#[derive(Debug)]
+struct Going {
+    handle: Handle,
+    what: What,
+    /// Somebody gave it up, and its end is owed.
+    is_left: bool,
+}
+
+#[derive(Debug)]
+enum What {
+    Step(Box<Making>),
+    Deadline(Deadline),
+}
+
+/// A step that is being made.
+#[derive(Debug)]
+struct Making {
+    step: Arc<Step>,
+    number: u32,
+    life: StepLife,
+    is_made: bool,
+    notify: Vec<RunEvent>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    since: DateTime<Utc>,
+    time: Duration,
+}
+
+impl Deadline {
+    fn due(&self) -> DateTime<Utc> {
+        TimeDelta::from_std(self.time)
+            .ok()
+            .and_then(|time| self.since.checked_add_signed(time))
+            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+}
+
+/// An end that nobody has observed.
+#[derive(Debug)]
+struct Over {
+    place: u64,
+    at: DateTime<Utc>,
+    handle: Handle,
+    end: End,
+    /// Its end is observed even if it is left.
+    is_owed: bool,
+    /// A cancelled run can wait for it: it was left, or was started later.
+    may_be_awaited: bool,
+}
+
+#[derive(Debug)]
+struct Cancelled {
+    place: u64,
+    reason: Option<String>,
+}
+
+/// An attempt at a step that is to be made, or goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt<'a> {
+    /// Which it is.
+    pub key: AttemptKey,
+    /// What is done.
+    pub step: &'a Arc<Step>,
+    /// What the attempts before came to, and when this one starts.
+    pub life: &'a StepLife,
+    /// Whether the step is [made](Fact::Made).
+    pub is_made: bool,
+    /// Whether it is waited for only because it cannot be dropped: it is asked to end early.
+    pub is_left: bool,
+    /// What hooks are to be notified of before the attempt, in the order in which it happened.
+    pub notify: &'a [RunEvent],
+}
+
+impl Attempt<'_> {
+    /// Returns the words by which a person knows it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let step = self.step.label();
+        match self.life.attempt() {
+            1 => step,
+            again => format!("{step} (attempt {again})"),
+        }
+    }
+}
+
+/// A time that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timer {
+    /// What was started.
+    pub handle: Handle,
+    /// How long it takes from its start.
+    pub time: Duration,
+    /// When it is over.
+    pub due: DateTime<Utc>,
+}
+
+/// What became of something that a run gave up.
+#[derive(Debug, PartialEq)]
+pub struct Left {
+    /// What it was.
+    pub handle: Handle,
+    /// The attempt that goes on: to be dropped, or to be asked to end early if its end is owed. `None` if none does.
+    pub attempt: Option<AttemptKey>,
+    /// Whether its end will still be observed.
+    pub is_owed: bool,
+    /// The step, if attempts at it had failed.
+    pub failing: Option<StepId>,
+    /// What hooks were to be notified of before the step, if it was not made.
+    pub notify: Vec<RunEvent>,
+}
+
+/// What there is to be shown of something that became known.
+#[derive(Debug, PartialEq)]
+pub enum Shown {
+    /// An attempt failed, and another follows.
+    Failing(Box<Again>),
+    /// The worker of an attempt lacked what it needs, for this reason. A worker is looked for once more.
+    Lacking(StepId, String),
+    /// The step is over, and had failed before.
+    Over(StepId),
+}
+
+/// What a run that waits comes upon.
+#[derive(Debug)]
+pub enum Answer {
+    /// An end, and when it became known.
+    Ended(Handle, End, DateTime<Utc>),
+    /// No end. A signal is here, if one was said to be.
+    Signal,
+    /// Nothing.
+    Nothing,
+}
+
+impl Flow {
+    /// Returns that of a run, or of a segment of it, that has started nothing.
+    #[must_use]
+    pub const fn new(run_id: RunId) -> Self {
+        Self {
+            run_id,
+            started: 0,
+            place: 0,
+            going: Vec::new(),
+            over: Vec::new(),
+            cancelled: None,
+            journals_deadlines: false,
+        }
+    }
+
+    /// Has every deadline end when it is [said](Fact::Due) to be over, those of no time too: for a journal that a replay
+    /// reads ahead of what the run asks for. Default is that a deadline of no time is over when it is started.
+    #[must_use]
+    pub const fn with_journaled_deadlines(mut self) -> Self {
+        self.journals_deadlines = true;
+        self
+    }
+
+    /// Takes up something that the run starts at this time, and returns the handle of its end.
+    ///
+    /// `notify` is what hooks are to be notified of before the step, if it is one. A deadline of no time is over at once,
+    /// and so, as cancelled, is whatever a cancelled run does.
+    pub fn start(&mut self, what: Started, notify: Vec<RunEvent>, now: DateTime<Utc>) -> Handle {
+        self.started += 1;
+        let handle = Handle::new(self.started);
+        let what = match what {
+            Started::Step(step) => {
+                if let Some(Cancelled { place, .. }) = self.cancelled {
+                    let end = End::Effect(Err(given_up()));
+                    return self.start_ended(handle, end, step.is_write(), place, now);
+                }
+                What::Step(Box::new(Making {
+                    step: Arc::new(*step),
+                    number: 1,
+                    life: StepLife::default(),
+                    is_made: false,
+                    notify,
+                }))
+            }
+            Started::Deadline(Duration::ZERO)
+                if self.cancelled.is_none() && !self.journals_deadlines =>
+            {
+                return self.start_ended(handle, End::Deadline, false, self.place, now);
+            }
+            Started::Deadline(time) => What::Deadline(Deadline { since: now, time }),
+        };
+        self.going.push(Going {
+            handle,
+            what,
+            is_left: false,
+        });
+        handle
+    }
+
+    fn start_ended(
+        &mut self,
+        handle: Handle,
+        end: End,
+        is_owed: bool,
+        place: u64,
+        at: DateTime<Utc>,
+    ) -> Handle {
+        self.put(Over {
+            place,
+            at,
+            handle,
+            end,
+            is_owed,
+            may_be_awaited: self.cancelled.is_some(),
+        });
+        handle
+    }
+
+    fn put(&mut self, over: Over) {
+        let behind = self.over.partition_point(|other| other.place <= over.place);
+        self.over.insert(behind, over);
+    }
+
+    /// Gives up what was started.
+    ///
+    /// A write that is made comes to its end, and so it is owed; so is one that has ended. Whatever else is dropped: what
+    /// has ended, too, and a write that is not made.
+    pub fn leave(&mut self, handle: Handle) -> Left {
+        if let Some(index) = self.index_of(handle) {
+            return self.leave_going(index, handle);
+        }
+        let is_dropped = |over: &Over| over.handle == handle && !over.is_owed;
+        self.over.retain(|over| !is_dropped(over));
+        let owed = self.over.iter_mut().find(|over| over.handle == handle);
+        let is_owed = owed.is_some();
+        if let Some(owed) = owed {
+            owed.may_be_awaited = true;
+        }
+        Left {
+            handle,
+            attempt: None,
+            is_owed,
+            failing: None,
+            notify: Vec::new(),
+        }
+    }
+
+    fn leave_going(&mut self, index: usize, handle: Handle) -> Left {
+        let mut left = Left {
+            handle,
+            attempt: None,
+            is_owed: false,
+            failing: None,
+            notify: Vec::new(),
+        };
+        if let Some(going) = self.going.get_mut(index)
+            && let What::Step(making) = &mut going.what
+        {
+            left.attempt = Some(making.key(handle));
+            left.failing = making.failing();
+            left.is_owed = making.is_made && making.step.is_write();
+            if !making.is_made {
+                left.notify = std::mem::take(&mut making.notify);
+            }
+            going.is_left = left.is_owed;
+        }
+        if !left.is_owed {
+            self.going.remove(index);
+        }
+        left
+    }
+
+    /// Takes in what became known together, at this time, behind everything that was known before.
+    ///
+    /// Returns what there is to be shown of it: nothing, most often.
+    pub fn take(&mut self, at: DateTime<Utc>, facts: impl IntoIterator<Item = Fact>) -> Vec<Shown> {
+        let place = self.place + 1;
+        self.take_at(place, at, facts)
+    }
+
+    /// As [`take`](Self::take), of what has this place in the order: for a journal that numbers them.
+    pub fn take_at(
+        &mut self,
+        place: u64,
+        at: DateTime<Utc>,
+        facts: impl IntoIterator<Item = Fact>,
+    ) -> Vec<Shown> {
+        self.place = self.place.max(place);
+        let mut shown = Vec::new();
+        for fact in facts {
+            match fact {
+                Fact::Cancelled { reason } => {
+                    self.cancelled.get_or_insert(Cancelled { place, reason });
+                }
+                Fact::Made { handle } => {
+                    if let Some(making) = self.making(handle) {
+                        making.is_made = true;
+                    }
+                }
+                Fact::Failing { handle, life } => {
+                    if let Some(making) = self.making(handle) {
+                        making.number = life.attempt();
+                        making.life = life;
+                    }
+                }
+                Fact::Lost { handle, times } => {
+                    let failure = self.lost(handle, times);
+                    let end = failure.map(|failure| End::Effect(Err(failure)));
+                    shown.extend(end.and_then(|end| self.end(handle, end, place, at)));
+                }
+                Fact::Ended {
+                    key,
+                    made,
+                    is_last,
+                    result,
+                } => shown.extend(self.ended(key, made, is_last, result, place, at)),
+                Fact::Due { handle } => {
+                    let is_deadline =
+                        |going: &Going| going.handle == handle && going.deadline().is_some();
+                    if self.going.iter().any(is_deadline) {
+                        self.end(handle, End::Deadline, place, at);
+                    }
+                }
+            }
+        }
+        shown
+    }
+
+    fn lost(&mut self, handle: Handle, times: u32) -> Option<StepFailure> {
+        let run_id = self.run_id.clone();
+        let making = self.making(handle)?;
+        let terms = StepTerms::of(&run_id, &making.step.options);
+        making.life.lost(&terms, times)
+    }
+
+    fn ended(
+        &mut self,
+        key: AttemptKey,
+        made: u32,
+        is_last: bool,
+        result: Result<Outcome, StepFailure>,
+        place: u64,
+        at: DateTime<Utc>,
+    ) -> Option<Shown> {
+        let may_follow = self.cancelled.is_none() && !is_last;
+        let going = self
+            .going
+            .iter_mut()
+            .find(|going| going.handle == key.handle)?;
+        let may_follow = may_follow && !going.is_left;
+        let What::Step(making) = &mut going.what else {
+            return None;
+        };
+        if making.number != key.number {
+            return None;
+        }
+        let end = match result {
+            Ok(outcome) => Ok(std::mem::take(&mut making.life).succeeded(outcome)),
+            Err(failure) if !may_follow => Err(making.life.ends_with(failure)),
+            Err(failure) => match making.failed(&self.run_id, failure, made, at) {
+                Ok(shown) => return Some(shown),
+                Err(last) => Err(last),
+            },
+        };
+        self.end(key.handle, End::Effect(end), place, at)
+    }
+
+    fn end(&mut self, handle: Handle, end: End, place: u64, at: DateTime<Utc>) -> Option<Shown> {
+        let going = self.going.remove(self.index_of(handle)?);
+        let (is_owed, failing) = match &going.what {
+            What::Step(making) => (making.step.is_write(), making.failing()),
+            What::Deadline(_) => (false, None),
+        };
+        let at = match &going.what {
+            // Whoever waited for a time finds that it is over, whatever clock said so.
+            What::Deadline(deadline) => at.max(deadline.due()),
+            What::Step(_) => at,
+        };
+        self.put(Over {
+            place,
+            at,
+            handle,
+            end,
+            is_owed,
+            may_be_awaited: going.is_left,
+        });
+        failing.map(Shown::Over)
+    }
+
+    /// Returns what a wait for the ends of these handles comes upon, and for signals if `for_signals` says so.
+    ///
+    /// Ends come in the order in which they became known. `signal` says that one of the signals is here: behind everything
+    /// that is known where it is [`BEHIND_ALL`], else at its place in the order.
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Cancelled`] if the run is cancelled, unless there are handles and it
+    /// [can wait for](Self::may_be_awaited) each; an engine's error if nothing that is waited for can come.
+    pub fn answer(
+        &mut self,
+        handles: &[Handle],
+        for_signals: bool,
+        signal: Option<u64>,
+    ) -> Result<Answer, DurableError> {
+        if !self.may_be_awaited(handles) {
+            return Err(self.cancelled().unwrap_or_else(nothing_to_wait_for));
+        }
+        let is_before = |over: &Over| signal.is_none_or(|signal| over.place < signal);
+        let is_asked = |over: &Over| handles.contains(&over.handle) && is_before(over);
+        if let Some(index) = self.over.iter().position(is_asked) {
+            let Over {
+                handle, end, at, ..
+            } = self.over.remove(index);
+            return Ok(Answer::Ended(handle, end, at));
+        }
+        if signal.is_some() {
+            return Ok(Answer::Signal);
+        }
+        if !for_signals
+            && !handles
+                .iter()
+                .any(|handle| self.index_of(*handle).is_some())
+        {
+            return Err(nothing_to_wait_for());
+        }
+        Ok(Answer::Nothing)
+    }
+
+    /// Whether the run can wait for these: it is not cancelled, or each has ended before, was left, was observed, or was
+    /// started later.
+    #[must_use]
+    pub fn may_be_awaited(&self, handles: &[Handle]) -> bool {
+        let Some(cancelled) = &self.cancelled else {
+            return true;
+        };
+        let may_be = |handle: &Handle| {
+            let is_it = |over: &&Over| over.handle == *handle;
+            match (self.index_of(*handle), self.over.iter().find(is_it)) {
+                (Some(index), _) => self.going.get(index).is_some_and(|going| going.is_left),
+                (None, Some(over)) => over.may_be_awaited || over.place < cancelled.place,
+                (None, None) => true,
+            }
+        };
+        !handles.is_empty() && handles.iter().all(may_be)
+    }
+
+    /// The error of whoever waits in a run that is cancelled; `None` if it is not.
+    #[must_use]
+    pub fn cancelled(&self) -> Option<DurableError> {
+        let Cancelled { reason, .. } = self.cancelled.as_ref()?;
+        let reason = reason.clone();
+        Some(DurableError::Cancelled { reason })
+    }
+
+    /// Whether the run is cancelled.
+    #[must_use]
+    pub const fn is_cancelled(&self) -> bool {
+        self.cancelled.is_some()
+    }
+
+    /// The attempts that are to be made or go on, in the order in which their steps were started. A cancelled run begins
+    /// none: those that are not made are not among them.
+    pub fn attempts(&self) -> impl Iterator<Item = Attempt<'_>> {
+        let is_cancelled = self.is_cancelled();
+        self.steps()
+            .filter(move |attempt| attempt.is_made || !is_cancelled)
+    }
+
+    /// The same, with those that a cancelled run does not begin.
+    fn steps(&self) -> impl Iterator<Item = Attempt<'_>> {
+        self.going.iter().filter_map(|going| {
+            let What::Step(making) = &going.what else {
+                return None;
+            };
+            Some(Attempt {
+                key: making.key(going.handle),
+                step: &making.step,
+                life: &making.life,
+                is_made: making.is_made,
+                is_left: going.is_left,
+                notify: if making.number == 1 {
+                    &making.notify
+                } else {
+                    &[]
+                },
+            })
+        })
+    }
+
+    /// The times that are waited for, in the order in which they were started.
+    pub fn timers(&self) -> impl Iterator<Item = Timer> {
+        self.going.iter().filter_map(|going| {
+            let deadline = going.deadline()?;
+            Some(Timer {
+                handle: going.handle,
+                time: deadline.time,
+                due: deadline.due(),
+            })
+        })
+    }
+
+    /// Whether the end of this attempt still counts. What is under way and is not wanted is dropped.
+    #[must_use]
+    pub fn wants(&self, key: AttemptKey) -> bool {
+        self.steps().any(|attempt| attempt.key == key)
+    }
+
+    /// Whether this was started and nobody has observed its end or dropped it.
+    #[must_use]
+    pub fn is_open(&self, handle: Handle) -> bool {
+        self.index_of(handle).is_some() || self.over.iter().any(|over| over.handle == handle)
+    }
+
+    /// Whether nothing but deadlines goes on: the run can go on in another segment.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.steps().next().is_none()
+    }
+
+    /// What follows an attempt that ends with this failure at this time, as [`take`](Self::take) will have it: for a journal
+    /// that writes it before it counts. `None` if no other attempt does.
+    #[must_use]
+    pub fn follows(
+        &self,
+        key: AttemptKey,
+        failure: &StepFailure,
+        at: DateTime<Utc>,
+    ) -> Option<(StepLife, Again)> {
+        let is_it = |attempt: &Attempt<'_>| attempt.key == key && !attempt.is_left;
+        let attempt = self.steps().find(is_it)?;
+        if self.is_cancelled() {
+            return None;
+        }
+        let terms = StepTerms::of(&self.run_id, &attempt.step.options);
+        let mut life = attempt.life.clone();
+        let again = life.failed(&terms, failure.clone(), 1, at).ok()?;
+        Some((life, again))
+    }
+
+    /// Names what goes on, so that a person knows it: three steps at most, and how many others there are.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let mut attempts = self.attempts();
+        let named = attempts.by_ref().take(NAMED);
+        let mut label = named
+            .map(|attempt| attempt.label())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let others = attempts.count();
+        if others > 0 {
+            label.push_str(&format!(" and {others} more"));
+        }
+        label
+    }
+
+    fn index_of(&self, handle: Handle) -> Option<usize> {
+        self.going.iter().position(|going| going.handle == handle)
+    }
+
+    fn making(&mut self, handle: Handle) -> Option<&mut Making> {
+        let mut going = self.going.iter_mut();
+        match &mut going.find(|going| going.handle == handle)?.what {
+            What::Step(making) => Some(making),
+            What::Deadline(_) => None,
+        }
+    }
+}
+
+impl Going {
+    const fn deadline(&self) -> Option<&Deadline> {
+        match &self.what {
+            What::Deadline(deadline) => Some(deadline),
+            What::Step(_) => None,
+        }
+    }
+}
+
+impl Making {
+    const fn key(&self, handle: Handle) -> AttemptKey {
+        AttemptKey {
+            handle,
+            number: self.number,
+        }
+    }
+
+    /// The step, if attempts at it had failed.
+    fn failing(&self) -> Option<StepId> {
+        (self.life.failed_attempts() > 0).then_some(self.step.options.step)
+    }
+
+    /// Takes in that an attempt failed. Returns what there is to be shown of the one that follows.
+    fn failed(
+        &mut self,
+        run_id: &RunId,
+        failure: StepFailure,
+        made: u32,
+        at: DateTime<Utc>,
+    ) -> Result<Shown, StepFailure> {
+        let options = &self.step.options;
+        let shown = if failure.kind == FailureKind::NoWorker {
+            self.life.lacking(made.saturating_sub(1), at);
+            // Nothing was done: it is started once more.
+            self.is_made = false;
+            Shown::Lacking(options.step, failure.message)
+        } else {
+            let terms = StepTerms::of(run_id, options);
+            Shown::Failing(Box::new(self.life.failed(&terms, failure, made, at)?))
+        };
+        self.number = self.number.saturating_add(1);
+        Ok(shown)
+    }
+}
