@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod agents;
-mod attempts;
 mod awaited;
 mod events;
 mod executor;
@@ -12,7 +11,6 @@ mod prices;
 mod scope;
 
 pub use agents::{Agents, UnknownAgent};
-pub use attempts::{AttemptLog, Attempts};
 pub use awaited::AwaitedAgent;
 pub use events::progress::{LatestProgress, ProgressReport, ToolProgress};
 pub use events::sink::{EventSink, NoSink};

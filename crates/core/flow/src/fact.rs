@@ -37,22 +37,20 @@ pub enum Fact {
         /// What they came to.
         life: StepLife,
     },
-    /// The step's worker was lost during an attempt.
-    Lost {
-        /// What was started.
-        handle: Handle,
-        /// How many workers were lost in a row.
-        times: u32,
-    },
     /// An attempt has come to its end.
     Ended {
         /// The attempt. Of an attempt that nobody waits for any more, the end is forgotten.
         key: AttemptKey,
-        /// How many attempts were made by then under this name: several where their engine counts them itself.
+        /// How many attempts were made by then under this name: several where a worker makes them one after another.
         made: u32,
-        /// No other follows, whatever the step's retry policy says.
-        is_last: bool,
         /// What it came to.
+        result: Result<Outcome, StepFailure>,
+    },
+    /// The step has come to its end, whatever its retry policy says.
+    Over {
+        /// What was started.
+        handle: Handle,
+        /// What it came to, with what all its attempts used and cost.
         result: Result<Outcome, StepFailure>,
     },
     /// A deadline is over.

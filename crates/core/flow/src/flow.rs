@@ -172,6 +172,17 @@ pub enum Shown {
     Over(StepId),
 }
 
+/// What follows an attempt.
+#[derive(Debug)]
+pub enum Then {
+    /// Nothing: the step has come to this, with what all its attempts used and cost.
+    Over(Result<Outcome, StepFailure>),
+    /// Another attempt.
+    Again(StepLife, Box<Again>),
+    /// A look for a worker that has what the step needs and the one before lacked, for this reason.
+    Look(StepLife, String),
+}
+
 /// What a run that waits comes upon.
 #[derive(Debug)]
 pub enum Answer {
@@ -211,8 +222,19 @@ impl Flow {
     /// `notify` is what hooks are to be notified of before the step, if it is one. A deadline of no time is over at once,
     /// and so, as cancelled, is whatever a cancelled run does.
     pub fn start(&mut self, what: Started, notify: Vec<RunEvent>, now: DateTime<Utc>) -> Handle {
-        self.started += 1;
-        let handle = Handle::new(self.started);
+        let handle = Handle::new(self.started + 1);
+        self.start_as(handle, what, notify, now)
+    }
+
+    /// As [`start`](Self::start), under a handle that is behind all that were used: for a journal that numbers them.
+    pub fn start_as(
+        &mut self,
+        handle: Handle,
+        what: Started,
+        notify: Vec<RunEvent>,
+        now: DateTime<Utc>,
+    ) -> Handle {
+        self.started = self.started.max(handle.number());
         let what = match what {
             Started::Step(step) => {
                 if let Some(Cancelled { place, .. }) = self.cancelled {
@@ -268,8 +290,8 @@ impl Flow {
 
     /// Gives up what was started.
     ///
-    /// A write that is made comes to its end, and so it is owed; so is one that has ended. Whatever else is dropped: what
-    /// has ended, too, and a write that is not made.
+    /// The end of a write is owed: one that is made is asked to end early, and one that is not has ended as given up.
+    /// Anything else is dropped, also if it has ended.
     pub fn leave(&mut self, handle: Handle) -> Left {
         if let Some(index) = self.index_of(handle) {
             return self.leave_going(index, handle);
@@ -298,19 +320,30 @@ impl Flow {
             failing: None,
             notify: Vec::new(),
         };
-        if let Some(going) = self.going.get_mut(index)
-            && let What::Step(making) = &mut going.what
-        {
+        let Some(going) = self.going.get_mut(index) else {
+            return left;
+        };
+        if let What::Step(making) = &mut going.what {
             left.attempt = Some(making.key(handle));
             left.failing = making.failing();
-            left.is_owed = making.is_made && making.step.is_write();
+            left.is_owed = making.step.is_write();
             if !making.is_made {
                 left.notify = std::mem::take(&mut making.notify);
+            } else if left.is_owed {
+                going.is_left = true;
+                return left;
             }
-            going.is_left = left.is_owed;
         }
-        if !left.is_owed {
-            self.going.remove(index);
+        self.going.remove(index);
+        if left.is_owed {
+            self.put(Over {
+                place: self.place,
+                at: DateTime::UNIX_EPOCH,
+                handle,
+                end: End::Effect(Err(given_up())),
+                is_owed: true,
+                may_be_awaited: true,
+            });
         }
         left
     }
@@ -348,17 +381,24 @@ impl Flow {
                         making.life = life;
                     }
                 }
-                Fact::Lost { handle, times } => {
-                    let failure = self.lost(handle, times);
-                    let end = failure.map(|failure| End::Effect(Err(failure)));
-                    shown.extend(end.and_then(|end| self.end(handle, end, place, at)));
+                Fact::Ended { key, made, result } => match self.then(key, made, result, at) {
+                    Some(Then::Over(result)) => {
+                        shown.extend(self.end(key.handle, End::Effect(result), place, at));
+                    }
+                    Some(Then::Again(life, again)) => {
+                        self.follow(key.handle, life);
+                        shown.push(Shown::Failing(again));
+                    }
+                    Some(Then::Look(life, why)) => {
+                        let step = self.follow(key.handle, life);
+                        self.is_not_made(key.handle);
+                        shown.extend(step.map(|step| Shown::Lacking(step, why)));
+                    }
+                    None => {}
+                },
+                Fact::Over { handle, result } => {
+                    shown.extend(self.end(handle, End::Effect(result), place, at));
                 }
-                Fact::Ended {
-                    key,
-                    made,
-                    is_last,
-                    result,
-                } => shown.extend(self.ended(key, made, is_last, result, place, at)),
                 Fact::Due { handle } => {
                     let is_deadline =
                         |going: &Going| going.handle == handle && going.deadline().is_some();
@@ -371,43 +411,46 @@ impl Flow {
         shown
     }
 
-    fn lost(&mut self, handle: Handle, times: u32) -> Option<StepFailure> {
-        let run_id = self.run_id.clone();
-        let making = self.making(handle)?;
-        let terms = StepTerms::of(&run_id, &making.step.options);
-        making.life.lost(&terms, times)
-    }
-
-    fn ended(
-        &mut self,
+    /// Returns what follows if an attempt ends so at this time: what [`take`](Self::take) makes of it. A journal writes that
+    /// before it counts. `None` if nobody waits for the attempt.
+    ///
+    /// `made` is how many attempts were made by then under this name.
+    #[must_use]
+    pub fn then(
+        &self,
         key: AttemptKey,
         made: u32,
-        is_last: bool,
         result: Result<Outcome, StepFailure>,
-        place: u64,
         at: DateTime<Utc>,
-    ) -> Option<Shown> {
-        let may_follow = self.cancelled.is_none() && !is_last;
-        let going = self
-            .going
-            .iter_mut()
-            .find(|going| going.handle == key.handle)?;
-        let may_follow = may_follow && !going.is_left;
-        let What::Step(making) = &mut going.what else {
+    ) -> Option<Then> {
+        let going = self.going.get(self.index_of(key.handle)?)?;
+        let What::Step(making) = &going.what else {
             return None;
         };
         if making.number != key.number {
             return None;
         }
-        let end = match result {
-            Ok(outcome) => Ok(std::mem::take(&mut making.life).succeeded(outcome)),
-            Err(failure) if !may_follow => Err(making.life.ends_with(failure)),
-            Err(failure) => match making.failed(&self.run_id, failure, made, at) {
-                Ok(shown) => return Some(shown),
-                Err(last) => Err(last),
-            },
-        };
-        self.end(key.handle, End::Effect(end), place, at)
+        let may_follow = !self.is_cancelled() && !going.is_left;
+        Some(match result {
+            Ok(outcome) => Then::Over(Ok(outcome.with_spent_before(making.life.spent()))),
+            Err(failure) if !may_follow => Then::Over(Err(making.life.ends_with(failure))),
+            Err(failure) => making.failed(&self.run_id, failure, made, at),
+        })
+    }
+
+    /// Goes on with the next attempt at a step, which is returned.
+    fn follow(&mut self, handle: Handle, life: StepLife) -> Option<StepId> {
+        let making = self.making(handle)?;
+        making.life = life;
+        making.number = making.number.saturating_add(1);
+        Some(making.step.options.step)
+    }
+
+    /// A worker that lacks what a step needs has not begun it.
+    fn is_not_made(&mut self, handle: Handle) {
+        if let Some(making) = self.making(handle) {
+            making.is_made = false;
+        }
     }
 
     fn end(&mut self, handle: Handle, end: End, place: u64, at: DateTime<Utc>) -> Option<Shown> {
@@ -556,30 +599,27 @@ impl Flow {
         self.index_of(handle).is_some() || self.over.iter().any(|over| over.handle == handle)
     }
 
+    /// Whether one of these has ended and can be observed.
+    #[must_use]
+    pub fn has_ended(&self, handles: &[Handle]) -> bool {
+        let mut over = self.over.iter();
+        over.any(|over| handles.contains(&over.handle))
+    }
+
+    /// Whether each of these is waited for only because it was left, or is not open, and there is at least one.
+    #[must_use]
+    pub fn are_left(&self, handles: &[Handle]) -> bool {
+        let is_left = |handle: &Handle| match self.index_of(*handle) {
+            Some(index) => self.going.get(index).is_some_and(|going| going.is_left),
+            None => true,
+        };
+        !handles.is_empty() && handles.iter().all(is_left)
+    }
+
     /// Whether nothing but deadlines goes on: the run can go on in another segment.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.steps().next().is_none()
-    }
-
-    /// What follows an attempt that ends with this failure at this time, as [`take`](Self::take) will have it: for a journal
-    /// that writes it before it counts. `None` if no other attempt does.
-    #[must_use]
-    pub fn follows(
-        &self,
-        key: AttemptKey,
-        failure: &StepFailure,
-        at: DateTime<Utc>,
-    ) -> Option<(StepLife, Again)> {
-        let is_it = |attempt: &Attempt<'_>| attempt.key == key && !attempt.is_left;
-        let attempt = self.steps().find(is_it)?;
-        if self.is_cancelled() {
-            return None;
-        }
-        let terms = StepTerms::of(&self.run_id, &attempt.step.options);
-        let mut life = attempt.life.clone();
-        let again = life.failed(&terms, failure.clone(), 1, at).ok()?;
-        Some((life, again))
     }
 
     /// Names what goes on, so that a person knows it: three steps at most, and how many others there are.
@@ -633,25 +673,17 @@ impl Making {
         (self.life.failed_attempts() > 0).then_some(self.step.options.step)
     }
 
-    /// Takes in that an attempt failed. Returns what there is to be shown of the one that follows.
-    fn failed(
-        &mut self,
-        run_id: &RunId,
-        failure: StepFailure,
-        made: u32,
-        at: DateTime<Utc>,
-    ) -> Result<Shown, StepFailure> {
-        let options = &self.step.options;
-        let shown = if failure.kind == FailureKind::NoWorker {
-            self.life.lacking(made.saturating_sub(1), at);
-            // Nothing was done: it is started once more.
-            self.is_made = false;
-            Shown::Lacking(options.step, failure.message)
-        } else {
-            let terms = StepTerms::of(run_id, options);
-            Shown::Failing(Box::new(self.life.failed(&terms, failure, made, at)?))
-        };
-        self.number = self.number.saturating_add(1);
-        Ok(shown)
+    /// Returns what follows an attempt that failed.
+    fn failed(&self, run_id: &RunId, failure: StepFailure, made: u32, at: DateTime<Utc>) -> Then {
+        let (options, mut life) = (&self.step.options, self.life.clone());
+        if failure.kind == FailureKind::NoWorker {
+            life.lacking(made.saturating_sub(1), at);
+            return Then::Look(life, failure.message);
+        }
+        let terms = StepTerms::of(run_id, options);
+        match life.failed(&terms, failure, made, at) {
+            Ok(again) => Then::Again(life, Box::new(again)),
+            Err(last) => Then::Over(Err(last)),
+        }
     }
 }

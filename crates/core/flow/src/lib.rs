@@ -12,7 +12,7 @@ mod step_life;
 pub use adapter::{Adapter, Asked, leave, next, poll, start};
 pub use again::{Again, RetryNotice};
 pub use fact::{AttemptKey, Fact};
-pub use flow::{Answer, Attempt, BEHIND_ALL, Flow, Left, Shown, Timer};
+pub use flow::{Answer, Attempt, BEHIND_ALL, Flow, Left, Shown, Then, Timer};
 pub use jitter::Jitter;
 pub use refusal::{given_up, nothing_to_wait_for, still_in_flight};
 pub use retry::{MOST_LOST, cancelled_between, look_again, lost_write, next_delay};

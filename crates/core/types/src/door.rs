@@ -72,8 +72,7 @@ pub trait DurableContext {
     /// A read, an idempotent call and a model call are dropped at once, wherever they are, and a deadline is
     /// withdrawn: `false`, and [`next`](Self::next) never names the handle again. That they have ended, and that
     /// nobody has observed it, makes no difference. A write is asked to end early and has to be waited for, or has
-    /// ended and is still to be observed: `true`. One that the door has not begun to make is dropped like a read. A handle
-    /// whose end was observed is `false`.
+    /// ended and is still to be observed: `true`. A handle whose end was observed is `false`.
     fn leave(&self, handle: Handle) -> bool;
 
     /// Waits for whatever comes first: the end of one of `handles`, or a signal of one of these names.

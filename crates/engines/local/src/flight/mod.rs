@@ -1,5 +1,5 @@
 //! What both doors keep of what was started.
 
-pub(crate) mod ends;
-pub(crate) mod in_flight;
+pub(crate) mod clock;
+pub(crate) mod running;
 pub(crate) mod stop;

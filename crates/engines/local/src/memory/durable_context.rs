@@ -22,10 +22,12 @@ use neuron_types::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::memory::{
-    clock::Clock,
-    handle::{LocalHandle, Reach},
-    running::{Running, What},
+use crate::{
+    flight::{
+        clock::Clock,
+        running::{Running, What},
+    },
+    memory::handle::{LocalHandle, Reach},
 };
 
 /// A door without a journal: the run lives in this process, at no cost worth mentioning.
@@ -42,7 +44,7 @@ pub struct LocalDurableContext {
     state: Mutex<State>,
     clock: Clock,
     flow: Mutex<Flow>,
-    running: Mutex<Running>,
+    running: Mutex<Running<Fact>>,
     /// Events that the hooks have not been notified of yet.
     unobserved: Mutex<Unobserved>,
     patches: Vec<String>,
@@ -133,7 +135,7 @@ impl LocalDurableContext {
     }
 
     /// Begins what the flow says is to be done, and is not under way.
-    fn begin(&self, running: &mut Running) {
+    fn begin(&self, running: &mut Running<Fact>) {
         let mut flow = locked(&self.flow);
         let mut made = Vec::new();
         for attempt in flow.attempts() {
@@ -154,14 +156,17 @@ impl LocalDurableContext {
             let key = attempt.key;
             let fact = async move {
                 let result = making.result().await;
-                // There is no other process that a step could be left to.
-                let is_last =
-                    matches!(&result, Err(failure) if failure.kind == FailureKind::NoWorker);
-                Fact::Ended {
-                    key,
-                    made: 1,
-                    is_last,
-                    result,
+                match result {
+                    // There is no other process that the step could be left to.
+                    Err(failure) if failure.kind == FailureKind::NoWorker => Fact::Over {
+                        handle: key.handle,
+                        result: Err(failure),
+                    },
+                    result => Fact::Ended {
+                        key,
+                        made: 1,
+                        result,
+                    },
                 }
             };
             running.begin(What::Attempt(key), token, Box::pin(fact));
@@ -183,10 +188,6 @@ impl LocalDurableContext {
             let made = made.into_iter().map(|handle| Fact::Made { handle });
             drop(flow.take(self.clock.now(), made));
         }
-    }
-
-    fn advance(&self, to: DateTime<Utc>) {
-        self.state().clock.advance(to);
     }
 }
 
@@ -247,12 +248,12 @@ impl Adapter for LocalDurableContext {
 
     fn take_signal(&self, names: &[&str]) -> Option<Signal> {
         let signal = self.reach.take(names)?;
-        self.advance(self.clock.now());
+        self.hands_out(self.clock.now());
         Some(signal)
     }
 
     fn hands_out(&self, at: DateTime<Utc>) {
-        self.advance(at);
+        self.state().clock.advance(at.max(Utc::now()));
     }
 }
 

@@ -1,161 +1,180 @@
-//! Steps: made and journaled, from where the journal has them on.
+//! Attempts at steps: made, and journaled before they count.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use neuron_executor::{AttemptLog, Attempts, EventSink, Executor};
-use neuron_flow::{Again, RetryNotice, StepLife, StepTerms, given_up, lost_write};
-use neuron_types::{DurableError, End, Handle, Outcome, Step, StepFailure, StepId};
+use neuron_executor::{EventSink, Executor, StepScope};
+use neuron_flow::{
+    AttemptKey, Fact, StepLife, StepTerms, Then, cancelled_between, given_up, lost_write,
+};
+use neuron_types::{DurableError, FailureKind, Outcome, RunEvent, Step, StepFailure};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    flight::in_flight::Running,
+    flight::running::What,
     journal::{
-        door::{
-            group::{Ready, Unready},
-            journaled_context::JournaledContext,
-            request::operation_of,
-        },
+        door::{flight::Flight, journaled_context::JournaledContext},
         run::core::Core,
-        store::{column::wall_clock, transaction::Transaction},
-        tables::{
-            recording::Progress,
-            steps::{self, Operation},
-        },
+        tables::steps::Operation,
     },
 };
 
 impl JournaledContext {
-    /// Starts a step. It is looked up in the journal by the next wait, and made only if that has no end of it.
-    pub(crate) fn start_step(&self, step: Step) -> Handle {
-        let op = self.next_started();
-        let operation = Arc::new(operation_of(op, &step));
-        let token = CancellationToken::new();
-        let is_write = step.is_write();
-        if let Some(cancelled_at) = self.core.cancelled_at() {
-            let handle = self.flight().start_ended(&operation, is_write);
-            let end = End::Effect(Err(given_up()));
-            self.core.end_at_start(handle, end, cancelled_at);
-            return handle;
+    /// Begins the attempts that are to be made and are not under way. A run that is to be put away begins none at another
+    /// step.
+    pub(crate) fn begin(&self, flight: &mut Flight) {
+        let (core, executor) = (&self.core, self.executor());
+        let is_draining = core.stop.is_draining();
+        let flow = core.flow();
+        for attempt in flow.attempts() {
+            let (key, handle) = (attempt.key, attempt.key.handle);
+            let may_begin = !is_draining || flight.has_begun(handle);
+            if !may_begin || flight.running.has(What::Attempt(key)) {
+                continue;
+            }
+            let Some(operation) = flight.operation(handle).cloned() else {
+                continue;
+            };
+            let token = CancellationToken::new();
+            if attempt.is_left {
+                token.cancel();
+            }
+            let making = Making {
+                core: Arc::clone(core),
+                executor: executor.clone(),
+                sink: Arc::clone(&self.sink),
+                key,
+                step: Arc::clone(attempt.step),
+                life: attempt.life.clone(),
+                notify: core.take_unobserved(executor.has_hooks()),
+                operation,
+                token: token.clone(),
+                is_lost: flight.begins(handle),
+            };
+            let made = Box::pin(making.make());
+            flight.running.begin(What::Attempt(key), token, made);
         }
-        let mut flight = self.flight();
-        let group = flight.group(&self.core, self.executor());
-        if is_write {
-            group.join(Arc::clone(&operation), token.clone());
-        }
-        let attempts = StepAttempts {
-            core: Arc::clone(&self.core),
-            executor: self.executor().clone(),
-            sink: Arc::clone(&self.sink),
-            step,
-            operation: Arc::clone(&operation),
-            token: token.clone(),
-            ready: group.ready(),
-        };
-        let running = Running::effect(Box::pin(attempts.make()), token, is_write);
-        flight.start(operation, self.is_replayed(op), running)
     }
 }
 
-/// One step under way.
-struct StepAttempts {
+/// One attempt under way.
+struct Making {
     core: Arc<Core>,
     executor: Executor,
     sink: Arc<dyn EventSink>,
-    step: Step,
+    key: AttemptKey,
+    step: Arc<Step>,
+    life: StepLife,
+    /// What the hooks are notified of before.
+    notify: Vec<RunEvent>,
     operation: Arc<Operation>,
     /// Ends it early.
     token: CancellationToken,
-    /// Comes when it may be made.
-    ready: Ready,
+    /// It is a write that another process began.
+    is_lost: bool,
 }
 
-impl StepAttempts {
+impl Making {
     async fn make(self) -> Result<(), DurableError> {
         let result = self.result().await?;
-        if result.is_err() && self.core.stop.is_interrupted() {
+        let Self {
+            core,
+            sink,
+            key,
+            step,
+            operation,
+            token,
+            ..
+        } = self;
+        if result.is_err() && core.stop.is_interrupted() {
             // It goes on when the run is resumed.
             return Err(DurableError::Suspended);
         }
-        let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
-        let end = End::Effect(result);
-        Ok(self.core.end(self.operation, end, written, None).await?)
+        let step_id = step.options.step;
+        // Whoever takes in what it asked for must not find it held here.
+        drop(step);
+        let handle = key.handle;
+        let then = match result {
+            // The run stays as it is, for a process that has what the step needs.
+            Err(lacking) if lacking.kind == FailureKind::NoWorker && !token.is_cancelled() => {
+                return Err(DurableError::engine(lacking));
+            }
+            result => core.flow().then(key, 1, result, core.clock.now()),
+        };
+        match then {
+            Some(Then::Over(result)) => {
+                let written = serde_json::to_string(&result).map_err(DurableError::engine)?;
+                let end = Fact::Over { handle, result };
+                core.end(operation, end, written, None).await?;
+            }
+            Some(Then::Again(life, again)) => {
+                core.fails(operation, &again).await?;
+                core.take_in([Fact::Failing { handle, life }]);
+                sink.retry(&again.notice);
+            }
+            Some(Then::Look(..)) | None => core.step_over(step_id),
+        }
+        Ok(())
     }
 
     async fn result(&self) -> Result<Result<Outcome, StepFailure>, DurableError> {
-        let progress = self.core.known().take_progress(self.operation.handle());
-        let life = match progress {
-            Some(Progress::Lost) => return Ok(Err(lost_write())),
-            Some(Progress::Failing(life)) => life,
-            _ => StepLife::default(),
-        };
+        if self.is_lost {
+            return Ok(Err(lost_write()));
+        }
+        let Step { effect, options } = &*self.step;
+        let core = &self.core;
         if !self.token.is_cancelled() {
-            let lost = self.core.losses.of(self.operation.op);
-            let terms = StepTerms::of(&self.core.run_id, &self.step.options);
-            if let Some(failure) = life.lost(&terms, lost) {
+            let terms = StepTerms::of(&core.run_id, options);
+            let lost = core.losses.of(self.operation.op);
+            if let Some(mut failure) = self.life.lost(&terms, lost) {
+                // What follows adds what was used before.
+                failure.spent = None;
                 return Ok(Err(failure));
             }
-            if life.is_due(wall_clock()) {
-                self.core.losses.note().await;
+            let due = self.life.due();
+            let delay = due.map_or(Duration::ZERO, |due| core.clock.until(due));
+            if delay.is_zero() {
+                core.losses.note().await;
+            } else if self.is_cancelled_during(delay).await {
+                return Ok(Err(cancelled_between()));
             }
-            match self.ready.clone().await {
-                Ok(()) => {}
-                // Whoever waits finds that the run was stopped, and leaves what was started.
-                Err(Unready::Stopped) => self.token.cancelled().await,
-                Err(Unready::Failed(failure)) => {
-                    return Ok(Err(life.ends_with(failure)));
-                }
-                Err(Unready::Journal(error)) => return Err(DurableError::engine(error)),
+            if let Err(failure) = self.notify_hooks().await {
+                return Ok(Err(failure));
             }
+            self.is_stopped().await;
         }
         if self.token.is_cancelled() {
-            return Ok(Err(life.ends_with(given_up())));
+            return Ok(Err(given_up()));
         }
-        let attempts = Attempts {
-            executor: &self.executor,
-            run_id: &self.core.run_id,
-            step: &self.step,
-            cancellation: &self.token,
-            sink: self.sink.as_ref(),
-            log: StepLog {
-                core: &self.core,
-                operation: &self.operation,
-                step: self.step.options.step,
-            },
-        };
-        let made = attempts.make(life).await;
-        made.map_err(|error| match error {
-            // The run stays as it is, for a process that has what the step needs.
-            DurableError::Step(lacking) => DurableError::engine(lacking),
-            error => error,
-        })
+        if self.step.is_write() {
+            core.begin_write(Arc::clone(&self.operation)).await?;
+            // It was looked in that transaction whether the run is to be cancelled.
+            self.is_stopped().await;
+            if self.token.is_cancelled() {
+                return Ok(Err(given_up()));
+            }
+        }
+        let (run_id, token) = (core.run_id.clone(), self.token.clone());
+        let scope = StepScope::new(run_id, options, self.life.attempt(), token);
+        Ok(self.executor.perform(&scope, effect).await)
     }
-}
 
-/// Journals the failed attempts of a step, and shows that it fails until it is dropped.
-struct StepLog<'a> {
-    core: &'a Arc<Core>,
-    operation: &'a Operation,
-    step: StepId,
-}
-
-impl AttemptLog for StepLog<'_> {
-    async fn failed(&self, again: &Again) -> Result<(), DurableError> {
-        self.core.step_failing(self.step, again.blocked());
-        let (operation, due_at) = (self.operation.clone(), again.due);
-        let RetryNotice {
-            attempt, failure, ..
-        } = again.notice.clone();
-        let at = wall_clock();
-        let keep = move |transaction: &Transaction<'_>, run| {
-            let failed = Some((&failure, due_at));
-            steps::attempt(transaction, run, &operation, attempt, at, failed)
-        };
-        Ok(self.core.commit(keep).await?)
+    /// Waits until it is given up if the run was stopped: whoever waits for it finds that, and leaves it.
+    async fn is_stopped(&self) {
+        if self.core.stop.error().is_some() {
+            self.token.cancelled().await;
+        }
     }
-}
 
-impl Drop for StepLog<'_> {
-    fn drop(&mut self) {
-        self.core.step_over(self.step);
+    async fn is_cancelled_during(&self, delay: Duration) -> bool {
+        tokio::time::timeout(delay, self.token.cancelled())
+            .await
+            .is_ok()
+    }
+
+    async fn notify_hooks(&self) -> Result<(), StepFailure> {
+        if self.notify.is_empty() {
+            return Ok(());
+        }
+        self.core.observe(&self.executor, &self.notify).await
     }
 }

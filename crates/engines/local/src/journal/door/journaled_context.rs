@@ -8,17 +8,22 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
-use neuron_flow::still_in_flight;
+use neuron_flow::{Fact, still_in_flight};
 use neuron_types::{
     DurableContext, DurableError, Handle, Observed, RunEvent, RunId, RunOutput, RunStart, RunState,
     Signal, Started, declared_patches,
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::journal::{
-    door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy},
+    door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy, request::operation_of},
     run::core::Core,
-    store::{error::JournalError, journal::Journal},
+    store::{
+        column::{later, remaining},
+        error::JournalError,
+        journal::Journal,
+    },
     tables::{claim::RunClaim, segments},
 };
 
@@ -212,7 +217,7 @@ impl JournaledContext {
     /// away goes on then, if somebody resumes it.
     #[must_use]
     pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
-        self.flight().wakes_at()
+        self.core.flow().timers().map(|timer| timer.due).min()
     }
 
     /// Writes the events that are not in the journal yet.
@@ -248,7 +253,8 @@ impl JournaledContext {
         }
         drop(std::mem::take(&mut *self.flight()));
         // The run is over: a hook can no longer end it.
-        drop(self.core.observe(self.executor()).await);
+        let events = self.core.take_unobserved(self.executor().has_hooks());
+        drop(self.core.observe(self.executor(), &events).await);
         Ok(self.core.finish(output.clone()).await?)
     }
 
@@ -256,10 +262,12 @@ impl JournaledContext {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of what is started now.
-    pub(crate) fn next_started(&self) -> i64 {
-        self.core.count_operation();
-        self.core.next_op()
+    /// The run asks for something: whatever it is has a number of its own.
+    fn ask(&self) {
+        let op = self.core.next_op();
+        let mut flight = self.flight();
+        let flow = self.core.flow();
+        flight.ask(op, |handle| flow.is_open(handle));
     }
 
     /// Lets go of a run that does not go on here: its process is not lost with it.
@@ -269,11 +277,6 @@ impl JournaledContext {
             self.core.losses.let_go().await;
         }
         result
-    }
-
-    /// Whether the journal may have this operation.
-    pub(crate) fn is_replayed(&self, op: i64) -> bool {
-        op <= self.core.last_recorded
     }
 }
 
@@ -294,32 +297,52 @@ impl DurableContext for JournaledContext {
         self.core.uuid()
     }
 
+    /// A deadline counts from the newest observation, which is the same however often the process is restarted, so that
+    /// nothing has to be written before it is over.
     fn start(&self, what: Started) -> Handle {
-        match what {
-            Started::Step(step) => self.start_step(*step),
-            Started::Deadline(duration) => self.start_deadline(duration),
+        let core = &self.core;
+        core.count_operation();
+        let op = core.next_op();
+        let operation = Arc::new(operation_of(op, &what));
+        let handle = operation.handle();
+        let is_write = matches!(&what, Started::Step(step) if step.is_write());
+        let now = core.now();
+        let wake_at = match &what {
+            Started::Deadline(time) => {
+                Some(Instant::now().checked_add(remaining(later(now, *time))))
+            }
+            Started::Step(_) => None,
+        };
+        let mut flow = core.flow();
+        flow.start_as(handle, what, Vec::new(), now);
+        if is_write {
+            // That it was given up is journaled like any other end.
+            drop(flow.take(now, [Fact::Made { handle }]));
         }
+        let is_over = flow.has_ended(&[handle]);
+        drop(flow);
+        let mut flight = self.flight();
+        if !is_over {
+            flight.start(operation, op <= core.last_recorded);
+        }
+        flight.wakes.extend(wake_at.map(|at| (handle, at)));
+        handle
     }
 
     fn leave(&self, handle: Handle) -> bool {
-        let mut flight = self.flight();
-        if !flight.is_open(handle) {
-            return false;
-        }
-        let is_awaited = flight.leave(handle);
-        if !is_awaited {
-            self.core.known().drop_end(handle);
-        }
-        is_awaited
+        neuron_flow::leave(self, handle)
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
-        let observed = self.observe_next(handles, signals).await;
+        self.ask();
+        let observed = neuron_flow::next(self, handles, signals).await;
         self.or_let_go(observed).await
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        let taken = self.take_here(signals).await;
+        self.ask();
+        self.core.count_operation();
+        let taken = neuron_flow::poll(self, signals).await;
         self.or_let_go(taken).await
     }
 
@@ -329,7 +352,7 @@ impl DurableContext for JournaledContext {
 
     async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
         self.core.stop.check()?;
-        if self.flight().has_effects() {
+        if !self.core.flow().is_idle() {
             return Err(still_in_flight());
         }
         let op = self.core.last_op();

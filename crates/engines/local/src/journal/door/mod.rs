@@ -3,7 +3,6 @@
 pub(crate) mod broken;
 pub(crate) mod effects;
 pub(crate) mod flight;
-pub(crate) mod group;
 pub(crate) mod interrupt;
 pub(crate) mod journaled_context;
 pub(crate) mod park_policy;

@@ -1,13 +1,11 @@
 //! Looking up in the journal what a run asks for.
 
-use neuron_types::{DurableError, Handle, signal};
+use neuron_flow::Fact;
+use neuron_types::{DurableError, End, Handle, signal};
 
 use crate::journal::{
     door::{broken::Broken, journaled_context::JournaledContext},
-    run::{
-        known::Ended,
-        wanted::{Recalled, Taken},
-    },
+    run::wanted::{Recalled, Taken},
     tables::{
         recording::{Done, Progress},
         steps::Operation,
@@ -22,9 +20,6 @@ impl JournaledContext {
         op: i64,
         signals: &[&str],
     ) -> Result<Option<Taken>, DurableError> {
-        if let Some(broken) = self.flight().broken.clone() {
-            return Err(broken.into());
-        }
         let recalled = self.look_up(op, signals).await;
         recalled.map_err(|error| self.break_off(error))
     }
@@ -59,24 +54,20 @@ impl JournaledContext {
     /// Goes on with what was started from where the journal has it.
     fn take_up(&self, operation: &Operation, progress: Progress) -> Result<(), DurableError> {
         let handle = operation.handle();
-        let mut flight = self.flight();
-        flight.is_begun(operation.op);
         match progress {
             Progress::Done(Done { result, at, place }) => {
-                flight.is_ended(handle);
-                drop(flight);
-                let bytes = result.len();
                 let end = operation.kind.read_end(&result)?;
                 let end = end.ok_or_else(|| {
                     misfit(operation, "what another kind of step came to".to_owned())
                 })?;
-                let mut known = self.core.known();
-                known.put_end(place, handle, Ended { end, at, bytes });
+                let fact = match end {
+                    End::Effect(result) => Fact::Over { handle, result },
+                    End::Deadline => Fact::Due { handle },
+                };
+                self.core.take_end(place, at, fact, result.len());
             }
-            unfinished => {
-                drop(flight);
-                self.core.known().put_progress(handle, unfinished);
-            }
+            Progress::Failing(life) => self.core.take_in([Fact::Failing { handle, life }]),
+            Progress::Lost => self.flight().is_lost(handle),
         }
         Ok(())
     }
@@ -84,9 +75,13 @@ impl JournaledContext {
     /// The journal goes on behind a wait that it does not answer.
     pub(crate) fn left_out(&self, op: i64, handles: &[Handle], signals: &[&str]) -> DurableError {
         let recorded = "no result of it but later steps".to_owned();
-        let operation = self.flight().unended(handles).cloned();
-        let operation = operation.unwrap_or_else(|| Operation::wait(op, signals));
-        self.break_off(misfit(&operation, recorded))
+        let asked = {
+            let (flight, flow) = (self.flight(), self.core.flow());
+            let open = handles.iter().find(|handle| flow.is_open(**handle));
+            open.and_then(|handle| flight.operation(*handle).cloned())
+        };
+        let wait = || Operation::wait(op, signals).into();
+        self.break_off(misfit(&asked.unwrap_or_else(wait), recorded))
     }
 
     /// Lets nothing go on after this.

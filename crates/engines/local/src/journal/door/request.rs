@@ -1,22 +1,32 @@
-//! What a step asks for, in words that tell it from any other.
+//! What a run starts, in words that tell it from anything else.
 
-use neuron_types::{Effect, Step, StepId, canonical_json};
+use neuron_types::{Effect, Started, Step, StepId, canonical_json};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::journal::tables::steps::{Kind, Operation};
 
-/// What the journal knows a step by.
+/// What the journal knows something by that a run starts.
 ///
 /// The fingerprint costs no more than what is new in the step: a conversation is known by its length and
 /// its last message. Its third word is the step: who reads a transcript looks for it.
-pub(crate) fn operation_of(op: i64, step: &Step) -> Operation {
-    let Step { effect, options } = step;
-    Operation {
-        op,
-        kind: Kind::Effect(effect.kind()),
-        label: label(effect, options.step),
-        fingerprint: fingerprint(effect, options.step),
+pub(crate) fn operation_of(op: i64, what: &Started) -> Operation {
+    match what {
+        Started::Step(step) => {
+            let Step { effect, options } = &**step;
+            Operation {
+                op,
+                kind: Kind::Effect(effect.kind()),
+                label: label(effect, options.step),
+                fingerprint: fingerprint(effect, options.step),
+            }
+        }
+        Started::Deadline(time) => Operation {
+            op,
+            kind: Kind::Deadline,
+            label: "deadline".to_owned(),
+            fingerprint: format!("deadline in {} ms", time.as_millis()),
+        },
     }
 }
 

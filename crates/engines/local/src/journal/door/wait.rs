@@ -1,16 +1,21 @@
 //! Waiting: for the ends of what was started, for times and for signals.
 
-use std::{future::poll_fn, sync::Arc, task::Context, task::Poll, time::Duration};
+use std::{
+    future::poll_fn,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use neuron_flow::nothing_to_wait_for;
-use neuron_types::{DurableError, End, Handle, Observed, Signal};
+use chrono::{DateTime, Utc};
+use neuron_flow::{Adapter, Asked, Fact, Flow, Left, Timer};
+use neuron_types::{DurableError, Handle, Signal};
 use tokio::time::Instant;
 
 use crate::journal::{
-    door::{flight::Deadline, journaled_context::JournaledContext, park_policy::ParkPolicy},
+    door::{journaled_context::JournaledContext, park_policy::ParkPolicy},
     run::wanted::Wanted,
-    store::column::later,
-    tables::steps::{Kind, Operation},
+    store::column::wall_clock,
 };
 
 /// How long a wait may take before what led to it is written: who follows the run sees that it began.
@@ -25,121 +30,73 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// The result of a deadline.
 const NOTHING: &str = "null";
 
-impl JournaledContext {
-    /// Starts a deadline. It counts from the newest observation, which is the same however often the process
-    /// is restarted, so that nothing has to be written before it is over.
-    pub(crate) fn start_deadline(&self, duration: Duration) -> Handle {
-        let op = self.next_started();
-        let operation = Arc::new(Operation {
-            op,
-            kind: Kind::Deadline,
-            label: "deadline".to_owned(),
-            fingerprint: format!("deadline in {} ms", duration.as_millis()),
-        });
-        let due_at = later(self.core.now(), duration);
-        let deadline = Deadline::new(operation, due_at, duration.is_zero());
-        let is_replayed = self.is_replayed(op);
-        self.flight().start_deadline(deadline, is_replayed)
+impl Adapter for JournaledContext {
+    fn flow(&self) -> &Mutex<Flow> {
+        &self.core.flow
     }
 
-    /// The journal's answer to a wait, or else what comes first.
-    pub(crate) async fn observe_next(
-        &self,
-        handles: &[Handle],
-        signals: &[&str],
-    ) -> Result<Observed, DurableError> {
+    fn left(&self, left: Left) {
+        let mut flight = self.flight();
+        match left.attempt {
+            Some(key) if left.is_owed => flight.running.end_early(key),
+            _ => flight.running.drop_all_of(left.handle),
+        }
+        drop(flight);
+        left.failing
+            .into_iter()
+            .for_each(|step| self.core.step_over(step));
+    }
+
+    /// Takes in what the journal has of the question. A poll takes a signal that is here, if the journal does not say that
+    /// there was none.
+    async fn settle(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
         let core = &self.core;
-        let op = core.next_op();
-        let taken = self.recall(op, signals).await?;
-        self.flight().end_group();
-        if let Some(taken) = taken {
+        let (op, is_recalled, broken) = {
+            let flight = self.flight();
+            (flight.asked, flight.is_recalled, flight.broken.clone())
+        };
+        if let Some(broken) = broken {
+            return Err(broken.into());
+        }
+        if is_recalled {
+            return Ok(());
+        }
+        let mut taken = self.recall(op, asked.signals).await?;
+        self.flight().is_recalled = true;
+        // A poll that is replayed found nothing then, so it finds nothing now.
+        let is_live = !core.flow().is_cancelled() && !core.is_behind(op);
+        if taken.is_none() && !asked.parks && is_live {
+            if core.stop.is_interrupted() {
+                return Err(DurableError::Suspended);
+            }
+            let wanted = Wanted::new(op, &[], asked.signals, true);
+            taken = core.take_signal(Arc::new(wanted)).await?;
+        } else if taken.is_some() && asked.parks {
             core.count_operation();
-            return core.observe_taken(taken).map(Observed::Signal);
         }
-        if !self.may_be_awaited(handles) {
-            return Err(core.stopped());
-        }
-        if let Some(observed) = self.take_end(handles) {
-            return Ok(observed);
-        }
-        let is_open = |handle: &Handle| self.flight().is_open(*handle);
-        if signals.is_empty() && !handles.iter().any(is_open) {
-            return Err(nothing_to_wait_for());
-        }
-        if op < core.last_recorded {
-            return Err(self.left_out(op, handles, signals));
-        }
-        self.wait(op, handles, signals).await
-    }
-
-    /// Takes a signal that is here, if the journal does not say that there was none.
-    pub(crate) async fn take_here(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        let core = &self.core;
-        let op = core.next_op();
-        core.count_operation();
-        if let Some(taken) = self.recall(op, signals).await? {
-            return core.observe_taken(taken).map(Some);
-        }
-        if core.cancelled_at().is_some() {
-            return Err(core.stopped());
-        }
-        if core.is_behind(op) {
-            // It found nothing then, so it finds nothing now.
-            return Ok(None);
-        }
-        if core.stop.is_interrupted() {
-            return Err(DurableError::Suspended);
-        }
-        let wanted = Wanted::new(op, &[], signals, true);
-        let taken = core.take_signal(Arc::new(wanted)).await?;
-        match taken {
-            Some(taken) => core.observe_taken(taken).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Whether the run is not cancelled, or may wait for these all the same: each has ended before, or was
-    /// left.
-    fn may_be_awaited(&self, handles: &[Handle]) -> bool {
-        let Some(cancelled_at) = self.core.cancelled_at() else {
-            return true;
-        };
-        let flight = self.flight();
-        let known = self.core.known();
-        let may_be = |handle: &Handle| {
-            flight.is_left(*handle) || known.ends.has_until(cancelled_at, *handle)
-        };
-        !handles.is_empty() && handles.iter().all(may_be)
-    }
-
-    fn take_end(&self, handles: &[Handle]) -> Option<Observed> {
-        let (handle, end) = self.core.take_end(handles)?;
-        self.flight().is_observed(handle);
-        Some(Observed::Ended(handle, end))
+        self.flight().taken = taken.and_then(|taken| core.take_cancel(taken));
+        Ok(())
     }
 
     /// Lets everything go on until something comes.
-    async fn wait(
-        &self,
-        op: i64,
-        handles: &[Handle],
-        signals: &[&str],
-    ) -> Result<Observed, DurableError> {
-        let core = &self.core;
+    async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
+        let (core, op) = (&self.core, self.flight().asked);
+        let Asked {
+            handles, signals, ..
+        } = *asked;
+        if op < core.last_recorded {
+            return Err(self.left_out(op, handles, signals));
+        }
         core.losses.goes_live(op);
         let stop = core.stop.token();
-        let are_left = {
-            let flight = self.flight();
-            let is_left = |handle: &Handle| flight.is_left(*handle);
-            !handles.is_empty() && handles.iter().all(is_left)
-        };
+        let are_left = core.flow().are_left(handles);
         let wanted = Arc::new(Wanted::new(op, handles, signals, !are_left));
         let mut flush_at = Instant::now() + FIRST_FLUSH;
         loop {
             if core.stop.is_interrupted() {
                 return Err(self.end_effects().await);
             }
-            if core.stop.is_draining() && !self.flight().is_under_way() {
+            if core.stop.is_draining() && !self.is_under_way() {
                 return Err(DurableError::Suspended);
             }
             let is_cancelled = stop.is_cancelled() && wanted.heeds_cancel;
@@ -150,34 +107,34 @@ impl JournaledContext {
                     // It came with whatever ended, and counts before that.
                     continue;
                 }
-                if let Some(observed) = self.take_end(handles) {
-                    return Ok(observed);
+                if core.flow().has_ended(handles) {
+                    return Ok(());
                 }
-                let due_at_once = self.flight().due_at_once();
-                if let Some(deadline) = due_at_once {
-                    self.end_deadline(&deadline).await?;
+                if let Some(timer) = self.timer(|timer| timer.time.is_zero()) {
+                    self.end_deadline(timer).await?;
                     continue;
                 }
             }
-            let (is_moving, due) = (self.is_moving(), self.flight().due());
+            let (is_moving, due) = (self.is_moving(), self.timer(|timer| self.is_due(timer)));
             // A signal that is here comes before the end of a time: it may have come before.
             let must_look = !is_moving || due.is_some();
             let looks = !signals.is_empty() && self.is_time_to_look(must_look);
             if is_cancelled || looks {
                 if let Some(taken) = core.take_signal(Arc::clone(&wanted)).await? {
                     core.count_operation();
-                    return core.observe_taken(taken).map(Observed::Signal);
+                    self.flight().taken = core.take_cancel(taken);
+                    return Ok(());
                 }
                 // It takes none where an end came meanwhile.
-                if let Some(observed) = self.take_end(handles) {
-                    return Ok(observed);
+                if core.flow().has_ended(handles) {
+                    return Ok(());
                 }
                 if is_cancelled {
                     return Err(core.stopped());
                 }
             }
-            if let Some(deadline) = due {
-                self.end_deadline(&deadline).await?;
+            if let Some(timer) = due {
+                self.end_deadline(timer).await?;
                 continue;
             }
             if !is_moving {
@@ -189,7 +146,7 @@ impl JournaledContext {
             let wake_at = self.looks_again_at(flush_at, signals);
             let something = poll_fn(|cx| match self.go_on(cx) {
                 // What only waits now may be put away.
-                Ok(()) if is_moving == self.is_moving() && !self.core.has_end(handles) => {
+                Ok(()) if is_moving == self.is_moving() && !core.flow().has_ended(handles) => {
                     Poll::Pending
                 }
                 went_on => Poll::Ready(went_on),
@@ -211,50 +168,92 @@ impl JournaledContext {
         }
     }
 
-    /// Lets everything go on for a moment.
+    fn signal_at(&self, _: &[&str]) -> Option<u64> {
+        self.flight().taken.as_ref().map(|taken| taken.place)
+    }
+
+    fn take_signal(&self, _: &[&str]) -> Option<Signal> {
+        let taken = self.flight().taken.take()?;
+        self.core.advance(taken.at);
+        Some(taken.signal)
+    }
+
+    fn hands_out(&self, at: DateTime<Utc>) {
+        self.core.advance(at);
+    }
+}
+
+impl JournaledContext {
+    /// Lets everything go on for a moment, and begins what is to be made.
     fn go_on(&self, cx: &mut Context<'_>) -> Result<(), DurableError> {
-        let ended = self.flight().poll(cx);
-        for (_, journaled) in ended {
-            match journaled {
-                // The run was interrupted just now.
-                Ok(()) | Err(DurableError::Suspended) => {}
-                Err(error) => return Err(error),
+        let mut flight = self.flight();
+        loop {
+            self.begin(&mut flight);
+            let ended = flight.running.poll(cx);
+            if ended.is_empty() {
+                return Ok(());
+            }
+            for journaled in ended {
+                match journaled {
+                    // The run was interrupted just now.
+                    Ok(()) | Err(DurableError::Suspended) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
-        Ok(())
     }
 
+    /// Whether an attempt goes on.
     fn is_moving(&self) -> bool {
-        self.flight().is_moving()
+        !self.flight().running.is_empty()
     }
 
-    /// Ends the effects in flight early, and waits until they have. What has a result by then keeps it.
+    /// Whether an attempt goes on, or follows one that this process has made.
+    fn is_under_way(&self) -> bool {
+        let (flight, flow) = (self.flight(), self.core.flow());
+        let mut attempts = flow.attempts();
+        attempts.any(|attempt| flight.has_begun(attempt.key.handle))
+    }
+
+    /// Ends the attempts under way early, and waits until they have. What has a result by then keeps it.
     async fn end_effects(&self) -> DurableError {
-        self.flight().end_early();
+        self.flight().running.end_all_early();
         poll_fn(|cx| {
             let mut flight = self.flight();
-            for (_, journaled) in flight.poll(cx) {
+            for journaled in flight.running.poll(cx) {
                 if let Err(error @ DurableError::Engine { .. }) = journaled {
                     return Poll::Ready(error);
                 }
             }
-            match flight.is_moving() {
-                true => Poll::Pending,
-                false => Poll::Ready(DurableError::Suspended),
+            match flight.running.is_empty() {
+                true => Poll::Ready(DurableError::Suspended),
+                false => Poll::Pending,
             }
         })
         .await
     }
 
-    async fn end_deadline(&self, deadline: &Deadline) -> Result<(), DurableError> {
-        let (operation, due_at) = (Arc::clone(deadline.operation()), deadline.due_at);
-        let handle = operation.handle();
+    /// The first time of those that are waited for that is such a one.
+    fn timer(&self, is_it: impl Fn(&Timer) -> bool) -> Option<Timer> {
+        self.core.flow().timers().find(is_it)
+    }
+
+    fn is_due(&self, timer: &Timer) -> bool {
+        let wake_at = self.flight().wakes.get(&timer.handle).copied().flatten();
+        timer.due <= wall_clock() || wake_at.is_some_and(|at| at <= Instant::now())
+    }
+
+    async fn end_deadline(&self, timer: Timer) -> Result<(), DurableError> {
+        let handle = timer.handle;
+        let operation = self.flight().operation(handle).cloned();
+        let Some(operation) = operation else {
+            return Ok(());
+        };
+        let end = Fact::Due { handle };
         let ended = self
             .core
-            .end(operation, End::Deadline, NOTHING.to_owned(), Some(due_at));
-        ended.await?;
-        self.flight().is_ended(handle);
-        Ok(())
+            .end(operation, end, NOTHING.to_owned(), Some(timer.due));
+        Ok(ended.await?)
     }
 
     /// Whether it must be looked for signals, or was not for a while.
@@ -271,10 +270,11 @@ impl JournaledContext {
 
     /// When there is something to be looked at again, if nothing comes before.
     fn looks_again_at(&self, flush_at: Instant, signals: &[&str]) -> Instant {
-        let flight = self.flight();
+        let (flight, flow) = (self.flight(), self.core.flow());
         let looked_at = flight.looked_at.filter(|_| !signals.is_empty());
         let look_at = looked_at.map(|at| at + BETWEEN_LOOKS);
-        let others = look_at.into_iter().chain(flight.due_next_at());
-        others.fold(flush_at, Instant::min)
+        let first: fn(Timer) -> Handle = |timer| timer.handle;
+        let due = flight.first_of(flow.timers().map(first));
+        look_at.into_iter().chain(due).fold(flush_at, Instant::min)
     }
 }

@@ -11,18 +11,15 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_engine::{CancelBody, Pace, RunClock, RunLedger, SegmentSize};
 use neuron_executor::{EventSink, Executor};
-use neuron_types::{
-    DurableError, End, Handle, RecordedEvent, RunEvent, RunId, RunOutput, Signal, StepFailure,
-    signal,
-};
+use neuron_flow::{Again, Fact, Flow, RetryNotice, Shown};
+use neuron_types::{DurableError, RecordedEvent, RunEvent, RunId, RunOutput, StepFailure, signal};
 use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::{
-    flight::stop::Stop,
+    flight::{clock::Clock, stop::Stop},
     journal::{
         run::{
-            known::{Ended, Known},
             losses::Losses,
             patience::Patience,
             state::{State, Unsaved},
@@ -74,7 +71,10 @@ pub(crate) struct Core {
     /// The patches that the segment began with, once the workflow starts.
     pub(super) patches: Mutex<Vec<String>>,
     state: Mutex<State>,
-    known: Mutex<Known>,
+    /// What the run has going on. It hears of ends while the connection is held, so their order is that of their
+    /// transactions.
+    pub(crate) flow: Mutex<Flow>,
+    pub(crate) clock: Clock,
     watcher: Watcher,
 }
 
@@ -135,6 +135,7 @@ impl Core {
         if let Some(reason) = signals::cancellation(connection, run)? {
             stop.cancel(reason);
         }
+        let flow = Flow::new(run_id.clone()).with_journaled_deadlines();
         Ok(Self {
             engine: status.engine.clone(),
             stop: Arc::new(stop),
@@ -153,7 +154,6 @@ impl Core {
                 clock: RunClock::new(beginning.now, beginning.uuids).with_seed(seed),
                 // The last entries of a segment may be gone with it.
                 places: last_place.max(beginning.place),
-                cancelled: None,
                 beginning,
                 size: SegmentSize::default(),
                 pace: Pace::new(segments::MOST, SegmentSize::UNBOUNDED),
@@ -164,7 +164,8 @@ impl Core {
                 is_status_due: false,
                 looked_at: None,
             }),
-            known: Mutex::default(),
+            flow: Mutex::new(flow),
+            clock: Clock::start(),
             watcher: Watcher::default(),
         })
     }
@@ -182,59 +183,50 @@ impl Core {
         self.state().clock.now()
     }
 
-    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn flow(&self) -> MutexGuard<'_, Flow> {
+        self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the first end of one of these. The clock moves to when it was journaled.
-    pub(crate) fn take_end(&self, handles: &[Handle]) -> Option<(Handle, End)> {
-        let (handle, Ended { end, at, bytes }) = self.known().ends.take(handles)?;
-        let mut state = self.state();
-        state.clock.advance(at);
-        state.size.bytes += bytes as u64;
-        Some((handle, end))
-    }
-
-    /// Whether one of these has ended.
-    pub(crate) fn has_end(&self, handles: &[Handle]) -> bool {
-        self.known().ends.has_any(handles)
-    }
-
-    /// Takes up something that ended when it was started: in a run that is cancelled, at that place of the journal, and
-    /// without an entry of its own.
-    pub(crate) fn end_at_start(&self, handle: Handle, end: End, cancelled_at: u64) {
-        let ended = Ended {
-            end,
-            at: self.now(),
-            bytes: 0,
-        };
-        self.known().put_end(cancelled_at, handle, ended);
-    }
-
-    /// Hands out what a wait took. The clock moves to when it was taken.
-    pub(crate) fn observe_taken(&self, taken: Taken) -> Result<Signal, DurableError> {
-        let Taken { signal, at, place } = taken;
-        let mut state = self.state();
-        state.clock.advance(at);
-        if signal.name != signal::CANCEL {
-            return Ok(signal);
+    /// Takes in an end that is journaled at this place, and whose result has so many bytes.
+    pub(crate) fn take_end(&self, place: u64, at: DateTime<Utc>, end: Fact, bytes: usize) {
+        let shown = self.flow().take_at(place, at, [end]);
+        self.state().size.bytes += bytes as u64;
+        for shown in shown {
+            if let Shown::Over(step) = shown {
+                self.step_over(step);
+            }
         }
-        state.cancelled = Some(place);
-        drop(state);
+    }
+
+    /// Takes in what has no place in the order of observations.
+    pub(crate) fn take_in(&self, facts: impl IntoIterator<Item = Fact>) {
+        let now = self.now();
+        drop(self.flow().take(now, facts));
+    }
+
+    /// Takes in what a wait took, if that is that the run is cancelled. The clock moves to when it was taken. Any other
+    /// signal is handed back.
+    pub(crate) fn take_cancel(&self, taken: Taken) -> Option<Taken> {
+        if taken.name() != signal::CANCEL {
+            return Some(taken);
+        }
+        let Taken { signal, at, place } = taken;
+        self.advance(at);
         let reason = CancelBody::of_signal(&signal.payload).reason;
         self.stop.cancel(reason.clone());
-        Err(DurableError::Cancelled { reason })
+        drop(self.flow().take_at(place, at, [Fact::Cancelled { reason }]));
+        None
+    }
+
+    /// Moves the clock on to this time.
+    pub(crate) fn advance(&self, to: DateTime<Utc>) {
+        self.state().clock.advance(to);
     }
 
     /// What a wait comes to in a run that was stopped.
     pub(crate) fn stopped(&self) -> DurableError {
         let error = self.stop.error();
         error.unwrap_or(DurableError::Cancelled { reason: None })
-    }
-
-    /// The place at which the loop observed that the run was cancelled.
-    pub(crate) fn cancelled_at(&self) -> Option<u64> {
-        self.state().cancelled
     }
 
     /// When a result that is journaled now came: never before the one that was observed last.
@@ -294,21 +286,22 @@ impl Core {
         Some(state.ledger.record(event, wall_clock()))
     }
 
-    /// Notifies the hooks of the events that they have not been notified of yet.
-    pub(crate) async fn observe(&self, executor: &Executor) -> Result<(), StepFailure> {
-        let events = self.take_unobserved(executor.has_hooks());
-        if events.is_empty() {
-            return Ok(());
-        }
+    /// Notifies the hooks of these events.
+    pub(crate) async fn observe(
+        &self,
+        executor: &Executor,
+        events: &[RunEvent],
+    ) -> Result<(), StepFailure> {
         tokio::select! {
             biased;
-            verdict = executor.observe(&self.run_id, &events) => verdict,
+            verdict = executor.observe(&self.run_id, events) => verdict,
             // Whoever asked finds that the run was stopped.
             () = self.stop.token().cancelled() => Ok(()),
         }
     }
 
-    fn take_unobserved(&self, are_hooks: bool) -> Vec<RunEvent> {
+    /// Takes the events that the hooks have not been notified of yet.
+    pub(crate) fn take_unobserved(&self, are_hooks: bool) -> Vec<RunEvent> {
         let mut state = self.state();
         let events = state.ledger.unobserved_mut().take();
         if !events.is_empty() {
@@ -451,7 +444,7 @@ impl Core {
     pub(crate) async fn end(
         self: &Arc<Self>,
         operation: Arc<Operation>,
-        end: End,
+        end: Fact,
         result: String,
         not_before: Option<DateTime<Utc>>,
     ) -> Result<(), JournalError> {
@@ -485,7 +478,7 @@ impl Core {
         unwritten: Unwritten,
     ) -> Option<Box<(JournalError, Unwritten)>> {
         let handle = unwritten.operation.handle();
-        if self.known().is_dropped(handle) {
+        if !self.flow().is_open(handle) {
             return None;
         }
         let at = self.stamp().max(unwritten.not_before.unwrap_or_default());
@@ -495,25 +488,41 @@ impl Core {
             Err(error) => return Some(Box::new((self.journal.explained(error), unwritten))),
         };
         let Unwritten { end, result, .. } = unwritten;
-        let bytes = result.len();
         // The connection is still held: ends come to be known in the order of their places.
-        self.known()
-            .put_end(place, handle, Ended { end, at, bytes });
+        self.take_end(place, at, end, result.len());
         None
     }
 
-    /// Journals the starts of these writes, which are about to be made.
-    pub(crate) async fn begin_writes(
+    /// Journals the start of a write, which is about to be made.
+    pub(crate) async fn begin_write(
         self: &Arc<Self>,
-        writes: Vec<Arc<Operation>>,
+        write: Arc<Operation>,
     ) -> Result<(), JournalError> {
-        self.commit(move |transaction, run| {
-            for operation in &writes {
-                steps::attempt(transaction, run, operation, 1, wall_clock(), None)?;
-            }
-            Ok(())
-        })
-        .await
+        let begin = move |transaction: &Transaction<'_>, run| {
+            steps::attempt(transaction, run, &write, 1, wall_clock(), None)
+        };
+        self.commit(begin).await
+    }
+
+    /// Journals that an attempt failed, and when the next starts.
+    pub(crate) async fn fails(
+        self: &Arc<Self>,
+        operation: Arc<Operation>,
+        again: &Again,
+    ) -> Result<(), JournalError> {
+        self.step_failing(again.notice.step, again.blocked());
+        let (
+            RetryNotice {
+                attempt, failure, ..
+            },
+            due_at,
+        ) = (again.notice.clone(), again.due);
+        let at = wall_clock();
+        let keep = move |transaction: &Transaction<'_>, run| {
+            let failed = Some((&failure, due_at));
+            steps::attempt(transaction, run, &operation, attempt, at, failed)
+        };
+        self.commit(keep).await
     }
 
     /// Writes the events that are pending, if there are any.

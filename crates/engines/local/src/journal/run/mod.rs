@@ -2,7 +2,6 @@
 
 pub(crate) mod core;
 mod failing;
-pub(crate) mod known;
 pub(crate) mod losses;
 pub(crate) mod patience;
 mod segment_start;

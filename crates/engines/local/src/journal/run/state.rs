@@ -13,8 +13,6 @@ pub(crate) struct State {
     pub(crate) clock: RunClock,
     /// The place of the last entry, or of one that could not be written.
     pub(crate) places: u64,
-    /// The place at which the loop observed that the run was cancelled.
-    pub(crate) cancelled: Option<u64>,
     /// Where this segment began.
     pub(crate) beginning: Beginning,
     /// What this segment started, polled for, and took as a signal, and the bytes of its results.

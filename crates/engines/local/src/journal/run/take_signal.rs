@@ -68,7 +68,7 @@ impl Core {
             }
         }
         // No end can come meanwhile: the connection is held.
-        if self.known().ends.has_any(&wanted.handles) {
+        if self.flow().has_ended(&wanted.handles) {
             return Ok(None);
         }
         let mut first: Option<signals::Waiting> = None;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use neuron_types::End;
+use neuron_flow::Fact;
 
 use crate::journal::tables::steps::Operation;
 
 /// What came of an operation, before it is in the journal.
 pub(crate) struct Unwritten {
     pub(crate) operation: Arc<Operation>,
-    pub(crate) end: End,
+    pub(crate) end: Fact,
     /// The end as JSON.
     pub(crate) result: String,
     /// It did not come before this.

@@ -113,7 +113,7 @@ mod tests {
                 step,
                 ..AgentSpec::default().model_options(12)
             };
-            let operation = operation_of(1, &Step::new(effect, options));
+            let operation = operation_of(1, &Step::new(effect, options).into());
             assert_eq!(step_in(&operation.fingerprint), Some(step), "{operation:?}");
         }
     }
