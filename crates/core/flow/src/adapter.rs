@@ -71,11 +71,12 @@ pub trait Adapter: DurableContext {
 
 /// Serves [`DurableContext::start`].
 pub fn start(door: &impl Adapter, what: Started) -> Handle {
+    let now = door.now();
     let notify = match &what {
-        Started::Step(step) => door.notify(step),
-        Started::Deadline(_) => Vec::new(),
+        Started::Step(step) if !locked(door.flow()).is_cancelled() => door.notify(step),
+        _ => Vec::new(),
     };
-    locked(door.flow()).start(what, notify, door.now())
+    locked(door.flow()).start(what, notify, now)
 }
 
 /// Serves [`DurableContext::leave`].

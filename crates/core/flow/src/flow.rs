@@ -566,7 +566,7 @@ impl Flow {
                 life: &making.life,
                 is_made: making.is_made,
                 is_left: going.is_left,
-                notify: if making.number == 1 {
+                notify: if making.life.failed_attempts() == 0 {
                     &making.notify
                 } else {
                     &[]

@@ -6,7 +6,7 @@ use chrono::Utc;
 use futures::FutureExt as _;
 use neuron_executor::StepScope;
 use neuron_flow::{StepLife, StepTerms};
-use neuron_types::{Effect, FailureKind, RunEvent, RunId, Step, StepFailure};
+use neuron_types::{FailureKind, RunEvent, RunId, Step, StepFailure};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -14,6 +14,7 @@ use tracing::warn;
 use crate::attempts::{
     attempted::{Attempted, StepResult},
     metrics::Kind,
+    tasks::Key,
     worker_context::WorkerContext,
 };
 
@@ -29,44 +30,30 @@ pub(crate) struct Work {
     pub(crate) run_id: RunId,
     /// The agent's name.
     pub(crate) agent: Arc<str>,
-    pub(crate) step: Step,
-    /// What the hooks are notified of before the first attempt.
+    pub(crate) step: Arc<Step>,
+    /// What the attempts before came to.
+    pub(crate) life: StepLife,
+    /// What the hooks are notified of before.
     pub(crate) events: Vec<RunEvent>,
+    /// By what the segment knows the attempt.
+    pub(crate) key: Key,
 }
 
 impl Work {
-    pub(crate) fn is_write(&self) -> bool {
-        self.step.is_write()
-    }
-
-    pub(crate) const fn is_model(&self) -> bool {
-        matches!(self.step.effect, Effect::Model(_) | Effect::Summary(_))
-    }
-
-    /// What an attempt is called in Restate's journal.
-    pub(crate) fn label(&self, attempt: u32) -> String {
-        let step = self.step.label();
-        match attempt {
-            1 => step,
-            again => format!("{step} (attempt {again})"),
-        }
-    }
-
     /// Makes one attempt. At a step that failed often, the attempts of a while: until one is the last, the while is over,
     /// or the step or the worker is to end.
     ///
     /// So an outage costs a journal of a bounded size, however many attempts it takes.
     pub(crate) async fn attempts(
-        self: Arc<Self>,
-        life: StepLife,
+        self,
         worker: WorkerContext,
         token: CancellationToken,
     ) -> Attempted {
         let terms = StepTerms::of(&self.run_id, &self.step.options);
-        let are_together = life.failed_attempts() >= ONE_BY_ONE;
+        let are_together = self.life.failed_attempts() >= ONE_BY_ONE;
         let until = Instant::now() + TOGETHER;
         // What was used before is in the journal.
-        let mut life = life.without_spent();
+        let mut life = self.life.clone().without_spent();
         let mut made = 0;
         loop {
             let result = self.attempt(life.attempt(), &worker, token.clone()).await;
@@ -115,7 +102,7 @@ impl Work {
             Err(failure)
         });
         if let Err(failure) = &result {
-            let (run_id, step, kind) = (&self.run_id, self.label(1), failure.kind);
+            let (run_id, step, kind) = (&self.run_id, self.step.label(), failure.kind);
             warn!(%run_id, step, attempt, %kind, "an attempt failed: {}", failure.message);
         }
         result
@@ -133,15 +120,10 @@ impl Work {
             slot = worker.slot() => slot,
             () = token.cancelled() => None,
         };
-        let Step { effect, options } = &self.step;
+        let Step { effect, options } = &*self.step;
         let scope = StepScope::new(self.run_id.clone(), options, attempt, token);
-        let events = if attempt == 1 {
-            self.events.as_slice()
-        } else {
-            &[]
-        };
         let (agent, executors) = (&self.agent, &worker.executors);
-        let performed = executors.perform(agent, &scope, effect, events);
+        let performed = executors.perform(agent, &scope, effect, &self.events);
         worker.metrics.count(Kind::of(effect), performed).await
     }
 }

@@ -41,10 +41,10 @@ impl<'a> Cancellation<'a> {
     }
 
     /// What is awaited beside everything else, until it is done.
-    pub(crate) fn handle(&self) -> Option<Handle> {
+    pub(crate) fn handle(&self) -> Option<Awaited> {
         self.promise
             .as_ref()
-            .map(|promise| Handle::of(promise.as_ref().get_ref()))
+            .map(|promise| Awaited::of(promise.as_ref().get_ref()))
     }
 
     /// The promise is resolved: the run is cancelled from now on.
@@ -79,9 +79,9 @@ impl<'a> Cancellation<'a> {
 
 /// What the SDK knows a future by, also when the future is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Handle(u32);
+pub(crate) struct Awaited(u32);
 
-impl Handle {
+impl Awaited {
     pub(crate) fn of(future: &(impl SealedDurableFuture + ?Sized)) -> Self {
         Self(u32::from(future.handle()))
     }

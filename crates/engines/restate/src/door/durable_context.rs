@@ -2,19 +2,16 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
 use futures::lock::Mutex as AsyncMutex;
 use neuron_engine::{Pace, SegmentSize};
-use neuron_flow::{given_up, nothing_to_wait_for, still_in_flight};
+use neuron_flow::{Adapter, Asked, BEHIND_ALL, Flow, Left, still_in_flight};
 use neuron_types::{
-    DurableContext, DurableError, End, FailureKind, Handle, Observed, RunEvent, RunId, RunOutput,
+    DurableContext, DurableError, FailureKind, Handle, Observed, RunEvent, RunId, RunOutput,
     RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
@@ -22,7 +19,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    attempts::{work::Work, worker_context::WorkerContext},
+    attempts::worker_context::WorkerContext,
     door::{
         agent_given::{AgentGiven, Sought},
         cancellation::Cancellation,
@@ -42,10 +39,6 @@ use crate::{
         service_names::{ENGINE, ServiceNames},
     },
 };
-
-/// A patch of the door itself. Since then a deadline of no time is over at once, a cancel counts before an end that comes
-/// with it, and of what has ended and is left only writes are still observed.
-pub(crate) const ENDS: &str = "neuron-ends";
 
 const MIB: usize = 1024 * 1024;
 
@@ -93,15 +86,11 @@ pub struct RestateDurableContext<'a> {
     pub(crate) segment: Segment<'a>,
     names: &'a ServiceNames,
     waits: AsyncMutex<Waits<'a>>,
-    /// What is asked without waiting for an operation that is under way.
-    is_cancelled: AtomicBool,
     pace: Mutex<Pace>,
     /// The worker that began the segment has hooks.
     has_hooks: bool,
     /// What the segment began with.
     patches: Vec<String>,
-    /// It began with [`ENDS`].
-    has_ends: bool,
 }
 
 /// What a segment's door is made of.
@@ -165,26 +154,21 @@ impl<'a> RestateDurableContext<'a> {
                 LedgerWriter::new(status.with_tags(&opening.tags), started.seed)
             }
         };
-        let is_cancelled = waits.cancellation.error().is_some();
-        let has_ends = started.patches.iter().any(|patch| patch == ENDS);
+        let segment = Segment::new(
+            opening.worker.registry.join(started.nonce),
+            steps,
+            pulse,
+            ledger,
+        );
+        waits.tell_cancelled(&segment);
         let door = Self {
-            segment: Segment::new(
-                opening.worker.registry.join(started.nonce),
-                steps,
-                pulse,
-                ledger,
-            ),
+            segment,
             names,
             waits: AsyncMutex::new(waits),
-            is_cancelled: is_cancelled.into(),
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
             patches: started.patches,
-            has_ends,
         };
-        if !has_ends {
-            door.segment.in_flight().keep_all();
-        }
         let sought = Sought {
             found: started.agent,
             is_rejected: started.is_rejected,
@@ -223,20 +207,6 @@ impl<'a> RestateDurableContext<'a> {
         Ok(mismatch)
     }
 
-    fn step(&self, step: Step) -> Handle {
-        if self.is_cancelled.load(Ordering::Relaxed) {
-            let end = End::Effect(Err(given_up()));
-            return self.segment.in_flight().start_ended(end, step.is_write());
-        }
-        let work = Work {
-            run_id: self.segment.steps.run_id.clone(),
-            agent: Arc::clone(&self.segment.steps.agent),
-            step,
-            events: self.segment.ledger().take_unobserved(),
-        };
-        self.segment.in_flight().start_effect(work)
-    }
-
     /// Notifies the hooks and the readers of what they have not seen yet: the run's end above all.
     pub(crate) async fn finish(&self, output: &RunOutput) {
         self.segment.attempts.give_up();
@@ -259,10 +229,6 @@ impl<'a> RestateDurableContext<'a> {
             let close = RequestTarget::object(self.names.inbox(), run_id, "close");
             drop(steps.ctx.request::<_, ()>(close, ()).send());
         }
-    }
-
-    fn note_cancellation(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
@@ -290,6 +256,66 @@ impl<'a> RestateDurableContext<'a> {
     }
 }
 
+impl Adapter for RestateDurableContext<'_> {
+    fn flow(&self) -> &Mutex<Flow> {
+        &self.segment.flow
+    }
+
+    fn notify(&self, _: &Step) -> Vec<RunEvent> {
+        self.segment.ledger().take_unobserved()
+    }
+
+    fn left(&self, left: Left) {
+        if let Some(step) = left.failing {
+            self.segment.ledger().step_over(step);
+        }
+        let Some(key) = left.attempt else {
+            return;
+        };
+        let key = (key.handle.number(), key.number);
+        if left.is_owed {
+            self.segment.attempts.cancel(key);
+        } else {
+            self.segment.attempts.remove(key);
+        }
+    }
+
+    async fn settle(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
+        let mut waits = self.waits.lock().await;
+        let looked = if asked.parks {
+            Ok(())
+        } else {
+            waits.look_for_signal(&self.segment, asked.signals).await
+        };
+        waits.tell_cancelled(&self.segment);
+        or_cancelled(looked)
+    }
+
+    async fn wait(&self, _: &Asked<'_>) -> Result<(), DurableError> {
+        let mut waits = self.waits.lock().await;
+        let observed = waits.observe(&self.segment).await;
+        waits.tell_cancelled(&self.segment);
+        or_cancelled(observed)
+    }
+
+    fn signal_at(&self, names: &[&str]) -> Option<u64> {
+        let waits = self.waits.try_lock()?;
+        waits.mailbox.has(names).then_some(BEHIND_ALL)
+    }
+
+    fn take_signal(&self, names: &[&str]) -> Option<Signal> {
+        self.waits.try_lock()?.mailbox.take(names)
+    }
+}
+
+/// That the run is cancelled is known to its flow, which says what that means for whoever waits.
+fn or_cancelled(result: Result<(), DurableError>) -> Result<(), DurableError> {
+    match result {
+        Err(DurableError::Cancelled { .. }) => Ok(()),
+        other => other,
+    }
+}
+
 impl DurableContext for RestateDurableContext<'_> {
     fn run_id(&self) -> &RunId {
         self.segment.steps.run_id
@@ -308,69 +334,19 @@ impl DurableContext for RestateDurableContext<'_> {
     }
 
     fn start(&self, what: Started) -> Handle {
-        match what {
-            Started::Step(step) => self.step(*step),
-            Started::Deadline(Duration::ZERO)
-                if self.has_ends && !self.is_cancelled.load(Ordering::Relaxed) =>
-            {
-                self.segment.in_flight().start_ended(End::Deadline, false)
-            }
-            Started::Deadline(duration) => {
-                let now = self.now();
-                self.segment.in_flight().start_deadline(now, duration)
-            }
-        }
+        neuron_flow::start(self, what)
     }
 
     fn leave(&self, handle: Handle) -> bool {
-        let step = self.segment.in_flight().step_of(handle);
-        let (attempt, is_observed) = self.segment.in_flight().leave(handle);
-        self.segment.step_over(step);
-        match attempt {
-            Some(key) if is_observed => self.segment.attempts.cancel(key),
-            Some(key) => self.segment.attempts.remove(key),
-            None => {}
-        }
-        is_observed
+        neuron_flow::leave(self, handle)
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
-        let mut waits = self.waits.lock().await;
-        loop {
-            if let Some(error) = waits.cancellation.error()
-                && !self.segment.in_flight().are_left(handles)
-            {
-                return Err(error);
-            }
-            if let Some((handle, end)) = self.segment.in_flight().take(handles) {
-                return Ok(Observed::Ended(handle, end));
-            }
-            if let Some(signal) = waits.mailbox.take(signals) {
-                return Ok(Observed::Signal(signal));
-            }
-            if signals.is_empty() && !self.segment.in_flight().is_any(handles) {
-                return Err(nothing_to_wait_for());
-            }
-            let may_be_awaited = self.segment.in_flight().are_left(handles);
-            match waits.observe(&self.segment).await {
-                Err(cancelled @ DurableError::Cancelled { .. }) => {
-                    self.note_cancellation();
-                    // What ended just now did not end before.
-                    if self.has_ends && !may_be_awaited {
-                        return Err(cancelled);
-                    }
-                }
-                observed => observed?,
-            }
-        }
+        neuron_flow::next(self, handles, signals).await
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        let polled = self.waits.lock().await.poll(&self.segment, signals).await;
-        if let Err(DurableError::Cancelled { .. }) = polled {
-            self.note_cancellation();
-        }
-        polled
+        neuron_flow::poll(self, signals).await
     }
 
     fn should_continue_as_new(&self) -> bool {
@@ -386,7 +362,7 @@ impl DurableContext for RestateDurableContext<'_> {
     async fn continue_as_new(&self, state: &RunState) -> Result<bool, DurableError> {
         let mut waits = self.waits.lock().await;
         waits.cancellation.check()?;
-        if !self.segment.in_flight().is_idle() {
+        if !self.segment.flow().is_idle() {
             return Err(still_in_flight());
         }
         self.segment.flush();
@@ -403,13 +379,7 @@ impl DurableContext for RestateDurableContext<'_> {
         self.segment.steps.meter.count(CALL);
         match record.carry(self.segment.steps.ctx, carried).await {
             Ok(()) => Err(DurableError::ContinuedAsNew),
-            Err(error) => {
-                let error = waits.cancellation.engine_error(&error);
-                if let DurableError::Cancelled { .. } = error {
-                    self.note_cancellation();
-                }
-                Err(error)
-            }
+            Err(error) => Err(waits.cancellation.engine_error(&error)),
         }
     }
 

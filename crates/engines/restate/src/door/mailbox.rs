@@ -7,7 +7,7 @@ use restate_sdk::{endpoint::ContextInternal, errors::TerminalError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    door::cancellation::Handle,
+    door::cancellation::Awaited,
     wire::{
         messages::{self, signal_key},
         meter::{ASK, Meter, Weighed},
@@ -28,7 +28,7 @@ pub(crate) struct Mailbox {
     /// Looking at it asks the server nothing. By the end of a step it is known whether the signal came before
     /// that end, in every replay too, since the journal holds both in their order.
     #[serde(skip)]
-    coming: Option<Handle>,
+    coming: Option<Awaited>,
     /// The server has had the time to say that the promise was resolved before it was asked for.
     #[serde(skip)]
     is_settled: bool,
@@ -42,18 +42,24 @@ impl Mailbox {
         self.taken.remove(place)
     }
 
+    /// Whether a signal of one of these names is here.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        let mut taken = self.taken.iter();
+        taken.any(|signal| names.contains(&signal.name.as_str()))
+    }
+
     /// Whether any signal was taken.
     pub(crate) const fn has_taken(&self) -> bool {
         self.count > 0
     }
 
     /// What is awaited for the next signal.
-    pub(crate) fn coming(&mut self, ctx: &ContextInternal, meter: &Meter) -> Handle {
+    pub(crate) fn coming(&mut self, ctx: &ContextInternal, meter: &Meter) -> Awaited {
         let key = signal_key(self.count + 1);
         *self.coming.get_or_insert_with(|| {
             meter.count(ASK);
             self.is_settled = false;
-            Handle::of(&ctx.promise::<Weighed<messages::Signal>>(&key))
+            Awaited::of(&ctx.promise::<Weighed<messages::Signal>>(&key))
         })
     }
 
@@ -63,7 +69,7 @@ impl Mailbox {
     }
 
     /// The next signal's promise, if its own state says whether the signal is here.
-    pub(crate) fn settled(&self) -> Option<Handle> {
+    pub(crate) fn settled(&self) -> Option<Awaited> {
         self.coming.filter(|_| self.is_settled)
     }
 

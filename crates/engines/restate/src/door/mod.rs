@@ -5,7 +5,6 @@ pub(crate) mod beginning;
 pub(crate) mod cancellation;
 pub(crate) mod carried;
 pub(crate) mod durable_context;
-pub(crate) mod in_flight;
 pub(crate) mod ledger_writer;
 pub(crate) mod mailbox;
 pub(crate) mod record;

@@ -1,37 +1,24 @@
 //! What the door and its waits have in common.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use neuron_flow::StepLife;
-use neuron_types::{Handle, StepId};
+use neuron_flow::{Attempt, Fact, Flow, Shown};
+use neuron_types::Handle;
 
 use crate::{
     attempts::{
-        attempted::Attempted,
         drain::Active,
         registry::{Joined, Manner},
-        tasks::Key,
         work::Work,
     },
-    door::{
-        in_flight::{Followed, InFlight},
-        ledger_writer::LedgerWriter,
-        steps::Steps,
-    },
+    door::{ledger_writer::LedgerWriter, steps::Steps},
     wire::entries::AttemptEnd,
 };
-
-/// Which attempt is started.
-pub(crate) struct Next {
-    pub(crate) key: Key,
-    /// What those before it came to.
-    pub(crate) life: StepLife,
-    pub(crate) work: Arc<Work>,
-}
 
 /// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
 pub(crate) struct Segment<'a> {
@@ -40,7 +27,11 @@ pub(crate) struct Segment<'a> {
     pub(crate) attempts: Joined,
     /// The longest that one journaled wait takes.
     pub(crate) pulse: Duration,
-    in_flight: Mutex<InFlight>,
+    /// What every replay makes the same of: it changes with what the loop asks for and with what the journal says, and with
+    /// nothing that a live attempt finds out.
+    pub(crate) flow: Mutex<Flow>,
+    /// Writes whose starts this invocation has journaled, and that are not begun.
+    permits: Mutex<BTreeMap<Handle, Active>>,
     ledger: Mutex<LedgerWriter>,
 }
 
@@ -52,10 +43,11 @@ impl<'a> Segment<'a> {
         ledger: LedgerWriter,
     ) -> Self {
         Self {
-            steps,
             attempts,
             pulse,
-            in_flight: Mutex::default(),
+            flow: Mutex::new(Flow::new(steps.run_id.clone())),
+            permits: Mutex::default(),
+            steps,
             ledger: Mutex::new(ledger),
         }
     }
@@ -64,10 +56,12 @@ impl<'a> Segment<'a> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn in_flight(&self) -> MutexGuard<'_, InFlight> {
-        self.in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn flow(&self) -> MutexGuard<'_, Flow> {
+        self.flow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn permits(&self) -> MutexGuard<'_, BTreeMap<Handle, Active>> {
+        self.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes what was emitted readable.
@@ -75,49 +69,51 @@ impl<'a> Segment<'a> {
         self.ledger().write(self.steps.ctx, &self.steps.meter);
     }
 
-    /// Starts an attempt in this worker.
-    pub(crate) fn begin(&self, next: Next, active: Active, is_alone: bool) {
-        let Next { key, life, work } = next;
-        let worker = self.steps.worker.clone();
-        let manner = Manner {
-            may_be_dropped: !work.is_write(),
-            is_alone,
-        };
-        self.attempts.begin(key, manner, active, |token| {
-            work.attempts(life, worker, token)
-        });
-    }
-
-    /// Shows no more that this step fails, if it did.
-    pub(crate) fn step_over(&self, step: Option<StepId>) {
-        if let Some(step) = step {
-            self.ledger().step_over(step);
+    /// What this attempt has a worker do.
+    pub(crate) fn work(&self, attempt: &Attempt<'_>) -> Work {
+        Work {
+            run_id: self.steps.run_id.clone(),
+            agent: Arc::clone(&self.steps.agent),
+            step: Arc::clone(attempt.step),
+            life: attempt.life.clone(),
+            events: attempt.notify.to_vec(),
+            key: (attempt.key.handle.number(), attempt.key.number),
         }
     }
 
-    /// Takes up how an attempt ended, as the journal has it.
-    pub(crate) fn attempt_ended(&self, end: AttemptEnd, at: DateTime<Utc>, may_follow: bool) {
-        let key = (end.number, end.attempt);
-        let step = self.in_flight().step_of(Handle::new(end.number));
-        let attempted = Attempted {
-            result: end.result,
-            made: end.made,
+    /// Starts an attempt in this worker.
+    pub(crate) fn begin(&self, work: Work, active: Active, is_alone: bool) {
+        let worker = self.steps.worker.clone();
+        let manner = Manner {
+            may_be_dropped: !work.step.is_write(),
+            is_alone,
         };
-        let followed = self
-            .in_flight()
-            .attempt_ended(key, attempted, at, may_follow);
-        self.attempts.remove(key);
-        match followed {
-            Some(Followed::Retry(again)) => {
-                let notice = &again.notice;
-                self.ledger().step_failing(notice.step, again.blocked());
-                self.steps.sink.retry(notice);
+        self.attempts.begin(work.key, manner, active, |token| {
+            work.attempts(worker, token)
+        });
+    }
+
+    /// Takes in how attempts ended, as the journal has it.
+    pub(crate) fn attempts_ended(&self, place: u64, at: DateTime<Utc>, ends: Vec<AttemptEnd>) {
+        for end in &ends {
+            self.attempts.remove((end.number, end.attempt));
+        }
+        let shown = self
+            .flow()
+            .take_at(place, at, ends.into_iter().map(Fact::from));
+        for shown in shown {
+            match shown {
+                Shown::Failing(again) => {
+                    self.ledger()
+                        .step_failing(again.notice.step, again.blocked());
+                    self.steps.sink.retry(&again.notice);
+                }
+                Shown::Lacking(_, why) => {
+                    self.ledger().block(why);
+                    self.flush();
+                }
+                Shown::Over(step) => self.ledger().step_over(step),
             }
-            Some(Followed::Look(why)) => {
-                self.ledger().block(why);
-                self.flush();
-            }
-            None => self.step_over(step),
         }
     }
 }

@@ -2,23 +2,22 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
-use neuron_flow::{given_up, lost_write};
-use neuron_types::{DurableError, Signal};
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_flow::{Fact, Timer, given_up, lost_write};
+use neuron_types::{DurableError, Effect, Handle};
 use restate_sdk::errors::TerminalError;
 use tokio::time::Instant;
 
 use crate::{
     attempts::{attempted::Attempted, drain::Active},
     door::{
-        cancellation::{Cancellation, Durable, Handle},
-        in_flight::Start,
+        cancellation::{Awaited, Cancellation, Durable},
         mailbox::Mailbox,
-        segment::{Next, Segment},
+        segment::Segment,
         steps::Steps,
     },
     wire::{
@@ -51,14 +50,16 @@ const GRACE: Duration = Duration::from_millis(200);
 pub(crate) struct Waits<'a> {
     pub(crate) cancellation: Cancellation<'a>,
     pub(crate) mailbox: Mailbox,
-    /// Deadlines, by their numbers.
-    timers: BTreeMap<u64, Durable<'a, ()>>,
+    /// Deadlines.
+    timers: BTreeMap<Handle, (Timer, Durable<'a, ()>)>,
     /// What is slept for until the next attempt is due.
     delay: Option<(DateTime<Utc>, Durable<'a, ()>)>,
     /// Something that is done: who races with it does not wait.
-    done: Handle,
+    done: Awaited,
     /// The newest wait came to its end without news.
     is_quiet: bool,
+    /// The place of what becomes known now: what does so together has one.
+    place: u64,
 }
 
 impl<'a> Waits<'a> {
@@ -70,7 +71,7 @@ impl<'a> Waits<'a> {
     ) -> Self {
         steps.meter.count(ASK);
         // Any question that is answered at once would do.
-        let done = Handle::next(steps.ctx);
+        let done = Awaited::next(steps.ctx);
         drop(steps.ctx.get::<bool>(CONTINUED));
         mailbox.coming(steps.ctx, &steps.meter);
         Self {
@@ -80,6 +81,7 @@ impl<'a> Waits<'a> {
             delay: None,
             done,
             is_quiet: false,
+            place: 0,
         }
     }
 
@@ -93,26 +95,33 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Takes the next signal of one of these names that is already here.
-    pub(crate) async fn poll(
+    /// Whether the run is cancelled becomes known together with what became known last.
+    pub(crate) fn tell_cancelled(&self, segment: &Segment<'a>) {
+        if let Some(DurableError::Cancelled { reason }) = self.cancellation.error() {
+            let now = segment.ledger().clock.now();
+            let cancelled = [Fact::Cancelled { reason }];
+            drop(segment.flow().take_at(self.place, now, cancelled));
+        }
+    }
+
+    /// Takes in signals that are here already, until there is one of these names or no other.
+    pub(crate) async fn look_for_signal(
         &mut self,
         segment: &Segment<'a>,
         names: &[&str],
-    ) -> Result<Option<Signal>, DurableError> {
-        loop {
-            self.cancellation.check()?;
-            if let Some(signal) = self.mailbox.take(names) {
-                return Ok(Some(signal));
-            }
+    ) -> Result<(), DurableError> {
+        self.place += 1;
+        while self.cancellation.error().is_none() && !self.mailbox.has(names) {
             if let Some(coming) = self.mailbox.settled()
                 && !self.is_done(&segment.steps, coming).await?
             {
-                return Ok(None);
+                break;
             }
             if !self.receive(segment).await? {
-                return Ok(None);
+                break;
             }
         }
+        Ok(())
     }
 
     /// Waits until something has happened, or for a while where attempts are under way.
@@ -121,19 +130,11 @@ impl<'a> Waits<'a> {
     ///
     /// [`DurableError::Cancelled`] when it is noticed, or what keeps the engine from journaling.
     pub(crate) async fn observe(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
-        if self.cancellation.error().is_some() {
-            segment.in_flight().cancel_unmade();
-        }
+        self.place += 1;
         self.journal_starts(segment).await?;
         self.prepare(segment);
-        let is_acting = segment
-            .in_flight()
-            .is_acting(segment.ledger().clock.now(), segment.pulse);
-        if !is_acting
-            || self.is_quiet
-            || segment.in_flight().is_calling_model()
-            || segment.ledger().is_late()
-        {
+        let is_acting = is_acting(segment);
+        if !is_acting || self.is_quiet || is_calling_model(segment) || segment.ledger().is_late() {
             segment.flush();
         }
         let news = if is_acting {
@@ -149,7 +150,15 @@ impl<'a> Waits<'a> {
     /// Journals that writes are started, before any of them is made.
     async fn journal_starts(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let now = segment.ledger().clock.now();
-        let writes = segment.in_flight().unjournaled(now);
+        let writes: BTreeMap<u64, String> = {
+            let flow = segment.flow();
+            let writes = flow.attempts().filter(|attempt| {
+                !attempt.is_made && attempt.step.is_write() && attempt.life.is_due(now)
+            });
+            writes
+                .map(|write| (write.key.handle.number(), write.label()))
+                .collect()
+        };
         if writes.is_empty() {
             return Ok(());
         }
@@ -174,10 +183,16 @@ impl<'a> Waits<'a> {
         let WritesStarted { at, numbers } = segment.steps.meter.read(started);
         segment.ledger().clock.advance(at);
         // Those that a stopping worker did not start are another worker's to start.
-        let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let started = numbers.into_iter();
-        let started = started.map(|number| (number, made.remove(&number)));
-        segment.in_flight().started(started.collect());
+        let handles: Vec<_> = numbers.into_iter().map(Handle::new).collect();
+        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let made = made
+            .into_iter()
+            .map(|(number, active)| (Handle::new(number), active));
+        segment
+            .permits()
+            .extend(made.filter(|(handle, _)| handles.contains(handle)));
+        let facts = handles.into_iter().map(|handle| Fact::Made { handle });
+        drop(segment.flow().take_at(self.place, at, facts));
         Ok(())
     }
 
@@ -185,19 +200,21 @@ impl<'a> Waits<'a> {
     fn prepare(&mut self, segment: &Segment<'a>) {
         let Steps { ctx, meter, .. } = &segment.steps;
         self.mailbox.coming(ctx, meter);
-        let in_flight = segment.in_flight();
-        let deadlines = in_flight.deadlines();
+        let flow = segment.flow();
+        let deadlines: Vec<_> = flow.timers().collect();
         self.timers
-            .retain(|number, _| deadlines.contains_key(number));
-        for (number, deadline) in deadlines {
-            self.timers.entry(*number).or_insert_with(|| {
+            .retain(|handle, _| deadlines.iter().any(|timer| timer.handle == *handle));
+        for timer in deadlines {
+            self.timers.entry(timer.handle).or_insert_with(|| {
                 meter.count(ASK);
-                Box::pin(ctx.sleep(deadline.duration))
+                (timer, Box::pin(ctx.sleep(timer.time)))
             });
         }
+        let due = flow.attempts().filter_map(|attempt| attempt.life.due());
+        let due = due.min();
+        drop(flow);
         let now = segment.ledger().clock.now();
-        let due = in_flight.first_due();
-        if in_flight.is_acting(now, segment.pulse) {
+        if is_acting(segment) {
             self.delay = None;
         } else if self.delay.as_ref().map(|(at, _)| *at) != due {
             self.delay = due.map(|due| -> (_, Durable<'a, ()>) {
@@ -209,12 +226,12 @@ impl<'a> Waits<'a> {
     }
 
     /// What is awaited beside attempts.
-    fn handles(&mut self, segment: &Segment<'a>) -> Vec<Handle> {
+    fn handles(&mut self, segment: &Segment<'a>) -> Vec<Awaited> {
         let Steps { ctx, meter, .. } = &segment.steps;
         let coming = self.mailbox.coming(ctx, meter);
-        let timers = self.timers.values().map(|timer| &**timer);
+        let timers = self.timers.values().map(|(_, timer)| &**timer);
         let delay = self.delay.iter().map(|(_, delay)| &**delay);
-        let timers = timers.chain(delay).map(Handle::of);
+        let timers = timers.chain(delay).map(Awaited::of);
         self.cancellation
             .handle()
             .into_iter()
@@ -226,13 +243,13 @@ impl<'a> Waits<'a> {
     /// Waits with attempts under way, as a journaled step. Returns whether any ended.
     async fn step(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         let mut handles = self.handles(segment);
-        handles.push(Handle::next(segment.steps.ctx));
+        handles.push(Awaited::next(segment.steps.ctx));
         let patience = if segment.ledger().has_news() {
             GRACE.min(segment.pulse)
         } else {
             segment.pulse
         };
-        let label = segment.in_flight().label();
+        let label = segment.flow().label();
         let wait = || watch(segment, handles, patience);
         let observed = segment
             .steps
@@ -244,18 +261,15 @@ impl<'a> Waits<'a> {
         let Observation { at, ends, .. } = segment.steps.meter.read(observed);
         self.mailbox.settle();
         segment.ledger().clock.advance(at);
-        let may_follow = self.cancellation.error().is_none();
         let news = !ends.is_empty();
-        for end in ends {
-            segment.attempt_ended(end, at, may_follow);
-        }
+        segment.attempts_ended(self.place, at, ends);
         Ok(news)
     }
 
     /// Waits with no attempt under way. Restate may suspend the run meanwhile.
     async fn park(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let handles = self.handles(segment);
-        let first = Handle::first(segment.steps.ctx, &handles);
+        let first = Awaited::first(segment.steps.ctx, &handles);
         let first = segment.steps.sink.watch(first).await;
         first
             .map(drop)
@@ -266,22 +280,23 @@ impl<'a> Waits<'a> {
     async fn look(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         self.look_for_cancellation(&segment.steps).await?;
         let mut news = false;
-        let timers = self.timers.iter();
+        let timers = self.timers.values();
         let timers: Vec<_> = timers
-            .map(|(number, timer)| (*number, Handle::of(&**timer)))
+            .map(|(timer, sleep)| (*timer, Awaited::of(&**sleep)))
             .collect();
-        for (number, timer) in timers {
-            if self.is_done(&segment.steps, timer).await? {
-                self.timers.remove(&number);
-                let at = segment.in_flight().deadline_ended(number);
+        for (timer, sleep) in timers {
+            if self.is_done(&segment.steps, sleep).await? {
+                let Timer { handle, due, .. } = timer;
+                self.timers.remove(&handle);
                 // Whoever waited for a time must find that it is over.
-                at.into_iter()
-                    .for_each(|at| segment.ledger().clock.advance(at));
+                segment.ledger().clock.advance(due);
+                let over = [Fact::Due { handle }];
+                drop(segment.flow().take_at(self.place, due, over));
                 news = true;
             }
         }
         if let Some((due, delay)) = &self.delay {
-            let (due, delay) = (*due, Handle::of(&**delay));
+            let (due, delay) = (*due, Awaited::of(&**delay));
             if self.is_done(&segment.steps, delay).await? {
                 self.delay = None;
                 segment.ledger().clock.advance(due);
@@ -305,8 +320,8 @@ impl<'a> Waits<'a> {
     }
 
     /// Whether this is done, as far as the journal says by now. Waits for nothing.
-    async fn is_done(&mut self, steps: &Steps<'a>, handle: Handle) -> Result<bool, DurableError> {
-        let first = Handle::first(steps.ctx, &[handle, self.done]).await;
+    async fn is_done(&mut self, steps: &Steps<'a>, handle: Awaited) -> Result<bool, DurableError> {
+        let first = Awaited::first(steps.ctx, &[handle, self.done]).await;
         match first {
             Ok(first) => Ok(first == 0),
             Err(error) => Err(self.cancellation.engine_error(&error)),
@@ -328,7 +343,7 @@ impl<'a> Waits<'a> {
 }
 
 /// Starts the attempts that are due, and waits until one has ended, one of these is done, or it takes too long.
-async fn watch(segment: &Segment<'_>, handles: Vec<Handle>, patience: Duration) -> Observation {
+async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration) -> Observation {
     let until = Instant::now() + patience;
     let observation = |ends, cancelled| Observation {
         at: Utc::now(),
@@ -350,7 +365,7 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Handle>, patience: Duration) 
         let due = due.map(|due| Instant::now() + (due - Utc::now()).to_std().unwrap_or_default());
         let first: Result<usize, TerminalError> = tokio::select! {
             biased;
-            first = Handle::first(segment.steps.ctx, &handles) => first,
+            first = Awaited::first(segment.steps.ctx, &handles) => first,
             () = news => continue,
             () = tokio::time::sleep_until(due.map_or(until, |due| due.min(until))) => {
                 if Instant::now() < until {
@@ -375,71 +390,81 @@ struct Begun {
 
 /// Starts the attempts that are due.
 fn begin(segment: &Segment<'_>) -> Begun {
-    let (now, worker) = (Utc::now(), segment.steps.worker);
-    let (mut ends, mut next_due) = (Vec::new(), None::<DateTime<Utc>>);
-    let (mut wanted, mut starts) = (Vec::new(), Vec::new());
+    let (now, drain) = (Utc::now(), &segment.steps.worker.drain);
+    let (mut ends, mut due) = (Vec::new(), None::<DateTime<Utc>>);
+    let (mut wanted, mut starts) = (BTreeMap::new(), Vec::new());
     let mut is_to_be_journaled = false;
-    let mut in_flight = segment.in_flight();
-    let is_alone = in_flight.effects().len() == 1;
-    let mut steps = BTreeMap::new();
-    for (number, effect) in in_flight.effects() {
-        steps.insert(*number, effect.work.step.options.step);
-        let key = (*number, effect.attempt);
-        let next = || Next {
-            key,
-            life: effect.life.clone(),
-            work: Arc::clone(&effect.work),
-        };
-        if segment.attempts.has(key, || worker.drain.begin()) {
-            wanted.push(key);
+    let (flow, mut permits) = (segment.flow(), segment.permits());
+    let is_alone = flow.attempts().count() == 1;
+    for attempt in flow.attempts() {
+        let (handle, step) = (attempt.key.handle, attempt.step.options.step);
+        let key = (handle.number(), attempt.key.number);
+        if segment.attempts.has(key, || drain.begin()) {
+            wanted.insert(key, step);
             continue;
         }
-        if let Some(due) = effect.life.due().filter(|due| *due > now) {
-            next_due = Some(next_due.map_or(due, |next| next.min(due)));
+        if let Some(later) = attempt.life.due().filter(|due| *due > now) {
+            due = Some(due.map_or(later, |due| due.min(later)));
             continue;
         }
-        // A stopping worker starts none.
-        is_to_be_journaled |= effect.is_to_be_journaled() && worker.drain.begin().is_some();
-        let refused = match std::mem::replace(&mut effect.start, Start::Made) {
+        if !attempt.step.is_write() {
+            wanted.insert(key, step);
+            // A stopping worker starts none: it is another worker's.
+            starts.extend(drain.begin().map(|active| (segment.work(&attempt), active)));
+            continue;
+        }
+        let refused = match permits.remove(&handle) {
+            // It waits for its start to be journaled, after an attempt that was none.
+            None if !attempt.is_made => {
+                is_to_be_journaled |= attempt.life.due().is_some() && drain.begin().is_some();
+                continue;
+            }
+            None => lost_write(),
             // It is made where that is known to be the first time.
-            Start::Once(_) if effect.is_left => Some(given_up()),
-            Start::Once(active) => {
-                starts.push((next(), active));
-                None
-            }
-            Start::Made => Some(lost_write()),
-            start @ (Start::Free | Start::Unjournaled) => {
-                let is_free = matches!(start, Start::Free);
-                effect.start = start;
-                // A stopping worker starts none: it is another worker's.
-                if let Some(active) = worker.drain.begin().filter(|_| is_free) {
-                    starts.push((next(), active));
-                }
-                None
+            Some(_) if attempt.is_left => given_up(),
+            Some(active) => {
+                wanted.insert(key, step);
+                starts.push((segment.work(&attempt), active));
+                continue;
             }
         };
-        match refused {
-            Some(failure) => ends.push((key, Attempted::from(Err(failure)))),
-            None => wanted.push(key),
-        }
+        ends.push((key, step, Attempted::from(Err(refused))));
     }
-    drop(in_flight);
-    for (next, active) in starts {
-        segment.begin(next, active, is_alone);
+    drop((flow, permits));
+    for (work, active) in starts {
+        segment.begin(work, active, is_alone);
     }
-    ends.extend(segment.attempts.results(|key| wanted.contains(&key)));
-    let ends = ends
-        .into_iter()
-        .map(|((number, attempt), attempted)| AttemptEnd {
-            number,
-            attempt,
-            step: steps.get(&number).copied(),
-            made: attempted.made,
-            result: attempted.result,
-        });
+    let results = segment.attempts.results(|key| wanted.contains_key(&key));
+    let results = results.into_iter().filter_map(|(key, attempted)| {
+        let step = wanted.get(&key)?;
+        Some((key, *step, attempted))
+    });
+    let ends = ends.into_iter().chain(results);
+    let ends = ends.map(|((number, attempt), step, attempted)| AttemptEnd {
+        number,
+        attempt,
+        step: Some(step),
+        made: attempted.made,
+        result: attempted.result,
+    });
     Begun {
         ends: ends.collect(),
-        due: next_due,
+        due,
         is_to_be_journaled,
     }
+}
+
+/// Whether an attempt is under way, or starts before a journaled wait would be over.
+fn is_acting(segment: &Segment<'_>) -> bool {
+    let now = segment.ledger().clock.now();
+    let within = TimeDelta::from_std(segment.pulse).unwrap_or(TimeDelta::MAX);
+    let flow = segment.flow();
+    let mut attempts = flow.attempts();
+    attempts.any(|attempt| attempt.life.due().is_none_or(|due| due - now <= within))
+}
+
+fn is_calling_model(segment: &Segment<'_>) -> bool {
+    let flow = segment.flow();
+    let mut attempts = flow.attempts();
+    attempts.any(|attempt| matches!(attempt.step.effect, Effect::Model(_) | Effect::Summary(_)))
 }

@@ -24,7 +24,7 @@ use crate::{
         beginning::Beginning,
         cancellation::is_cancellation,
         carried::Carried,
-        durable_context::{ENDS, Opening, RestateDurableContext},
+        durable_context::{Opening, RestateDurableContext},
         ledger_writer::LedgerWriter,
         mailbox::Mailbox,
         record::Record,
@@ -59,11 +59,9 @@ impl Workflows {
         self.by_name.get(name).copied().unwrap_or(self.of_agents)
     }
 
-    /// The patches that are declared for a run of this name, and that of the door.
+    /// The patches that are declared for a run of this name.
     fn patches_of(&self, name: &str) -> Vec<String> {
-        let mut patches = declared_patches(self.patches.get(name).copied().unwrap_or_default());
-        patches.push(ENDS.to_owned());
-        patches
+        declared_patches(self.patches.get(name).copied().unwrap_or_default())
     }
 }
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
-use neuron_types::{AgentSpec, CompletionResponse, Outcome, StepFailure, StepId, ToolOutput};
+use neuron_flow::{AttemptKey, Fact};
+use neuron_types::{
+    AgentSpec, CompletionResponse, Handle, Outcome, StepFailure, StepId, ToolOutput,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
@@ -45,6 +48,19 @@ pub(crate) struct AttemptEnd {
     pub(crate) made: u32,
     #[serde(rename = "came", deserialize_with = "came")]
     pub(crate) result: Result<Outcome, StepFailure>,
+}
+
+impl From<AttemptEnd> for Fact {
+    fn from(end: AttemptEnd) -> Self {
+        Self::Ended {
+            key: AttemptKey {
+                handle: Handle::new(end.number),
+                number: end.attempt,
+            },
+            made: end.made,
+            result: end.result,
+        }
+    }
 }
 
 /// Reads what an attempt came to, as older builds wrote it too: the runs that are over can still be looked at.
