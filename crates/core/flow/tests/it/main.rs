@@ -7,5 +7,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod flow;
 mod retry;
+mod said;
 mod step_life;

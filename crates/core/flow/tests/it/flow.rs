@@ -1,0 +1,252 @@
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_flow::{AttemptKey, Fact, Flow};
+use neuron_types::{
+    ActivityOptions, AgentSpec, Effect, FailureKind, Handle, Outcome, RetryPolicy, RunId, Started,
+    Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
+};
+use serde_json::json;
+
+use crate::said::{Came, Said};
+
+pub(crate) const CLASSES: [ToolEffects; 3] = [
+    ToolEffects::ReadOnly,
+    ToolEffects::Idempotent,
+    ToolEffects::Write,
+];
+
+pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
+}
+
+pub(crate) fn run_id() -> RunId {
+    RunId::new("nightly").unwrap()
+}
+
+pub(crate) fn step(turn: u32, effects: ToolEffects) -> Step {
+    let options = ActivityOptions {
+        effects,
+        retry_policy: RetryPolicy {
+            maximum_attempts: 3,
+            ..RetryPolicy::default()
+        },
+        ..AgentSpec::default().model_options(turn)
+    };
+    Step::new(
+        Effect::Tool(ToolCall::new("c1", "fetch", json!({}))),
+        options,
+    )
+}
+
+pub(crate) fn seconds(seconds: u64) -> Started {
+    Started::Deadline(Duration::from_secs(seconds)) // Only compared, never waited for.
+}
+
+pub(crate) fn outcome() -> Outcome {
+    ToolOutput::text("done").into()
+}
+
+pub(crate) fn failure(kind: FailureKind) -> StepFailure {
+    StepFailure::new(kind, "as told")
+}
+
+pub(crate) fn key(handle: Handle, number: u32) -> AttemptKey {
+    AttemptKey { handle, number }
+}
+
+fn ended(key: AttemptKey, result: Result<Outcome, StepFailure>) -> Fact {
+    Fact::Ended {
+        key,
+        made: 1,
+        result,
+    }
+}
+
+pub(crate) fn done(handle: Handle) -> Fact {
+    ended(key(handle, 1), Ok(outcome()))
+}
+
+pub(crate) fn cancelled() -> Fact {
+    let reason = Some("enough".to_owned());
+    Fact::Cancelled { reason }
+}
+
+pub(crate) fn flow() -> Flow {
+    Flow::new(run_id())
+}
+
+fn start(flow: &mut Flow, effects: ToolEffects) -> Handle {
+    flow.start(step(1, effects).into(), Vec::new(), at(0))
+}
+
+/// What a wait for these comes upon.
+fn said(flow: &mut Flow, handles: &[Handle]) -> Said {
+    Said::of(flow.answer(handles, false, None))
+}
+
+fn keys(flow: &Flow) -> Vec<AttemptKey> {
+    flow.attempts().map(|attempt| attempt.key).collect()
+}
+
+#[test]
+fn a_step_is_dropped_before_its_end_is_handed_out() {
+    let mut flow = flow();
+    let handle = start(&mut flow, ToolEffects::ReadOnly);
+    let step = Arc::downgrade(flow.attempts().next().unwrap().step);
+    assert!(step.upgrade().is_some());
+    flow.take(at(1), [done(handle)]);
+    assert!(step.upgrade().is_none());
+    assert_eq!(
+        said(&mut flow, &[handle]),
+        Said::Ended(handle, Came::Ok, at(1))
+    );
+}
+
+#[test]
+fn a_write_that_is_left_is_still_observed() {
+    let mut flow = flow();
+    let handle = start(&mut flow, ToolEffects::Write);
+    flow.take(at(1), [Fact::Made { handle }, cancelled()]);
+    assert_eq!(said(&mut flow, &[handle]), Said::Cancelled);
+    assert!(flow.leave(handle).is_owed);
+    assert!(flow.wants(key(handle, 1)) && flow.attempts().all(|attempt| attempt.is_left));
+    assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
+    flow.take(at(2), [done(handle)]);
+    assert_eq!(
+        said(&mut flow, &[handle]),
+        Said::Ended(handle, Came::Ok, at(2))
+    );
+    assert!(!flow.leave(handle).is_owed);
+}
+
+#[test]
+fn a_cancel_counts_before_an_end_that_becomes_known_together_with_it() {
+    let mut flow = flow();
+    let [before, together] = [(); 2].map(|()| start(&mut flow, ToolEffects::ReadOnly));
+    flow.take(at(1), [done(before)]);
+    flow.take(at(2), [done(together), cancelled()]);
+    assert_eq!(said(&mut flow, &[before, together]), Said::Cancelled);
+    assert_eq!(said(&mut flow, &[together]), Said::Cancelled);
+    let before_it = Said::Ended(before, Came::Ok, at(1));
+    assert_eq!(said(&mut flow, &[before]), before_it);
+    assert_eq!(said(&mut flow, &[]), Said::Cancelled);
+}
+
+#[test]
+fn what_a_cancelled_run_starts_has_ended_as_cancelled() {
+    let mut flow = flow();
+    flow.take(at(1), [cancelled()]);
+    for effects in CLASSES {
+        let handle = flow.start(step(1, effects).into(), Vec::new(), at(2));
+        assert_eq!(keys(&flow), []);
+        let given_up = Came::Failed(FailureKind::Cancelled);
+        assert_eq!(
+            said(&mut flow, &[handle]),
+            Said::Ended(handle, given_up, at(2))
+        );
+    }
+    let deadline = flow.start(seconds(0), Vec::new(), at(2));
+    assert_eq!(said(&mut flow, &[deadline]), Said::Cancelled);
+}
+
+#[test]
+fn a_deadline_of_no_time_is_over_at_once_unless_it_is_journaled() {
+    let mut flow = flow();
+    let handle = flow.start(seconds(0), Vec::new(), at(3));
+    let over = Said::Ended(handle, Came::Deadline, at(3));
+    assert_eq!(said(&mut flow, &[handle]), over);
+
+    let mut flow = Flow::new(run_id()).with_journaled_deadlines();
+    let handle = flow.start(seconds(0), Vec::new(), at(3));
+    assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
+    flow.take(at(2), [Fact::Due { handle }]);
+    assert_eq!(said(&mut flow, &[handle]), over);
+}
+
+#[test]
+fn deadlines_keep_no_segment_from_its_end() {
+    let mut flow = flow();
+    flow.start(seconds(5), Vec::new(), at(0));
+    assert!(flow.is_idle());
+    let handle = start(&mut flow, ToolEffects::ReadOnly);
+    assert!(!flow.is_idle());
+    flow.take(at(1), [done(handle)]);
+    assert!(flow.is_idle() && flow.timers().count() == 1);
+}
+
+#[test]
+fn names_three_of_what_goes_on_and_counts_the_others() {
+    let mut flow = flow();
+    let label = step(1, ToolEffects::ReadOnly).label();
+    for _ in 0..5 {
+        start(&mut flow, ToolEffects::ReadOnly);
+    }
+    let retried = key(Handle::new(1), 1);
+    flow.take(
+        at(1),
+        [ended(retried, Err(failure(FailureKind::Overloaded)))],
+    );
+    let named = format!("{label} (attempt 2), {label}, {label} and 2 more");
+    assert_eq!(flow.label(), named);
+}
+
+#[test]
+fn a_signal_comes_before_the_ends_that_are_known_behind_it() {
+    let mut flow = flow();
+    let [first, second] = [(); 2].map(|()| start(&mut flow, ToolEffects::ReadOnly));
+    flow.take_at(3, at(3), [done(first)]);
+    flow.take_at(5, at(5), [done(second)]);
+    let mut ask = |signal| Said::of(flow.answer(&[first, second], true, Some(signal)));
+    assert_eq!(ask(3), Said::Signal);
+    assert_eq!(ask(4), Said::Ended(first, Came::Ok, at(3)));
+    assert_eq!(ask(5), Said::Signal);
+    assert_eq!(ask(6), Said::Ended(second, Came::Ok, at(5)));
+    assert_eq!(ask(7), Said::Signal);
+}
+
+#[test]
+fn handles_go_on_behind_one_that_a_journal_numbers() {
+    let mut flow = flow();
+    assert_eq!(start(&mut flow, ToolEffects::ReadOnly), Handle::new(1));
+    let numbered = Handle::new(7);
+    let what = step(1, ToolEffects::ReadOnly).into();
+    assert_eq!(flow.start_as(numbered, what, Vec::new(), at(0)), numbered);
+    assert_eq!(start(&mut flow, ToolEffects::ReadOnly), Handle::new(8));
+}
+
+#[test]
+fn a_write_that_is_left_before_it_is_made_has_ended_as_given_up() {
+    for cancels in [false, true] {
+        let mut flow = flow();
+        let handle = start(&mut flow, ToolEffects::Write);
+        if cancels {
+            flow.take(at(1), [cancelled()]);
+        }
+        let left = flow.leave(handle);
+        assert!(left.is_owed && !flow.wants(key(handle, 1)) && flow.is_idle());
+        // An attempt that began all the same makes no difference.
+        flow.take(at(2), [done(handle)]);
+        let given_up = Came::Failed(FailureKind::Cancelled);
+        assert_eq!(
+            said(&mut flow, &[handle]),
+            Said::Ended(handle, given_up, DateTime::UNIX_EPOCH)
+        );
+        assert_eq!(said(&mut flow, &[handle]), Said::Never);
+    }
+}
+
+#[test]
+fn no_attempt_follows_at_a_step_that_a_cancelled_run_has_going() {
+    let mut flow = flow();
+    let [between, running] = [(); 2].map(|()| start(&mut flow, ToolEffects::Idempotent));
+    let made = [between, running].map(|handle| Fact::Made { handle });
+    flow.take(at(1), made);
+    let overloaded = || Err(failure(FailureKind::Overloaded));
+    flow.take(at(2), [ended(key(between, 1), overloaded())]);
+    flow.take(at(3), [cancelled()]);
+    assert_eq!(keys(&flow), [key(between, 2), key(running, 1)]);
+    let ends = [key(between, 2), key(running, 1)].map(|key| ended(key, overloaded()));
+    flow.take(at(4), ends);
+    assert!(flow.is_idle() && flow.is_open(between) && flow.is_open(running));
+}
