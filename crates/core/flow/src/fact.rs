@@ -16,8 +16,8 @@ pub struct AttemptKey {
 
 /// Something that became known of what a run has started.
 ///
-/// Facts that became known together are told together: in the order in which they are observed, but that the run is
-/// cancelled comes first.
+/// Facts that became known together are told together, in the order in which they are observed. That the run is cancelled
+/// counts before the others, wherever it stands among them.
 #[derive(Debug)]
 pub enum Fact {
     /// The run is cancelled. The first reason stays.

@@ -364,6 +364,9 @@ impl Flow {
         facts: impl IntoIterator<Item = Fact>,
     ) -> Vec<Shown> {
         self.place = self.place.max(place);
+        let mut facts: Vec<Fact> = facts.into_iter().collect();
+        // A cancel counts first, wherever it stands among them.
+        facts.sort_by_key(|fact| !matches!(fact, Fact::Cancelled { .. }));
         let mut shown = Vec::new();
         for fact in facts {
             match fact {

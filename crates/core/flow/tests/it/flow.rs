@@ -134,6 +134,18 @@ fn a_cancel_counts_before_an_end_that_becomes_known_together_with_it() {
 }
 
 #[test]
+fn no_attempt_follows_one_that_ends_together_with_a_cancel() {
+    for kind in [FailureKind::Overloaded, FailureKind::NoWorker] {
+        let mut flow = flow();
+        let handle = start(&mut flow, ToolEffects::ReadOnly);
+        let end = ended(key(handle, 1), Err(failure(kind)));
+        assert_eq!(flow.take(at(1), [end, cancelled()]), []);
+        assert!(flow.has_ended(&[handle]) && flow.is_idle());
+        assert_eq!(said(&mut flow, &[handle]), Said::Cancelled);
+    }
+}
+
+#[test]
 fn what_a_cancelled_run_starts_has_ended_as_cancelled() {
     let mut flow = flow();
     flow.take(at(1), [cancelled()]);
