@@ -157,7 +157,7 @@ pub struct Left {
     pub is_owed: bool,
     /// The step, if attempts at it had failed.
     pub failing: Option<StepId>,
-    /// What hooks were to be notified of before the step, if it was not made.
+    /// What hooks were to be notified of before the step, if it was not made and no attempt had ended before.
     pub notify: Vec<RunEvent>,
 }
 
@@ -328,7 +328,7 @@ impl Flow {
             left.failing = making.failing();
             left.is_owed = making.step.is_write();
             if !making.is_made {
-                left.notify = std::mem::take(&mut making.notify);
+                left.notify = making.notify().to_vec();
             } else if left.is_owed {
                 going.is_left = true;
                 return left;
@@ -569,11 +569,7 @@ impl Flow {
                 life: &making.life,
                 is_made: making.is_made,
                 is_left: going.is_left,
-                notify: if making.life.failed_attempts() == 0 {
-                    &making.notify
-                } else {
-                    &[]
-                },
+                notify: making.notify(),
             })
         })
     }
@@ -668,6 +664,14 @@ impl Making {
         AttemptKey {
             handle,
             number: self.number,
+        }
+    }
+
+    /// What hooks are to be notified of before the attempt: whoever made the first that was one has done so.
+    fn notify(&self) -> &[RunEvent] {
+        match self.life.failed_attempts() {
+            0 => &self.notify,
+            _ => &[],
         }
     }
 

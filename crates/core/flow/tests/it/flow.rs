@@ -1,10 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use neuron_flow::{AttemptKey, Fact, Flow};
+use neuron_flow::{AttemptKey, Fact, Flow, StepLife};
 use neuron_types::{
-    ActivityOptions, AgentSpec, Effect, FailureKind, Handle, Outcome, RetryPolicy, RunId, Started,
-    Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
+    ActivityOptions, AgentSpec, Effect, FailureKind, Handle, Outcome, RetryPolicy, RunEvent, RunId,
+    Started, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
 };
 use serde_json::json;
 
@@ -174,6 +174,46 @@ fn a_deadline_of_no_time_is_over_at_once_unless_it_is_journaled() {
     assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
     flow.take(at(2), [Fact::Due { handle }]);
     assert_eq!(said(&mut flow, &[handle]), over);
+}
+
+#[test]
+fn a_deadline_does_not_end_as_an_attempt() {
+    let mut flow = flow();
+    let handle = flow.start(seconds(5), Vec::new(), at(0));
+    flow.take(at(1), [done(handle)]);
+    assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
+    flow.take(at(2), [Fact::Due { handle }]);
+    let over = Said::Ended(handle, Came::Deadline, at(5));
+    assert_eq!(said(&mut flow, &[handle]), over);
+}
+
+#[test]
+fn a_step_is_not_over_as_a_deadline() {
+    let mut flow = flow();
+    let handle = start(&mut flow, ToolEffects::ReadOnly);
+    flow.take(at(1), [Fact::Due { handle }]);
+    assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
+}
+
+#[test]
+fn hooks_are_notified_before_the_first_attempt_alone() {
+    let handle = Handle::new(1);
+    let lacks_worker = ended(key(handle, 1), Err(failure(FailureKind::NoWorker)));
+    let life = StepLife::after(1, Some(at(0)), None, None);
+    let failed_before = Fact::Failing { handle, life };
+    for (fact, notified, given_back) in [
+        (None, 1, 1),
+        (Some(Fact::Made { handle }), 1, 0),
+        (Some(lacks_worker), 0, 0),
+        (Some(failed_before), 0, 0),
+    ] {
+        let mut flow = flow();
+        let events = vec![RunEvent::TurnStarted { turn: 1 }];
+        flow.start(step(1, ToolEffects::ReadOnly).into(), events, at(0));
+        flow.take(at(1), fact);
+        assert_eq!(flow.attempts().next().unwrap().notify.len(), notified);
+        assert_eq!(flow.leave(handle).notify.len(), given_back);
+    }
 }
 
 #[test]
