@@ -121,6 +121,34 @@ fn a_write_that_is_left_is_still_observed() {
 }
 
 #[test]
+fn a_write_that_is_left_is_left_to_no_other_worker() {
+    let mut flow = flow();
+    let handle = start(&mut flow, ToolEffects::Write);
+    flow.take(at(1), [Fact::Made { handle }]);
+    assert!(flow.leave(handle).is_owed);
+    let lacks_worker = ended(key(handle, 1), Err(failure(FailureKind::NoWorker)));
+    assert_eq!(flow.take(at(2), [lacks_worker]), []);
+    let failed = Came::Failed(FailureKind::NoWorker);
+    assert_eq!(
+        said(&mut flow, &[handle]),
+        Said::Ended(handle, failed, at(2))
+    );
+}
+
+#[test]
+fn the_end_of_a_write_is_observed_once_a_cancelled_run_has_left_it() {
+    let mut flow = flow();
+    let [write, read] =
+        [ToolEffects::Write, ToolEffects::ReadOnly].map(|effects| start(&mut flow, effects));
+    flow.take(at(1), [cancelled(), done(write), done(read)]);
+    assert_eq!(said(&mut flow, &[write]), Said::Cancelled);
+    assert!(flow.leave(write).is_owed && !flow.leave(read).is_owed);
+    let over = Said::Ended(write, Came::Ok, at(1));
+    assert_eq!(said(&mut flow, &[read, write]), over);
+    assert_eq!(said(&mut flow, &[read, write]), Said::Never);
+}
+
+#[test]
 fn a_cancel_counts_before_an_end_that_becomes_known_together_with_it() {
     let mut flow = flow();
     let [before, together] = [(); 2].map(|()| start(&mut flow, ToolEffects::ReadOnly));

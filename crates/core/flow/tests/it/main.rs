@@ -8,6 +8,8 @@
 )]
 
 mod flow;
+mod flow_model;
+mod flow_script;
 mod retry;
 mod said;
 mod step_life;
