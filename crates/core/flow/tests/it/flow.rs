@@ -224,7 +224,7 @@ fn a_step_is_not_over_as_a_deadline() {
 }
 
 #[test]
-fn hooks_are_notified_before_the_first_attempt_alone() {
+fn hooks_are_notified_before_the_first_attempt_that_is_one_alone() {
     let handle = Handle::new(1);
     let lacks_worker = ended(key(handle, 1), Err(failure(FailureKind::NoWorker)));
     let life = StepLife::after(1, Some(at(0)), None, None);
@@ -232,7 +232,8 @@ fn hooks_are_notified_before_the_first_attempt_alone() {
     for (fact, notified, given_back) in [
         (None, 1, 1),
         (Some(Fact::Made { handle }), 1, 0),
-        (Some(lacks_worker), 0, 0),
+        // Its worker lacked what it needs: nothing was done.
+        (Some(lacks_worker), 1, 1),
         (Some(failed_before), 0, 0),
     ] {
         let mut flow = flow();

@@ -172,7 +172,7 @@ impl Model {
             let Thing { number, .. } = *thing;
             left.attempt = Some(AttemptKey { handle, number });
             left.failing = thing.failing();
-            if !thing.is_made && number == 1 {
+            if !thing.is_made && thing.life.failed_attempts() == 0 {
                 left.notify = notify(handle);
             }
             if !thing.is_made && is_write {
@@ -327,7 +327,7 @@ impl Model {
             life: thing.life.clone(),
             is_made: thing.is_made,
             is_left: thing.is_left,
-            notify: if thing.number == 1 {
+            notify: if thing.life.failed_attempts() == 0 {
                 notify(*handle)
             } else {
                 Vec::new()

@@ -7,6 +7,7 @@
     reason = "test code fails by panicking"
 )]
 
+mod adapter;
 mod flow;
 mod flow_model;
 mod flow_script;
