@@ -82,8 +82,7 @@ pub use run::request::{AgentRef, RunRequest};
 pub use run::signals::{UpgradeRequest, UserMessage, signal};
 pub use run::start::{RunInput, RunStart};
 pub use run::state::{
-    CallState, ContextRecord, Inquiring, PendingCall, Previewing, RawSignals, RunOutcome, RunState,
-    Stage,
+    CallState, ContextRecord, PendingCall, RawSignals, RunOutcome, RunState, Stage,
 };
 pub use run::status::{Blocked, BlockedKind, RunStatus};
 pub use run::tags::RunTags;

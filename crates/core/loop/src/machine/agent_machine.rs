@@ -9,7 +9,10 @@ use neuron_types::{
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, MachineError, Observation};
+use crate::{
+    Action, MachineError, Observation,
+    machine::call::{is_running, is_unjudged, is_unknown},
+};
 
 /// One run's decisions, without I/O and without `async`.
 ///
@@ -200,11 +203,11 @@ impl AgentMachine {
         let at_once = match self.state.agent.parallel_tools {
             true => usize::MAX,
             false => {
-                let under_way = |state: &CallState| is_running(state) || is_inquiring(state);
+                let under_way = |state: &CallState| is_running(state) || is_unknown(state);
                 1_usize.saturating_sub(self.calls_in(under_way).count())
             }
         };
-        let ready = self.unheld().filter(|slot| is_ready(&slot.state));
+        let ready = self.unheld().filter(|slot| slot.state == CallState::Ready);
         ready.take(at_once).collect()
     }
 
@@ -498,26 +501,6 @@ impl AgentMachine {
             });
         }
     }
-}
-
-pub(crate) fn is_unjudged(state: &CallState) -> bool {
-    matches!(state, CallState::Unjudged)
-}
-
-pub(crate) fn is_ready(state: &CallState) -> bool {
-    matches!(state, CallState::Ready)
-}
-
-pub(crate) fn is_running(state: &CallState) -> bool {
-    matches!(state, CallState::Running)
-}
-
-pub(crate) const fn is_inquiring(state: &CallState) -> bool {
-    matches!(state, CallState::Inquiring(_))
-}
-
-pub(crate) fn is_open(state: &CallState) -> bool {
-    !matches!(state, CallState::Done(_))
 }
 
 /// What the ids of tickets begin with, where they are not the run's own.

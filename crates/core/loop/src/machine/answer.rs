@@ -297,6 +297,7 @@ fn pending_calls(content: &[ContentBlock]) -> Vec<PendingCall> {
             tickets: 0,
             rounds: 0,
             state: CallState::Unjudged,
+            in_flight: None,
         })
         .collect()
 }

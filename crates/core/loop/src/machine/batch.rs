@@ -8,7 +8,10 @@ use neuron_types::{
 
 use crate::{
     AgentMachine,
-    machine::agent_machine::{is_open, is_running, is_unjudged},
+    machine::call::{
+        CallEvent, is_found_out, is_moving, is_open, is_running, is_unjudged, is_unknown,
+        is_waiting,
+    },
 };
 
 /// What the model reads of a call that was given up while it was in flight.
@@ -41,7 +44,9 @@ impl AgentMachine {
                     );
                 }
                 _ if self.is_question(index) => self.ask_person(index, now),
-                PermissionDecision::Allow => self.make_ready(index),
+                PermissionDecision::Allow => {
+                    self.call(index, CallEvent::Allowed);
+                }
                 PermissionDecision::Ask(asking) => self.ask(index, asking, now),
             }
         }
@@ -82,19 +87,9 @@ impl AgentMachine {
 
     /// Counts the calls made so far and those that may still be made in this turn.
     fn is_out_of_calls(&self) -> bool {
-        let open = |state: &CallState| {
-            matches!(
-                state,
-                CallState::Ready | CallState::Running | CallState::Previewing(_) | CallState::Asked
-            )
-        };
-        let pending = self
-            .state
-            .calls
-            .iter()
-            .filter(|slot| open(&slot.state))
-            .count();
-        let taken = u32::try_from(pending)
+        let is_pending =
+            |state: &CallState| is_running(state) || is_waiting(state) && !is_unjudged(state);
+        let taken = u32::try_from(self.calls_in(is_pending).count())
             .unwrap_or(u32::MAX)
             .saturating_add(self.state.tool_calls);
         self.state
@@ -102,33 +97,6 @@ impl AgentMachine {
             .limits
             .tool_calls
             .is_some_and(|most| taken >= most)
-    }
-
-    /// The calls at these positions of the turn are being started.
-    pub(crate) fn calls_started(&mut self, positions: &[u32]) {
-        let turn = self.state.turn;
-        for position in positions {
-            let slots = &mut self.state.calls;
-            let Some(slot) = slots.iter_mut().find(|slot| slot.position == *position) else {
-                continue;
-            };
-            slot.state = CallState::Running;
-            let event = RunEvent::ToolCalled {
-                turn,
-                call_id: slot.call.id.clone(),
-                tool: slot.call.name.clone(),
-                args: slot.call.input.clone(),
-            };
-            self.emit(event);
-        }
-    }
-
-    /// Where in the batch the call in flight at this position of the turn is.
-    pub(crate) fn running_at(&self, position: u32) -> Option<usize> {
-        let slots = &self.state.calls;
-        slots
-            .iter()
-            .position(|slot| slot.position == position && is_running(&slot.state))
     }
 
     pub(crate) fn tool_answered(
@@ -161,7 +129,9 @@ impl AgentMachine {
         }
         match result {
             None => {}
-            Some(Ok(output)) => self.finish_call(index, output, None, None),
+            Some(Ok(output)) => {
+                self.finish_call(index, CallEvent::Answered, output, None, None);
+            }
             Some(Err(failure)) => {
                 if ends_run(failure.kind) && self.state.ending.is_none() {
                     self.state.ending = Some(RunError {
@@ -223,11 +193,10 @@ impl AgentMachine {
     /// again are, and the outcome of a write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
         self.verify_again();
-        self.preview_again();
-        self.inquire_again();
+        self.calls(is_found_out, &CallEvent::Left);
         for index in self.positions(is_running) {
             let turn = self.state.turn;
-            let Some(slot) = self.state.calls.get_mut(index) else {
+            let Some(slot) = self.state.calls.get(index) else {
                 continue;
             };
             let step = StepId {
@@ -240,7 +209,7 @@ impl AgentMachine {
                 let lost = StepFailure::new(FailureKind::OutcomeUnknown, LOST);
                 self.tool_answered(index, Err(lost), now);
             } else {
-                slot.state = CallState::Ready;
+                self.call(index, CallEvent::Left);
             }
         }
     }
@@ -298,16 +267,11 @@ impl AgentMachine {
         }
     }
 
-    pub(crate) fn make_ready(&mut self, index: usize) {
-        if let Some(slot) = self.state.calls.get_mut(index) {
-            slot.state = CallState::Ready;
-        }
-    }
-
     /// Answers a call without making it.
     pub(crate) fn refuse_call(&mut self, index: usize, reason: &str) {
         let output = ToolOutput::error(reason);
-        self.finish_call(index, output, None, Some(reason.to_owned()));
+        let reason = Some(reason.to_owned());
+        self.finish_call(index, CallEvent::Refused, output, None, reason);
     }
 
     pub(crate) fn refuse_calls(&mut self, which: fn(&CallState) -> bool, reason: &str) {
@@ -318,25 +282,28 @@ impl AgentMachine {
 
     pub(crate) fn refuse_open_calls(&mut self, reason: &str) {
         self.refuse_calls(is_running, LEFT);
-        self.leave_inquiries();
+        for index in self.positions(is_unknown) {
+            self.leave_inquiry(index);
+        }
         self.refuse_calls(is_open, reason);
     }
 
     /// Answers a call that failed.
     pub(crate) fn fail_call(&mut self, index: usize, output: ToolOutput, kind: FailureKind) {
-        self.finish_call(index, output, Some(kind), None);
+        self.finish_call(index, CallEvent::Answered, output, Some(kind), None);
     }
 
     /// `reason` is all that the model reads of a call that no step answered. Nobody is asked about it any more.
     pub(crate) fn finish_call(
         &mut self,
         index: usize,
+        event: fn(ToolResultBlock) -> CallEvent,
         output: ToolOutput,
         failure: Option<FailureKind>,
         reason: Option<String>,
     ) {
         let turn = self.state.turn;
-        let Some(slot) = self.state.calls.get_mut(index) else {
+        let Some(slot) = self.state.calls.get(index) else {
             return;
         };
         let position = slot.position;
@@ -344,13 +311,13 @@ impl AgentMachine {
         if slot.edited {
             content.insert(0, ToolCall::note_of_change(&slot.call.input));
         }
-        slot.state = CallState::Done(ToolResultBlock {
+        let result = event(ToolResultBlock {
             tool_use_id: slot.call.id.clone(),
             name: slot.call.name.clone(),
             content,
             is_error: output.is_error,
         });
-        let event = RunEvent::ToolFinished {
+        let finished = RunEvent::ToolFinished {
             turn,
             call_id: slot.call.id.clone(),
             tool: slot.call.name.clone(),
@@ -358,10 +325,11 @@ impl AgentMachine {
             failure,
             reason,
         };
-        self.state
-            .tickets
-            .retain(|open| open.position != Some(position));
-        self.emit(event);
+        if self.call(index, result) {
+            let tickets = &mut self.state.tickets;
+            tickets.retain(|open| open.position != Some(position));
+            self.emit(finished);
+        }
     }
 
     /// Where in the batch the calls in this state are.
@@ -372,22 +340,6 @@ impl AgentMachine {
             .map(|(index, _)| index)
             .collect()
     }
-}
-
-/// Neither answered nor started.
-fn is_waiting(state: &CallState) -> bool {
-    matches!(
-        state,
-        CallState::Unjudged | CallState::Ready | CallState::Previewing(_) | CallState::Asked
-    )
-}
-
-/// Goes on without a person.
-fn is_moving(state: &CallState) -> bool {
-    matches!(
-        state,
-        CallState::Ready | CallState::Running | CallState::Previewing(_) | CallState::Inquiring(_)
-    )
 }
 
 /// Failures of a tool that the model cannot do anything about.

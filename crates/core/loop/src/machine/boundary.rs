@@ -7,7 +7,7 @@ use neuron_types::{
 };
 use rust_decimal::Decimal;
 
-use crate::{AgentMachine, Shortfall, Spent, machine::agent_machine::is_open};
+use crate::{AgentMachine, Shortfall, Spent, machine::call::is_open};
 
 /// A conversation that could not be compacted is tried again when it has grown by this part of its size.
 const RETRY_COMPACTION_GROWTH: u64 = 10;

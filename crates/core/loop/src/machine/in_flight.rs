@@ -2,20 +2,23 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, Effect, Outcome, Preview, Step, StepFailure, ToolOutput, VerifyOutcome,
+    ActivityOptions, Asking, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Step,
+    StepFailure, ToolOutput, VerifyOutcome,
 };
 
-use crate::{AgentMachine, MachineError};
+use crate::{
+    AgentMachine, MachineError,
+    machine::call::{CallEvent, is_running},
+};
 
-/// What a step in flight is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a step in flight is made for. Calls are named by their place in the batch.
 enum Purpose {
-    /// It is the call at this place of the batch.
+    /// It is this call.
     Call(usize),
-    /// It finds out what a call would do.
-    Preview,
-    /// It asks a tool what became of a call.
-    Outcome,
+    /// It finds out what a call would do, before a person is asked about it so.
+    Preview(usize, Asking),
+    /// It asks a tool what became of a call, of which the model reads this if the tool does not know it.
+    Outcome(usize, String),
     /// It finds out whose a decision is.
     Verification,
 }
@@ -29,46 +32,68 @@ impl AgentMachine {
         let mut steps: Vec<Step> = verifications
             .filter_map(|(open, position)| self.verification(open, position))
             .collect();
-        if self.state.halt.is_none() {
-            let questions = self.inquirable().zip(positions.by_ref());
-            steps.extend(questions.map(|(slot, position)| self.question(slot, position)));
-            let previews = self.previewable().zip(positions);
-            steps.extend(previews.map(|(slot, position)| self.preview_of(slot, position)));
-            let calls = self.startable().into_iter();
-            steps.extend(calls.map(|slot| {
-                let step = self.step(self.state.turn, slot.position);
-                let options = ActivityOptions {
-                    agent: self.agent_of_steps(),
-                    nonce: self.state.lineage.nonce,
-                    tenant: self.state.tags.tenant.clone(),
-                    allow: self.state.agent.caller_rules.allow.clone(),
-                    ..self.state.agent.tool_options(&slot.call, step)
-                };
-                Step::new(Effect::Tool(slot.call.clone()), options)
-            }));
-        }
+        steps.extend(self.due().into_iter().filter_map(|slot| match &slot.state {
+            CallState::Unknown(_) => Some(self.question(slot, positions.next()?)),
+            CallState::Unseen(_) => Some(self.preview_of(slot, positions.next()?)),
+            _ => Some(self.making(slot)),
+        }));
         steps
+    }
+
+    /// The calls for which a step starts now.
+    fn due(&self) -> Vec<&PendingCall> {
+        if self.state.halt.is_some() {
+            return Vec::new();
+        }
+        let unknown = self.calls_in(|state| matches!(state, CallState::Unknown(_)));
+        let unseen = self.unheld();
+        let unseen = unseen.filter(|slot| matches!(slot.state, CallState::Unseen(_)));
+        unknown.chain(unseen).chain(self.startable()).collect()
+    }
+
+    /// The step that makes a call.
+    fn making(&self, slot: &PendingCall) -> Step {
+        let step = self.step(self.state.turn, slot.position);
+        let options = ActivityOptions {
+            agent: self.agent_of_steps(),
+            nonce: self.state.lineage.nonce,
+            tenant: self.state.tags.tenant.clone(),
+            allow: self.state.agent.caller_rules.allow.clone(),
+            ..self.state.agent.tool_options(&slot.call, step)
+        };
+        Step::new(Effect::Tool(slot.call.clone()), options)
     }
 
     /// Whether any step can start.
     pub(crate) fn can_start(&self) -> bool {
-        let goes_on = self.state.halt.is_none();
-        self.verifiable().next().is_some()
-            || goes_on
-                && (self.inquirable().next().is_some()
-                    || self.previewable().next().is_some()
-                    || !self.startable().is_empty())
+        self.verifiable().next().is_some() || !self.due().is_empty()
     }
 
     /// The steps of [`starting`](Self::starting) are being started.
     pub(crate) fn started(&mut self) {
         self.verifications_started();
-        if self.state.halt.is_none() {
-            // Which can start is asked before any has.
-            let calls: Vec<u32> = self.startable().iter().map(|slot| slot.position).collect();
-            self.questions_started();
-            self.previews_started();
-            self.calls_started(&calls);
+        // Which can start is asked before any has.
+        let due: Vec<u32> = self.due().iter().map(|slot| slot.position).collect();
+        for position in due {
+            let mut slots = self.state.calls.iter();
+            if let Some(index) = slots.position(|slot| slot.position == position) {
+                self.call(index, CallEvent::Started);
+                self.tell_called(index);
+            }
+        }
+    }
+
+    /// Tells that a call is made, if it is what started.
+    fn tell_called(&mut self, index: usize) {
+        let slot = self.state.calls.get(index);
+        if let Some(PendingCall { call, .. }) = slot.filter(|slot| is_running(&slot.state)) {
+            let event = RunEvent::ToolCalled {
+                turn: self.state.turn,
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                args: call.input.clone(),
+            };
+            self.emit(event);
         }
     }
 
@@ -81,16 +106,16 @@ impl AgentMachine {
     }
 
     fn purpose_of(&self, position: u32) -> Option<Purpose> {
-        if let Some(index) = self.running_at(position) {
-            Some(Purpose::Call(index))
-        } else if self.is_verifying(position) {
-            Some(Purpose::Verification)
-        } else if self.is_previewing(position) {
-            Some(Purpose::Preview)
-        } else if self.is_inquiring(position) {
-            Some(Purpose::Outcome)
-        } else {
-            None
+        let mut slots = self.state.calls.iter().enumerate();
+        let slot = slots.find(|(_, slot)| slot.in_flight == Some(position));
+        let Some((index, slot)) = slot else {
+            return self.is_verifying(position).then_some(Purpose::Verification);
+        };
+        match &slot.state {
+            CallState::Running => Some(Purpose::Call(index)),
+            CallState::Previewing(asking) => Some(Purpose::Preview(index, asking.clone())),
+            CallState::Inquiring(message) => Some(Purpose::Outcome(index, message.clone())),
+            _ => None,
         }
     }
 
@@ -118,23 +143,22 @@ impl AgentMachine {
                     Err(failure) => Err(failure),
                 };
                 self.tool_answered(index, result, now);
-                Ok(())
             }
-            Purpose::Preview => {
+            Purpose::Preview(index, asking) => {
                 let preview = match result {
                     Ok(Outcome::Preview(preview)) => preview,
                     Ok(outcome) => return Err(other(&outcome)),
                     Err(failure) => Some(unseen(&failure)),
                 };
-                self.previewed(position, preview, now)
+                self.previewed(index, asking, preview, now);
             }
-            Purpose::Outcome => {
+            Purpose::Outcome(index, message) => {
                 let result = match result {
                     Ok(Outcome::AskOutcome(output)) => Ok(output),
                     Ok(outcome) => return Err(other(&outcome)),
                     Err(failure) => Err(failure),
                 };
-                self.inquired(position, result, now)
+                self.inquired(index, message, result, now);
             }
             Purpose::Verification => {
                 let outcome = match result {
@@ -144,9 +168,10 @@ impl AgentMachine {
                         "it could not be found out whose it is: {failure}"
                     )),
                 };
-                self.decided(position, outcome, now)
+                self.decided(position, outcome, now)?;
             }
         }
+        Ok(())
     }
 }
 

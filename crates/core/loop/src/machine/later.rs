@@ -7,7 +7,10 @@ use neuron_types::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{AgentMachine, machine::tickets::Opening};
+use crate::{
+    AgentMachine,
+    machine::{call::CallEvent, tickets::Opening},
+};
 
 /// How often a call may ask a form before it has to have a result.
 const MOST_ROUNDS: u32 = 20;
@@ -94,7 +97,7 @@ impl AgentMachine {
             [ContentItem::Text(text)] => Some(text.clone()),
             _ => None,
         };
-        self.finish_call(index, output, None, reason);
+        self.finish_call(index, CallEvent::Answered, output, None, reason);
     }
 }
 

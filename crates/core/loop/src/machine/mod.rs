@@ -5,6 +5,7 @@ pub(crate) mod agent_machine;
 pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod boundary;
+mod call;
 pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;

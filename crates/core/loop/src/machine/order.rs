@@ -54,7 +54,7 @@ impl AgentMachine {
         self.state.calls.iter().filter(move |slot| {
             let kind = self.kind_of(slot);
             let is_held = match &slot.state {
-                CallState::Previewing(_) => ahead.holds(Kind::Read),
+                CallState::Unseen(_) => ahead.holds(Kind::Read),
                 // Somebody was asked about it, and said that it be made.
                 CallState::Ready if slot.tickets > 0 => false,
                 _ => ahead.holds(kind),
@@ -81,6 +81,6 @@ impl AgentMachine {
 const fn holds_others(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Ready | CallState::Running | CallState::Inquiring(_)
+        CallState::Ready | CallState::Running | CallState::Unknown(_) | CallState::Inquiring(_)
     )
 }

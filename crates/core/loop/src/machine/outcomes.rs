@@ -7,7 +7,10 @@ use neuron_types::{
 };
 use serde_json::Value;
 
-use crate::{AgentMachine, machine::tickets::judged};
+use crate::{
+    AgentMachine,
+    machine::{call::CallEvent, tickets::judged},
+};
 
 /// What the model reads where a person says that a call took effect and not what came of it.
 const HAPPENED: &str = "a person says that the call took effect; what it returned is not known";
@@ -41,7 +44,7 @@ impl AgentMachine {
                     .map(|approval| approval.beside(&slot.call.input));
                 slot.call.approval = approval.map(Box::new);
             }
-            self.make_ready(index);
+            self.call(index, CallEvent::Allowed);
         } else {
             let (who, why) = (known.approver.as_deref(), known.comment.as_deref());
             self.refuse_call(index, &denial("not called", "denied", who, why));
@@ -169,7 +172,7 @@ impl AgentMachine {
             slot.call.preview = seen;
             slot.call.approval = Some(Box::new(approval.beside(&slot.call.input)));
         }
-        self.make_ready(index);
+        self.call(index, CallEvent::Allowed);
     }
 
     /// What a call brings along that this decision has approved, together with those before it.
@@ -203,7 +206,9 @@ impl AgentMachine {
                 self.answer_call(index, ToolOutput::from_value(result));
             }
             Ok(Choice::Happened(None)) => self.answer_call(index, ToolOutput::text(HAPPENED)),
-            Ok(Choice::Retry) => self.make_ready(index),
+            Ok(Choice::Retry) => {
+                self.call(index, CallEvent::Allowed);
+            }
             Ok(Choice::End) => {
                 self.leave_unknown(index, open);
                 self.state.ending = Some(RunError {
@@ -241,6 +246,6 @@ impl AgentMachine {
                 state,
             });
         }
-        self.make_ready(index);
+        self.call(index, CallEvent::Allowed);
     }
 }

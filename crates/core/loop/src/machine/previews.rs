@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ArgumentKind, Asking, CallState, Effect, OpenTicket, PendingCall, Preview,
-    PreviewRequest, Previewing, RetryPolicy, Step, TicketKind, ToolCall, ToolEffects,
+    ActivityOptions, ArgumentKind, Asking, Effect, OpenTicket, PendingCall, Preview,
+    PreviewRequest, RetryPolicy, Step, TicketKind, ToolCall, ToolEffects,
 };
 use serde_json::Value;
 
-use crate::{AgentMachine, MachineError, machine::tickets::Opening};
+use crate::{
+    AgentMachine,
+    machine::{call::CallEvent, tickets::Opening},
+};
 
 /// How long one attempt of a preview may take. It is short, so that an engine that has the choice makes it where the run
 /// is.
@@ -21,12 +24,11 @@ const MOST_ATTEMPTS: u32 = 3;
 impl AgentMachine {
     /// Asks a person about a call, once it is known what it would do if its tool can say that.
     pub(crate) fn ask_about_call(&mut self, index: usize, asking: Asking, now: DateTime<Utc>) {
-        if !self.can_preview(index) {
+        if self.can_preview(index) {
+            self.call(index, CallEvent::Doubted(asking));
+        } else {
             let opening = Opening::new(TicketKind::Call, asking);
             self.open_ticket(index, opening, now);
-        } else if let Some(slot) = self.state.calls.get_mut(index) {
-            let position = None;
-            slot.state = CallState::Previewing(Previewing { asking, position });
         }
     }
 
@@ -36,11 +38,6 @@ impl AgentMachine {
         };
         let mut tools = self.state.agent.head.tools.iter();
         tools.any(|tool| tool.previews && tool.name == slot.call.name)
-    }
-
-    /// The calls that are to be previewed now.
-    pub(crate) fn previewable(&self) -> impl Iterator<Item = &PendingCall> {
-        self.unheld().filter(|slot| is_previewed_at(slot, None))
     }
 
     /// The step at this position that finds out what a call would do.
@@ -78,54 +75,18 @@ impl AgentMachine {
         }
     }
 
-    /// The previews that can start are being started.
-    pub(crate) fn previews_started(&mut self) {
-        let calls: Vec<u32> = self.previewable().map(|slot| slot.position).collect();
-        for call in calls {
-            let position = self.next_own_call();
-            let mut slots = self.state.calls.iter_mut();
-            let slot = slots.find(|slot| slot.position == call);
-            if let Some(CallState::Previewing(previewing)) = slot.map(|slot| &mut slot.state) {
-                previewing.position = Some(position);
-                self.state.own_calls = self.state.own_calls.saturating_add(1);
-            }
-        }
-    }
-
-    /// Whether the step at this position finds out what a call would do, which somebody is still to be asked about.
-    pub(crate) fn is_previewing(&self, position: u32) -> bool {
-        let mut slots = self.state.calls.iter();
-        slots.any(|slot| is_previewed_at(slot, Some(position)))
-    }
-
-    /// Nobody knows what became of the previews in flight: they are made again.
-    pub(crate) fn preview_again(&mut self) {
-        for slot in &mut self.state.calls {
-            if let CallState::Previewing(previewing) = &mut slot.state {
-                previewing.position = None;
-            }
-        }
-    }
-
     /// It is known what a call would do, as far as its tool can say it: a person is asked.
     pub(crate) fn previewed(
         &mut self,
-        position: u32,
+        index: usize,
+        asking: Asking,
         preview: Option<Preview>,
         now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        let mut slots = self.state.calls.iter_mut().enumerate();
-        let (index, slot) = slots
-            .find(|(_, slot)| is_previewed_at(slot, Some(position)))
-            .ok_or(MachineError::UnknownStep { position })?;
-        let CallState::Previewing(previewing) = &mut slot.state else {
-            return Ok(());
-        };
-        previewing.position = None;
+    ) {
         if self.state.ending.is_some() {
-            return Ok(());
+            self.call(index, CallEvent::Left);
+            return;
         }
-        let asking = previewing.asking.clone();
         let Preview {
             diff,
             text,
@@ -139,7 +100,6 @@ impl AgentMachine {
         };
         self.open_ticket(index, opening, now);
         self.settle(now);
-        Ok(())
     }
 
     /// What an approved call is to find as it was. With other arguments than the person was shown, it is only what the
@@ -158,11 +118,6 @@ impl AgentMachine {
         });
         is_same.then_some(fingerprint)
     }
-}
-
-/// Whether the step at this position finds out what that call would do; with `None`, whether none does as yet.
-fn is_previewed_at(slot: &PendingCall, position: Option<u32>) -> bool {
-    matches!(&slot.state, CallState::Previewing(previewing) if previewing.position == position)
 }
 
 /// An argument by its name or its JSON pointer.

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Asking, CallState, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Stage,
-    Ticket, TicketKind, ToolCall, ToolDefinition, ticket_digest,
+    Asking, FailureKind, JudgedCall, OnExpiry, OpenTicket, Pending, RunEvent, Stage, Ticket,
+    TicketKind, ToolCall, ToolDefinition, ticket_digest,
 };
 use serde_json::Value;
 
-use crate::{AgentMachine, machine::agent_machine::scope_of};
+use crate::{
+    AgentMachine,
+    machine::{agent_machine::scope_of, call::CallEvent},
+};
 
 /// What a new ticket asks, and whom.
 pub(crate) struct Opening {
@@ -54,6 +57,9 @@ impl AgentMachine {
         let turn = self.state.turn;
         let lifetime = asking.within.or(self.state.agent.approval_timeout);
         let (scope, agent) = (scope_of(&self.state), self.agent_of_steps());
+        if !self.call(index, CallEvent::TicketOpened) {
+            return;
+        }
         let Some(slot) = self.state.calls.get_mut(index) else {
             return;
         };
@@ -66,7 +72,6 @@ impl AgentMachine {
             ),
         };
         slot.tickets = slot.tickets.saturating_add(1);
-        slot.state = CallState::Asked;
         let position = slot.position;
         let call = kind.is_about_call().then_some(&slot.call);
         let prefix = match kind {

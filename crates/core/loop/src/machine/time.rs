@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use neuron_types::{CallState, ExitReason, RunEvent, Stage};
+use neuron_types::{ExitReason, RunEvent, Stage};
 
-use crate::{AgentMachine, MachineError, Observation, Spent, machine::agent_machine::is_running};
+use crate::{
+    AgentMachine, MachineError, Observation, Spent,
+    machine::call::{CallEvent, is_in_flight},
+};
 
 impl AgentMachine {
     /// When the run's time is over if nothing changes, and which limit that is. `None` where it has no such limit, and
@@ -109,14 +112,8 @@ impl AgentMachine {
     /// Nothing is in flight any more, and the time is over. Calls that were dropped are made again if the run goes on.
     pub(crate) fn left_overdue(&mut self, limit: ExitReason, now: DateTime<Utc>) {
         if self.asks_about_limits() {
-            for index in self.positions(is_running) {
-                if let Some(slot) = self.state.calls.get_mut(index) {
-                    slot.state = CallState::Ready;
-                }
-            }
             self.verify_again();
-            self.preview_again();
-            self.inquire_again();
+            self.calls(is_in_flight, &CallEvent::Left);
         }
         self.reach_limit(limit, now);
     }

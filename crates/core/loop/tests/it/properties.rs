@@ -254,19 +254,15 @@ fn verifying(machine: &AgentMachine) -> Option<u32> {
 /// The position of a preview in flight.
 fn previewing(machine: &AgentMachine) -> Option<u32> {
     let mut slots = machine.state().calls.iter();
-    slots.find_map(|slot| match &slot.state {
-        CallState::Previewing(previewing) => previewing.position,
-        _ => None,
-    })
+    let slot = slots.find(|slot| matches!(slot.state, CallState::Previewing(_)));
+    slot.and_then(|slot| slot.in_flight)
 }
 
 /// The position of a call in flight that asks for an outcome.
 fn inquiring(machine: &AgentMachine) -> Option<u32> {
     let mut slots = machine.state().calls.iter();
-    slots.find_map(|slot| match &slot.state {
-        CallState::Inquiring(inquiring) => inquiring.position,
-        _ => None,
-    })
+    let slot = slots.find(|slot| matches!(slot.state, CallState::Inquiring(_)));
+    slot.and_then(|slot| slot.in_flight)
 }
 
 fn previewed(machine: &AgentMachine, choice: &Choice) -> Observation {

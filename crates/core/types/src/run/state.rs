@@ -236,9 +236,13 @@ pub struct PendingCall {
     pub rounds: u32,
     /// Where it stands.
     pub state: CallState,
+    /// The position in the turn of the step in flight that is made for it: its own, or that of a
+    /// [call of the loop's own](crate::StepId::OWN_CALLS).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
 }
 
-/// Where a tool call stands.
+/// Where a tool call stands. A step is in flight for one that is running, previewing or inquiring, and for no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -248,34 +252,18 @@ pub enum CallState {
     Ready,
     /// In flight.
     Running,
-    /// What it would do is being found out, for the person who is asked about it next.
-    Previewing(Previewing),
+    /// What it would do is to be found out, for the person who is asked so about it next.
+    Unseen(Asking),
+    /// What it would do is being found out.
+    Previewing(Asking),
     /// A [ticket](RunState::tickets) about it is open.
     Asked,
-    /// It was made, and its tool is asked what became of it.
-    Inquiring(Inquiring),
+    /// It was made, and its tool is to be asked what became of it. The model reads this if the tool does not know either.
+    Unknown(String),
+    /// Its tool is being asked what became of it.
+    Inquiring(String),
     /// Answered.
     Done(ToolResultBlock),
-}
-
-/// A call of which it is being found out what it would do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Previewing {
-    /// How a person is asked about it then.
-    pub asking: Asking,
-    /// The position in the turn of the call in flight that finds it out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub position: Option<u32>,
-}
-
-/// A call whose outcome is unknown, and whose tool may know it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inquiring {
-    /// What the model reads of it if the tool does not know either.
-    pub message: String,
-    /// The position in the turn of the call in flight that asks the tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub position: Option<u32>,
 }
 
 /// How a run ended.

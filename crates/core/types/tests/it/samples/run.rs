@@ -2,10 +2,9 @@ use std::collections::BTreeMap;
 
 use neuron_types::{
     AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason,
-    FailureKind, Halt, HaltReason, Inquiring, Lease, LimitOverrides, Lineage, Milestone,
-    PendingCall, Previewing, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase,
-    RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, TokenUsage,
-    UpgradeRequest, UserMessage,
+    FailureKind, Halt, HaltReason, Lease, LimitOverrides, Lineage, Milestone, PendingCall,
+    RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags,
+    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -175,14 +174,10 @@ pub(crate) fn call_states() -> Vec<CallState> {
         CallState::Ready,
         CallState::Running,
         CallState::Asked,
-        CallState::Previewing(Previewing {
-            asking: Asking::new("the agent asks"),
-            position: Some(1_000_000_001),
-        }),
-        CallState::Inquiring(Inquiring {
-            message: "the worker was lost".into(),
-            position: Some(1_000_000_002),
-        }),
+        CallState::Unseen(Asking::new("the agent asks")),
+        CallState::Previewing(Asking::new("the agent asks")),
+        CallState::Unknown("the worker was lost".into()),
+        CallState::Inquiring("the worker was lost".into()),
         CallState::Done(message::tool_results().swap_remove(0)),
     ]
 }
@@ -198,6 +193,13 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
             edited: position == 2,
             tickets: u32::from(position == 3),
             rounds: u32::from(position == 4),
+            in_flight: match state {
+                CallState::Running => Some(position),
+                CallState::Previewing(_) | CallState::Inquiring(_) => {
+                    Some(StepId::OWN_CALLS + position)
+                }
+                _ => None,
+            },
             state,
         })
         .collect()

@@ -1,8 +1,8 @@
 use neuron_types::{
-    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason,
-    Inquiring, Lease, Lineage, Milestone, PendingCall, Previewing, RawSignals, RunError, RunId,
-    RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags, Stage, StateVersion,
-    TokenCalibration, UpgradeRequest, UserMessage,
+    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason, Lease,
+    Lineage, Milestone, PendingCall, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase,
+    RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, UpgradeRequest,
+    UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -163,15 +163,10 @@ pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
         Just(CallState::Ready),
         Just(CallState::Running),
         Just(CallState::Asked),
-        (text(), option::of(any::<u32>())).prop_map(|(reason, position)| {
-            CallState::Previewing(Previewing {
-                asking: Asking::new(reason),
-                position,
-            })
-        }),
-        (text(), option::of(any::<u32>())).prop_map(|(message, position)| {
-            CallState::Inquiring(Inquiring { message, position })
-        }),
+        text().prop_map(|reason| CallState::Unseen(Asking::new(reason))),
+        text().prop_map(|reason| CallState::Previewing(Asking::new(reason))),
+        text().prop_map(CallState::Unknown),
+        text().prop_map(CallState::Inquiring),
         tool_result().prop_map(CallState::Done),
     ]
 }
@@ -183,8 +178,9 @@ prop_compose! {
         edited in any::<bool>(),
         [tickets, rounds] in any::<[u32; 2]>(),
         state in call_state(),
+        in_flight in option::of(any::<u32>()),
     ) -> PendingCall {
-        PendingCall { call, position, edited, tickets, rounds, state }
+        PendingCall { call, position, edited, tickets, rounds, state, in_flight }
     }
 }
 

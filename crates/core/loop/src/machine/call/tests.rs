@@ -1,0 +1,311 @@
+use std::{cell::RefCell, collections::BTreeSet};
+
+use chrono::DateTime;
+use neuron_types::{
+    AgentSpec, Asking, CallState, CompletionResponse, ContentBlock, Decision, Message,
+    OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
+    RequestHead, RunInput, StepFailure, StopReason, TokenUsage, ToolAnnotations, ToolDefinition,
+    ToolOutput, Verdict, Verification, VerifyOutcome,
+};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::Observation;
+
+/// A state and what happens to a call in it.
+type Row = (&'static str, &'static str);
+
+thread_local! {
+    /// The rows that the machines of this thread have come by.
+    static REACHED: RefCell<BTreeSet<Row>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+pub(super) fn note(was: &'static str, what: &'static str) {
+    REACHED.with_borrow_mut(|rows| rows.insert((was, what)));
+}
+
+/// The state after this one in the list of all. A new one does not compile until it has its place.
+fn next_state(state: &CallState) -> Option<CallState> {
+    Some(match state {
+        CallState::Unjudged => CallState::Ready,
+        CallState::Ready => CallState::Running,
+        CallState::Running => CallState::Unseen(Asking::new("why")),
+        CallState::Unseen(asking) => CallState::Previewing(asking.clone()),
+        CallState::Previewing(_) => CallState::Asked,
+        CallState::Asked => CallState::Unknown("lost".into()),
+        CallState::Unknown(message) => CallState::Inquiring(message.clone()),
+        CallState::Inquiring(_) => CallState::Done(result()),
+        CallState::Done(_) => return None,
+    })
+}
+
+/// The event after this one in the list of all.
+fn next_event(event: &CallEvent) -> Option<CallEvent> {
+    Some(match event {
+        CallEvent::Allowed => CallEvent::Doubted(Asking::new("why")),
+        CallEvent::Doubted(_) => CallEvent::TicketOpened,
+        CallEvent::TicketOpened => CallEvent::Started,
+        CallEvent::Started => CallEvent::Left,
+        CallEvent::Left => CallEvent::Lost("lost".into()),
+        CallEvent::Lost(_) => CallEvent::Answered(result()),
+        CallEvent::Answered(_) => CallEvent::Refused(result()),
+        CallEvent::Refused(_) => return None,
+    })
+}
+
+fn result() -> ToolResultBlock {
+    ToolResultBlock {
+        tool_use_id: "c1".into(),
+        name: "push".into(),
+        content: Vec::new(),
+        is_error: false,
+    }
+}
+
+/// The rows of the table.
+fn rows() -> BTreeSet<Row> {
+    let mut rows = BTreeSet::new();
+    let mut state = Some(CallState::Unjudged);
+    while let Some(was) = state {
+        let mut event = Some(CallEvent::Allowed);
+        while let Some(what) = event {
+            if on(&was, what.clone()).is_some() {
+                rows.insert((name(&was), what.name()));
+            }
+            event = next_event(&what);
+        }
+        state = next_state(&was);
+    }
+    rows
+}
+
+/// An agent whose tool `push` does what these say, and that was told that `known` is approved.
+fn agent(previews: bool, outcomes: bool) -> AgentSpec {
+    let push = ToolDefinition {
+        name: "push".into(),
+        previews,
+        outcomes,
+        ..ToolDefinition::default()
+    };
+    let mut agent = AgentSpec {
+        head: RequestHead {
+            model: "m".into(),
+            tools: vec![push],
+            ..RequestHead::default()
+        }
+        .into(),
+        ..AgentSpec::default()
+    };
+    agent.approvals.remember(RememberedDecision {
+        tool: "push".into(),
+        reason: "known".into(),
+        calls: RememberedCalls::default(),
+        verdict: Verdict::Approve,
+        comment: None,
+        approver: None,
+        approval: None,
+    });
+    agent
+}
+
+fn plain() -> AgentSpec {
+    agent(false, false)
+}
+
+fn previewing() -> AgentSpec {
+    agent(true, false)
+}
+
+fn knowing() -> AgentSpec {
+    agent(false, true)
+}
+
+/// A machine whose model has asked for one call.
+struct Script(AgentMachine);
+
+impl Script {
+    fn new(agent: AgentSpec) -> Self {
+        let input = RunInput::new(agent, Message::user("do it"));
+        let mut script = Self(AgentMachine::new(input, DateTime::UNIX_EPOCH));
+        script.feed(Observation::Messages(Vec::new()));
+        script.feed(Observation::ContextKept {
+            tokens: 1,
+            estimated: 1,
+        });
+        let call = ContentBlock::tool_use("c1", "push", json!({}));
+        script.feed(Observation::ModelAnswered(CompletionResponse {
+            left_out: Vec::new(),
+            id: "r".into(),
+            model: "m".into(),
+            message: Message::answer(vec![call]),
+            usage: TokenUsage::default(),
+            stop_reason: StopReason::ToolUse,
+            cost_usd: None,
+            extra: None,
+            mismatch: None,
+            spent_before: None,
+        }));
+        script
+    }
+
+    fn feed(&mut self, observation: Observation) {
+        self.0.feed(observation, DateTime::UNIX_EPOCH).unwrap();
+    }
+
+    /// The policy says so about the call.
+    fn judged(mut self, decision: PermissionDecision) -> Self {
+        self.feed(Observation::Authorized(vec![decision]));
+        self
+    }
+
+    fn allowed(self) -> Self {
+        self.judged(PermissionDecision::Allow)
+    }
+
+    fn asked(self) -> Self {
+        self.judged(PermissionDecision::Ask("why".into()))
+    }
+
+    fn started(mut self) -> Self {
+        self.feed(Observation::Started);
+        self
+    }
+
+    /// The step in flight for the call comes to this.
+    fn ended(mut self, result: Result<Outcome, StepFailure>) -> Self {
+        let position = self.0.state().calls[0].in_flight.unwrap();
+        self.feed(Observation::Ended { position, result });
+        self
+    }
+
+    fn lost(self) -> Self {
+        let kind = FailureKind::OutcomeUnknown;
+        self.started()
+            .ended(Err(StepFailure::new(kind, "the worker was lost")))
+    }
+
+    fn cancelled(mut self) {
+        self.feed(Observation::Cancelled { reason: None });
+    }
+
+    /// Another process goes on with the run.
+    fn taken_up(mut self) {
+        self.0.take_up(DateTime::UNIX_EPOCH);
+    }
+
+    /// A decision about the only ticket is taken.
+    fn decided(mut self, verdict: Verdict, output: Option<Value>) {
+        let decision = Decision {
+            output,
+            ..Decision::of(&self.0.state().tickets[0].ticket, verdict)
+        };
+        let taken = Verification {
+            by_token: true,
+            ..Verification::unverified(&decision)
+        };
+        self.feed(Observation::DecisionArrived(decision));
+        self.feed(Observation::Started);
+        let position = self.0.state().tickets[0].verifying.unwrap();
+        let result = Ok(Outcome::Verify(VerifyOutcome::Taken(taken)));
+        self.feed(Observation::Ended { position, result });
+    }
+}
+
+fn not_approved(reason: &str) -> Result<Outcome, StepFailure> {
+    Err(StepFailure::not_approved(Asking::new(reason)))
+}
+
+fn comes_later() -> Result<Outcome, StepFailure> {
+    Ok(ToolOutput::pending(Pending::External {
+        token_sha256: "9f86".into(),
+        text: None,
+        schema: None,
+    })
+    .into())
+}
+
+#[test]
+fn every_row_of_the_table_is_reached_and_no_other() {
+    let say = || Ok(ToolOutput::text("done").into());
+    let unsaid = || Ok(Outcome::AskOutcome(None));
+
+    Script::new(plain()).cancelled();
+    Script::new(plain()).judged(PermissionDecision::Deny("no".into()));
+    Script::new(plain()).allowed().cancelled();
+    Script::new(plain()).allowed().started().cancelled();
+    Script::new(plain()).allowed().started().ended(say());
+    let known = not_approved("known");
+    Script::new(plain()).allowed().started().ended(known);
+
+    let later = || {
+        Script::new(plain())
+            .allowed()
+            .started()
+            .ended(comes_later())
+    };
+    later().decided(Verdict::Complete, Some(json!(7)));
+    Script::new(plain()).asked().decided(Verdict::Approve, None);
+    Script::new(plain()).asked().decided(Verdict::Deny, None);
+
+    let unseen = || Script::new(previewing()).asked();
+    unseen().cancelled();
+    unseen().started().cancelled();
+    unseen().started().taken_up();
+    let preview = Ok(Outcome::Preview(None));
+    unseen().started().ended(preview);
+    let doubt = not_approved("why");
+    Script::new(previewing()).allowed().started().ended(doubt);
+
+    let unknown = || Script::new(knowing()).allowed().lost();
+    unknown().cancelled();
+    unknown().started().taken_up();
+    unknown().started().ended(unsaid());
+    let asks = AgentSpec {
+        on_unknown_outcome: OnUnknownOutcome::AskPerson,
+        ..knowing()
+    };
+    Script::new(asks).allowed().lost().started().ended(unsaid());
+
+    let mut reading = plain();
+    for tool in &mut reading.head_mut().tools {
+        tool.annotations = Some(ToolAnnotations {
+            read_only_hint: Some(true),
+            ..ToolAnnotations::default()
+        });
+    }
+    Script::new(reading).allowed().started().taken_up();
+
+    let reached = REACHED.with_borrow(BTreeSet::clone);
+    assert_eq!(reached, rows());
+}
+
+#[test]
+fn a_step_is_in_flight_in_the_states_that_say_so_and_in_no_other() {
+    let unseen = Script::new(previewing()).asked();
+    assert_eq!(unseen.0.state().calls[0].in_flight, None);
+    let previewing = unseen.started();
+    let call = &previewing.0.state().calls[0];
+    assert!(is_in_flight(&call.state));
+    assert!(previewing.0.wants(call.in_flight.unwrap()));
+    let asked = previewing.ended(Ok(Outcome::Preview(None)));
+    let call = &asked.0.state().calls[0];
+    assert_eq!((&call.state, call.in_flight), (&CallState::Asked, None));
+}
+
+#[test]
+fn what_does_not_happen_to_a_call_leaves_it_as_it_is_and_ends_the_run() {
+    let Script(mut machine) = Script::new(plain()).allowed();
+    machine.take_events();
+    let error = RunError {
+        kind: FailureKind::Internal,
+        message: "call 1 is ready: it cannot be left".into(),
+    };
+    assert!(!machine.call(0, CallEvent::Left));
+    assert_eq!(machine.state().calls[0].state, CallState::Ready);
+    assert_eq!(machine.state().ending, Some(error.clone()));
+    machine
+        .feed(Observation::CallsLeft, DateTime::UNIX_EPOCH)
+        .unwrap();
+    let run = "r".parse().unwrap();
+    assert_eq!(machine.output(&run, "local").error, Some(error));
+}
