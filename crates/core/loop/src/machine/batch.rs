@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     ASK_PERSON, CallState, ExitReason, FailureKind, OnUnknownOutcome, PermissionDecision, RunError,
-    RunEvent, Stage, StepFailure, StepId, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
+    RunEvent, Stage, StepFailure, ToolCall, ToolEffects, ToolOutput, ToolResultBlock,
 };
 
 use crate::{
     AgentMachine,
     machine::call::{
-        CallEvent, is_found_out, is_moving, is_open, is_running, is_unjudged, is_unknown,
+        CallEvent, has_own_call, is_moving, is_open, is_running, is_unjudged, is_unknown,
         is_waiting,
     },
 };
@@ -193,17 +193,12 @@ impl AgentMachine {
     /// again are, and the outcome of a write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
         self.verify_again();
-        self.calls(is_found_out, &CallEvent::Left);
+        self.calls(has_own_call, &CallEvent::Left);
         for index in self.positions(is_running) {
-            let turn = self.state.turn;
             let Some(slot) = self.state.calls.get(index) else {
                 continue;
             };
-            let step = StepId {
-                scope: self.state.scope,
-                turn,
-                position: slot.position,
-            };
+            let step = self.step(self.state.turn, slot.position);
             let options = self.state.agent.tool_options(&slot.call, step);
             if options.effects == ToolEffects::Write {
                 let lost = StepFailure::new(FailureKind::OutcomeUnknown, LOST);
@@ -217,27 +212,20 @@ impl AgentMachine {
     fn call_failed(&mut self, index: usize, failure: &StepFailure, now: DateTime<Utc>) {
         let is_unknown = failure.kind == FailureKind::OutcomeUnknown;
         if is_unknown && self.state.ending.is_none() {
-            if !self.inquire(index, failure) {
-                self.outcome_unknown(index, failure, now);
+            if !self.inquire(index, &failure.message) {
+                self.outcome_unknown(index, &failure.message, now);
             }
         } else {
-            let output = ToolOutput::error(failure.message.clone());
-            self.fail_call(index, output, failure.kind);
+            self.fail_call(index, &failure.message, failure.kind);
         }
     }
 
     /// Nobody knows what became of a call, its tool neither: a person is asked, or the model reads so.
-    pub(crate) fn outcome_unknown(
-        &mut self,
-        index: usize,
-        failure: &StepFailure,
-        now: DateTime<Utc>,
-    ) {
+    pub(crate) fn outcome_unknown(&mut self, index: usize, message: &str, now: DateTime<Utc>) {
         if self.state.agent.on_unknown_outcome == OnUnknownOutcome::AskPerson {
-            self.ask_about_outcome(index, failure, now);
+            self.ask_about_outcome(index, message, now);
         } else {
-            let output = ToolOutput::error(failure.message.clone());
-            self.fail_call(index, output, failure.kind);
+            self.fail_call(index, message, FailureKind::OutcomeUnknown);
         }
     }
 
@@ -289,7 +277,8 @@ impl AgentMachine {
     }
 
     /// Answers a call that failed.
-    pub(crate) fn fail_call(&mut self, index: usize, output: ToolOutput, kind: FailureKind) {
+    pub(crate) fn fail_call(&mut self, index: usize, message: &str, kind: FailureKind) {
+        let output = ToolOutput::error(message);
         self.finish_call(index, CallEvent::Answered, output, Some(kind), None);
     }
 

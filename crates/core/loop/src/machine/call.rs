@@ -1,21 +1,4 @@
-//! Where a call of the turn stands: the table of its states.
-//!
-//! | from | event | to |
-//! | --- | --- | --- |
-//! | `Unjudged`, `Running`, `Asked` | allowed | `Ready` |
-//! | `Unjudged`, `Running` | doubted | `Unseen` |
-//! | `Unjudged`, `Running`, `Previewing`, `Inquiring` | ticket opened | `Asked` |
-//! | `Ready` | started | `Running` |
-//! | `Unseen` | started | `Previewing` |
-//! | `Unknown` | started | `Inquiring` |
-//! | `Running` | left | `Ready` |
-//! | `Previewing` | left | `Unseen` |
-//! | `Inquiring` | left | `Unknown` |
-//! | `Running` | lost | `Unknown` |
-//! | `Running`, `Asked`, `Unknown`, `Inquiring` | answered | `Done` |
-//! | `Unjudged`, `Ready`, `Running`, `Unseen`, `Previewing`, `Asked` | refused | `Done` |
-//!
-//! A call begins as `Unjudged`. Nothing else happens to one.
+//! Where a call of the turn stands: the table of its states. A call begins as unjudged.
 
 use neuron_types::{Asking, CallState, FailureKind, RunError, ToolResultBlock};
 
@@ -57,7 +40,7 @@ impl CallEvent {
     }
 }
 
-/// The state that a call of this one comes to; `None` if that does not happen to it.
+/// The table: the state that a call of this one comes to; `None` if that does not happen to it.
 fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     use CallState::{
         Asked, Done, Inquiring, Previewing, Ready, Running, Unjudged, Unknown, Unseen,
@@ -142,13 +125,13 @@ pub(crate) const fn is_running(state: &CallState) -> bool {
     matches!(state, CallState::Running)
 }
 
-/// The loop makes a call of its own for it.
-pub(crate) const fn is_found_out(state: &CallState) -> bool {
+/// A [call of the loop's own](neuron_types::StepId::OWN_CALLS) is in flight for it.
+pub(crate) const fn has_own_call(state: &CallState) -> bool {
     matches!(state, CallState::Previewing(_) | CallState::Inquiring(_))
 }
 
 pub(crate) const fn is_in_flight(state: &CallState) -> bool {
-    is_running(state) || is_found_out(state)
+    is_running(state) || has_own_call(state)
 }
 
 /// Its outcome is unknown, and its tool may know it.

@@ -1,27 +1,17 @@
 //! The steps of a turn beside its model call: which start next, and what their ends change.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, Asking, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Step,
-    StepFailure, ToolOutput, VerifyOutcome,
+    ActivityOptions, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Step, StepFailure,
+    ToolCall, ToolDefinition, ToolEffects, ToolOutput, VerifyOutcome,
 };
 
 use crate::{
     AgentMachine, MachineError,
     machine::call::{CallEvent, is_running},
 };
-
-/// What a step in flight is made for. Calls are named by their place in the batch.
-enum Purpose {
-    /// It is this call.
-    Call(usize),
-    /// It finds out what a call would do, before a person is asked about it so.
-    Preview(usize, Asking),
-    /// It asks a tool what became of a call, of which the model reads this if the tool does not know it.
-    Outcome(usize, String),
-    /// It finds out whose a decision is.
-    Verification,
-}
 
 impl AgentMachine {
     /// The steps that start now: verifications, questions for outcomes, previews, calls. Nothing but decisions is looked at
@@ -64,6 +54,33 @@ impl AgentMachine {
         Step::new(Effect::Tool(slot.call.clone()), options)
     }
 
+    /// How the step at this position finds something out about a call: where the call is made, as a read, and for so long
+    /// at most.
+    pub(crate) fn finding_out(
+        &self,
+        call: &ToolCall,
+        position: u32,
+        at_most: Duration,
+    ) -> ActivityOptions {
+        let step = self.step(self.state.turn, position);
+        let of_call = self.state.agent.tool_options(call, step);
+        ActivityOptions {
+            step,
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: of_call.start_to_close_timeout.min(at_most),
+            retry_policy: of_call.retry_policy,
+            activity: of_call.activity,
+            ..self.model_options()
+        }
+    }
+
+    /// Whether the tool of a call is one that does this.
+    pub(crate) fn has_tool_that(&self, index: usize, does: fn(&ToolDefinition) -> bool) -> bool {
+        let slot = self.state.calls.get(index);
+        let mut tools = self.state.agent.head.tools.iter();
+        slot.is_some_and(|slot| tools.any(|tool| tool.name == slot.call.name && does(tool)))
+    }
+
     /// Whether any step can start.
     pub(crate) fn can_start(&self) -> bool {
         self.verifiable().next().is_some() || !self.due().is_empty()
@@ -102,21 +119,14 @@ impl AgentMachine {
     /// outcome that it asks for is unknown.
     #[must_use]
     pub fn wants(&self, position: u32) -> bool {
-        self.purpose_of(position).is_some()
+        self.found_at(position).is_some() || self.is_verifying(position)
     }
 
-    fn purpose_of(&self, position: u32) -> Option<Purpose> {
+    /// The call for which a step is in flight at this position of the turn: its place in the batch, and where it stands.
+    fn found_at(&self, position: u32) -> Option<(usize, &CallState)> {
         let mut slots = self.state.calls.iter().enumerate();
         let slot = slots.find(|(_, slot)| slot.in_flight == Some(position));
-        let Some((index, slot)) = slot else {
-            return self.is_verifying(position).then_some(Purpose::Verification);
-        };
-        match &slot.state {
-            CallState::Running => Some(Purpose::Call(index)),
-            CallState::Previewing(asking) => Some(Purpose::Preview(index, asking.clone())),
-            CallState::Inquiring(message) => Some(Purpose::Outcome(index, message.clone())),
-            _ => None,
-        }
+        slot.map(|(index, slot)| (index, &slot.state))
     }
 
     /// A step in flight came to its end.
@@ -130,13 +140,13 @@ impl AgentMachine {
         result: Result<Outcome, StepFailure>,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
-        let purpose = self.purpose_of(position);
         let other = |outcome: &Outcome| MachineError::OtherKind {
             position,
             kind: outcome.kind().as_str(),
         };
-        match purpose.ok_or(MachineError::UnknownStep { position })? {
-            Purpose::Call(index) => {
+        let found = self.found_at(position);
+        match found.map(|(index, state)| (index, state.clone())) {
+            Some((index, CallState::Running)) => {
                 let result: Result<ToolOutput, _> = match result {
                     Ok(Outcome::Tool(output)) => Ok(output),
                     Ok(outcome) => return Err(other(&outcome)),
@@ -144,7 +154,7 @@ impl AgentMachine {
                 };
                 self.tool_answered(index, result, now);
             }
-            Purpose::Preview(index, asking) => {
+            Some((index, CallState::Previewing(asking))) => {
                 let preview = match result {
                     Ok(Outcome::Preview(preview)) => preview,
                     Ok(outcome) => return Err(other(&outcome)),
@@ -152,15 +162,15 @@ impl AgentMachine {
                 };
                 self.previewed(index, asking, preview, now);
             }
-            Purpose::Outcome(index, message) => {
+            Some((index, CallState::Inquiring(message))) => {
                 let result = match result {
                     Ok(Outcome::AskOutcome(output)) => Ok(output),
                     Ok(outcome) => return Err(other(&outcome)),
                     Err(failure) => Err(failure),
                 };
-                self.inquired(index, message, result, now);
+                self.inquired(index, &message, result, now);
             }
-            Purpose::Verification => {
+            _ if self.is_verifying(position) => {
                 let outcome = match result {
                     Ok(Outcome::Verify(outcome)) => outcome,
                     Ok(outcome) => return Err(other(&outcome)),
@@ -170,6 +180,7 @@ impl AgentMachine {
                 };
                 self.decided(position, outcome, now)?;
             }
+            _ => return Err(MachineError::UnknownStep { position }),
         }
         Ok(())
     }

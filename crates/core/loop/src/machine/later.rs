@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AskPerson, Asking, ContentItem, FormRequest, Pending, PendingCall, StepFailure, TicketKind,
-    ToolOutput,
+    AskPerson, Asking, ContentItem, FormRequest, Pending, PendingCall, TicketKind, ToolOutput,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,16 +37,11 @@ impl AgentMachine {
     }
 
     /// Nobody knows whether a write took effect: a person is asked.
-    pub(crate) fn ask_about_outcome(
-        &mut self,
-        index: usize,
-        failure: &StepFailure,
-        now: DateTime<Utc>,
-    ) {
+    pub(crate) fn ask_about_outcome(&mut self, index: usize, message: &str, now: DateTime<Utc>) {
         let kind = TicketKind::UnknownOutcome;
         let reason = "nobody knows whether the call took effect";
         let opening = Opening {
-            text: Some(failure.message.clone()),
+            text: Some(message.to_owned()),
             choices: neuron_types::Choice::listed(kind),
             ..Opening::new(kind, Asking::new(reason))
         };

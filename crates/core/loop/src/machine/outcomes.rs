@@ -224,8 +224,7 @@ impl AgentMachine {
     /// The model reads that the outcome of its call is not known.
     pub(crate) fn leave_unknown(&mut self, index: usize, open: &OpenTicket) {
         let what = open.ticket.text.as_deref().unwrap_or("nobody knows");
-        let output = ToolOutput::error(what);
-        self.fail_call(index, output, FailureKind::OutcomeUnknown);
+        self.fail_call(index, what, FailureKind::OutcomeUnknown);
     }
 
     /// Makes the call again with what was filled into its form; `None` if the person declined.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ArgumentKind, Asking, Effect, OpenTicket, PendingCall, Preview,
-    PreviewRequest, RetryPolicy, Step, TicketKind, ToolCall, ToolEffects,
+    ArgumentKind, Asking, Effect, OpenTicket, PendingCall, Preview, PreviewRequest, Step,
+    TicketKind,
 };
 use serde_json::Value;
 
@@ -24,20 +24,12 @@ const MOST_ATTEMPTS: u32 = 3;
 impl AgentMachine {
     /// Asks a person about a call, once it is known what it would do if its tool can say that.
     pub(crate) fn ask_about_call(&mut self, index: usize, asking: Asking, now: DateTime<Utc>) {
-        if self.can_preview(index) {
+        if self.has_tool_that(index, |tool| tool.previews) {
             self.call(index, CallEvent::Doubted(asking));
         } else {
             let opening = Opening::new(TicketKind::Call, asking);
             self.open_ticket(index, opening, now);
         }
-    }
-
-    fn can_preview(&self, index: usize) -> bool {
-        let Some(slot) = self.state.calls.get(index) else {
-            return false;
-        };
-        let mut tools = self.state.agent.head.tools.iter();
-        tools.any(|tool| tool.previews && tool.name == slot.call.name)
     }
 
     /// The step at this position that finds out what a call would do.
@@ -46,33 +38,13 @@ impl AgentMachine {
             name: slot.call.name.clone(),
             input: slot.call.input.clone(),
         };
-        let options = self.previewing_options(position, &slot.call);
+        let mut options = self.finding_out(&slot.call, position, PREVIEWING);
+        let attempts = &mut options.retry_policy.maximum_attempts;
+        *attempts = match *attempts {
+            0 => MOST_ATTEMPTS,
+            attempts => attempts.min(MOST_ATTEMPTS),
+        };
         Step::new(Effect::Preview(request), options)
-    }
-
-    /// Made where the call is, for as long at most.
-    fn previewing_options(&self, position: u32, call: &ToolCall) -> ActivityOptions {
-        let step = self.step(self.state.turn, position);
-        let ActivityOptions {
-            start_to_close_timeout,
-            retry_policy,
-            activity,
-            ..
-        } = self.state.agent.tool_options(call, step);
-        ActivityOptions {
-            step,
-            effects: ToolEffects::ReadOnly,
-            start_to_close_timeout: start_to_close_timeout.min(PREVIEWING),
-            retry_policy: RetryPolicy {
-                maximum_attempts: match retry_policy.maximum_attempts {
-                    0 => MOST_ATTEMPTS,
-                    attempts => attempts.min(MOST_ATTEMPTS),
-                },
-                ..retry_policy
-            },
-            activity,
-            ..self.model_options()
-        }
     }
 
     /// It is known what a call would do, as far as its tool can say it: a person is asked.

@@ -1,6 +1,6 @@
 //! What holds for every run, whatever is observed.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use neuron_loop::{Action, AgentMachine, Observation, Spent};
 use neuron_types::{
@@ -378,6 +378,29 @@ fn answered_id(block: &ContentBlock) -> Option<&str> {
     }
 }
 
+/// A step is in flight for a call in the states that say so and in no other, at a position of its own, and nothing happened
+/// to a call that does not.
+fn assert_steps_fit(machine: &AgentMachine) {
+    let state = machine.state();
+    for slot in &state.calls {
+        let is_in_flight = matches!(
+            slot.state,
+            CallState::Running | CallState::Previewing(_) | CallState::Inquiring(_)
+        );
+        assert_eq!(slot.in_flight.is_some(), is_in_flight, "{slot:?}");
+    }
+    let verifying = state.tickets.iter().filter_map(|open| open.verifying);
+    let calls = state.calls.iter().filter_map(|slot| slot.in_flight);
+    let positions: Vec<u32> = calls.chain(verifying).collect();
+    let distinct: BTreeSet<&u32> = positions.iter().collect();
+    assert_eq!(distinct.len(), positions.len(), "{positions:?}");
+    let error = state.ending.as_ref();
+    assert!(
+        error.is_none_or(|error| error.kind != FailureKind::Internal),
+        "{error:?}"
+    );
+}
+
 fn assert_limits_hold(machine: &AgentMachine) {
     let (state, limits) = (machine.state(), &machine.agent().limits);
     if let Some(most) = limits.turns {
@@ -461,6 +484,7 @@ proptest! {
             machine.feed(observation, at(i64::try_from(seconds).unwrap())).unwrap();
             assert_calls_are_answered(&machine);
             assert_limits_hold(&machine);
+            assert_steps_fit(&machine);
         }
     }
 
