@@ -242,7 +242,7 @@ impl Flow {
                     return self.start_ended(handle, end, step.is_write(), place, now);
                 }
                 What::Step(Box::new(Making {
-                    step: Arc::new(*step),
+                    step,
                     number: 1,
                     life: StepLife::default(),
                     is_made: false,
@@ -365,8 +365,10 @@ impl Flow {
     ) -> Vec<Shown> {
         self.place = self.place.max(place);
         let mut facts: Vec<Fact> = facts.into_iter().collect();
-        // A cancel counts first, wherever it stands among them.
-        facts.sort_by_key(|fact| !matches!(fact, Fact::Cancelled { .. }));
+        if facts.len() > 1 {
+            // A cancel counts first, wherever it stands among them.
+            facts.sort_by_key(|fact| !matches!(fact, Fact::Cancelled { .. }));
+        }
         let mut shown = Vec::new();
         for fact in facts {
             match fact {
@@ -590,6 +592,18 @@ impl Flow {
     #[must_use]
     pub fn wants(&self, key: AttemptKey) -> bool {
         self.steps().any(|attempt| attempt.key == key)
+    }
+
+    /// Takes in that all [attempts](Self::attempts) are under way: their steps are [made](Fact::Made).
+    pub fn makes_all(&mut self) {
+        if self.is_cancelled() {
+            return;
+        }
+        for going in &mut self.going {
+            if let What::Step(making) = &mut going.what {
+                making.is_made = true;
+            }
+        }
     }
 
     /// Whether this was started and nobody has observed its end or dropped it.

@@ -1,6 +1,6 @@
 //! The door between the loop, which decides, and the executor, which acts.
 
-use std::{collections::VecDeque, future::Future, time::Duration};
+use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -270,7 +270,7 @@ pub trait DurableContext {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Started {
     /// An effect, whatever it is. A request to a model is cheap to keep while it is in flight.
-    Step(Box<Step>),
+    Step(Arc<Step>),
     /// A time from now, kept across waits. It ends when the time is over.
     Deadline(Duration),
 }
@@ -285,7 +285,7 @@ impl Started {
 
 impl From<Step> for Started {
     fn from(step: Step) -> Self {
-        Self::Step(Box::new(step))
+        Self::Step(Arc::new(step))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     panic::AssertUnwindSafe,
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -127,7 +127,7 @@ impl DurableContext for FaultyDoor {
         let Started::Step(step) = what else {
             return self.door.start(what);
         };
-        let Step { effect, options } = *step;
+        let Step { effect, options } = Arc::unwrap_or_clone(step);
         let step = Step::new(effect, self.options(options));
         match step.effect.kind() {
             EffectKind::Tool => self.start_tool(step),

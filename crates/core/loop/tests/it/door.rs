@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     rc::Rc,
     time::Duration,
+    sync::Arc,
 };
 
 use chrono::{DateTime, Utc};
@@ -284,7 +285,7 @@ impl DurableContext for TestDoor {
         let pending = match what {
             Started::Deadline(duration) => Pending::Deadline(duration),
             Started::Step(step) => {
-                let Step { effect, options } = *step;
+                let Step { effect, options } = Arc::unwrap_or_clone(step);
                 let kind = effect.kind();
                 match effect {
                     Effect::Model(request) | Effect::Summary(request) => {

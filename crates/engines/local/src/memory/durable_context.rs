@@ -114,18 +114,17 @@ impl LocalDurableContext {
     }
 
     /// What became known now: that the run was cancelled comes first.
-    fn take_in(&self, facts: Vec<Fact>) {
+    fn take_in(&self, mut facts: Vec<Fact>) {
         let mut flow = locked(&self.flow);
-        let cancelled = match self.reach.stop.error() {
-            Some(DurableError::Cancelled { reason }) if !flow.is_cancelled() => {
-                Some(Fact::Cancelled { reason })
-            }
-            _ => None,
-        };
-        if cancelled.is_none() && facts.is_empty() {
+        if let Some(DurableError::Cancelled { reason }) = self.reach.stop.error()
+            && !flow.is_cancelled()
+        {
+            facts.insert(0, Fact::Cancelled { reason });
+        }
+        if facts.is_empty() {
             return;
         }
-        let shown = flow.take(self.clock.now(), cancelled.into_iter().chain(facts));
+        let shown = flow.take(self.clock.now(), facts);
         drop(flow);
         for shown in shown {
             if let (Shown::Failing(again), Some(sink)) = (shown, &self.sink) {
@@ -137,12 +136,10 @@ impl LocalDurableContext {
     /// Begins what the flow says is to be done, and is not under way.
     fn begin(&self, running: &mut Running<Fact>) {
         let mut flow = locked(&self.flow);
-        let mut made = Vec::new();
         for attempt in flow.attempts() {
             if running.has(What::Attempt(attempt.key)) {
                 continue;
             }
-            made.push(attempt.key.handle);
             let token = CancellationToken::new();
             let making = Making {
                 executor: self.executor.clone(),
@@ -184,10 +181,7 @@ impl LocalDurableContext {
             };
             running.begin(what, CancellationToken::new(), Box::pin(over));
         }
-        if !made.is_empty() {
-            let made = made.into_iter().map(|handle| Fact::Made { handle });
-            drop(flow.take(self.clock.now(), made));
-        }
+        flow.makes_all();
     }
 }
 

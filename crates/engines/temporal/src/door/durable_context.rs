@@ -5,6 +5,7 @@ use std::{
     fmt,
     future::poll_fn,
     pin::pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -158,7 +159,11 @@ impl<W: 'static> TemporalDurableContext<W> {
                 };
                 let steps = self.steps.clone();
                 Running::new(kind, place, token, async move {
-                    End::Effect(steps.make(*step, !is_next, here, cancelled).await)
+                    End::Effect(
+                        steps
+                            .make(Arc::unwrap_or_clone(step), !is_next, here, cancelled)
+                            .await,
+                    )
                 })
             }
             Started::Deadline(duration) => {
