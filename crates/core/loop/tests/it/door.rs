@@ -4,8 +4,8 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, VecDeque},
     rc::Rc,
-    time::Duration,
     sync::Arc,
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};

@@ -58,7 +58,7 @@ impl<W: 'static> TemporalDurableContext<W> {
     pub(crate) fn leave_history(&self, state: &RunState) -> Result<(), DurableError> {
         self.check()?;
         // A timer that is withdrawn here would come before the mark now and after it in a replay.
-        if self.in_flight.borrow().has_effects() {
+        if !self.flow().is_idle() {
             return Err(still_in_flight());
         }
         let history = self.ctx.run_id();

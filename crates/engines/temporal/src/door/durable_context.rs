@@ -3,18 +3,18 @@
 use std::{
     cell::{Cell, RefCell},
     fmt,
-    future::poll_fn,
+    future::{Future as _, poll_fn},
     pin::pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use neuron_flow::nothing_to_wait_for;
+use neuron_flow::{Adapter, Asked, BEHIND_ALL, Fact, Flow, Left};
 use neuron_types::{
-    DurableContext, DurableError, Effect, End, Handle, Observed, RunEvent, RunId, RunState, Signal,
-    Started, ToolEffects,
+    DurableContext, DurableError, Effect, Handle, Observed, RunEvent, RunId, RunState, Signal,
+    Started, Step,
 };
 use temporalio_sdk::{
     TimerOptions, WaitConditionOptions, WorkflowCancellationToken, WorkflowContext,
@@ -24,9 +24,9 @@ use uuid::Uuid;
 
 use crate::{
     door::{
-        begun::{self, is_write, room_beside},
-        in_flight::{InFlight, Kind, Running},
         place::Place,
+        room::room_beside,
+        running::{Going, Kind, Running},
         steps::{LONGEST_TIMER, Steps},
     },
     state::agent_host::{AgentHost, time_of},
@@ -49,7 +49,8 @@ pub struct TemporalDurableContext<W> {
     pub(crate) steps: Steps<W>,
     pub(crate) stop: WorkflowCancellationToken,
     random: WorkflowRandomStream,
-    pub(crate) in_flight: RefCell<InFlight>,
+    flow: Mutex<Flow>,
+    running: RefCell<Running>,
     /// Nothing more may be started in this segment.
     pub(crate) is_full: Cell<bool>,
     /// What the history began with.
@@ -67,9 +68,10 @@ impl<W: 'static> TemporalDurableContext<W> {
             random: ctx.random_stream("neuron"),
             steps: Steps::new(ctx.clone(), agent),
             ctx,
+            flow: Mutex::new(Flow::new(run_id.clone())),
             run_id,
             stop,
-            in_flight: RefCell::default(),
+            running: RefCell::default(),
             is_full: Cell::default(),
             patches: Vec::new(),
         }
@@ -89,15 +91,18 @@ impl<W: 'static> TemporalDurableContext<W> {
 
     pub(crate) fn check(&self) -> Result<(), DurableError> {
         if self.stop.is_cancelled() {
-            Err(self.cancelled())
-        } else {
-            Ok(())
+            let reason = self.reason();
+            return Err(DurableError::Cancelled { reason });
         }
+        Ok(())
     }
 
-    fn cancelled(&self) -> DurableError {
-        let reason = self.stop.reason().filter(|reason| !reason.is_empty());
-        DurableError::Cancelled { reason }
+    fn reason(&self) -> Option<String> {
+        self.stop.reason().filter(|reason| !reason.is_empty())
+    }
+
+    pub(crate) fn flow(&self) -> MutexGuard<'_, Flow> {
+        self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The loop asks the door for something.
@@ -105,20 +110,35 @@ impl<W: 'static> TemporalDurableContext<W> {
         self.ctx.state_mut(|host| host.view.fill.operation());
     }
 
-    /// Hands Temporal what was started since the run waited before, or ends it if the run is cancelled.
-    fn schedule(&self, in_flight: &mut InFlight, cx: &mut Context<'_>) {
-        if in_flight.begun().next().is_none() {
-            return;
+    fn take_in(&self, facts: Vec<Fact>) {
+        if !facts.is_empty() {
+            // The server makes the attempts, and shows which fail.
+            drop(self.flow().take(self.now(), facts));
         }
+    }
+
+    /// Hands Temporal what it does not have, unless the run is cancelled. Returns what has ended at once.
+    fn schedule(&self, cx: &mut Context<'_>) -> Vec<Fact> {
+        let mut ended = Vec::new();
         if self.stop.is_cancelled() {
-            in_flight.end_begun(begun::cancelled);
-            return;
+            return ended;
         }
-        let are_local = self.may_be_local(in_flight);
-        while let Some((handle, begun)) = in_flight.take_begun() {
-            let running = self.running(begun, are_local, in_flight);
-            in_flight.run(handle, running, cx);
+        let mut running = self.running.borrow_mut();
+        let begun = {
+            let mut flow = self.flow();
+            let begun = begun(&flow, &running);
+            flow.makes_all();
+            begun
+        };
+        if begun.is_empty() {
+            return ended;
         }
+        let are_local = self.may_be_local(&begun, &running);
+        for (handle, what) in begun {
+            let going = self.going(handle, what, are_local, &running);
+            ended.extend(running.begin(handle, going, cx));
+        }
+        ended
     }
 
     /// Whether what was started is made in the worker that has the run.
@@ -126,12 +146,12 @@ impl<W: 'static> TemporalDurableContext<W> {
     /// The server hears of nothing, and the run hears of nothing, until the worker is done with its local
     /// activities. So there are none beside anything that the run could hear of: a normal activity, a timer, or a
     /// decision.
-    fn may_be_local(&self, in_flight: &InFlight) -> bool {
-        let rooms: Option<Vec<usize>> = in_flight.begun().map(room_beside).collect();
-        let Some(rooms) = rooms.filter(|_| in_flight.are_all_beside()) else {
+    fn may_be_local(&self, begun: &[(Handle, Begun)], running: &Running) -> bool {
+        let rooms: Option<Vec<usize>> = begun.iter().map(|(_, what)| what.room_beside()).collect();
+        let Some(rooms) = rooms.filter(|_| running.are_all_beside()) else {
             return false;
         };
-        let room = rooms.iter().sum::<usize>() + in_flight.room_beside();
+        let room = rooms.iter().sum::<usize>() + running.room_beside();
         let asks_nobody = self.ctx.state(|host| {
             let status = host.view.status();
             status.is_none_or(|status| status.approvals.is_empty())
@@ -139,85 +159,141 @@ impl<W: 'static> TemporalDurableContext<W> {
         asks_nobody && self.steps.has_room_beside(room)
     }
 
-    fn running(&self, begun: Started, are_local: bool, in_flight: &InFlight) -> Running {
+    fn going(&self, handle: Handle, what: Begun, are_local: bool, running: &Running) -> Going {
         let token = WorkflowCancellationToken::new();
         let cancelled = token.clone();
-        let place = match room_beside(&begun) {
+        let place = match what.room_beside() {
             Some(room) if are_local => Place::beside(room),
             _ => Place::elsewhere(),
         };
         let here = place.clone();
-        match begun {
-            Started::Step(step) => {
+        match what {
+            Begun::Step(step) => {
                 // A second answer beside the conversation's next one is aside from it.
-                let is_next = matches!(step.effect, Effect::Model(_))
-                    && in_flight.count(Kind::Conversation) == 0;
-                let kind = match step.options.effects {
-                    _ if is_next => Kind::Conversation,
-                    ToolEffects::Write => Kind::Write,
-                    _ => Kind::Other,
+                let is_next =
+                    matches!(step.effect, Effect::Model(_)) && !running.has_conversation();
+                let kind = match is_next {
+                    true => Kind::Conversation,
+                    false => Kind::Other,
                 };
                 let steps = self.steps.clone();
-                Running::new(kind, place, token, async move {
-                    End::Effect(
-                        steps
-                            .make(Arc::unwrap_or_clone(step), !is_next, here, cancelled)
-                            .await,
-                    )
+                Going::new(kind, place, token, async move {
+                    let step = Arc::unwrap_or_clone(step);
+                    let result = steps.make(step, !is_next, here, cancelled).await;
+                    Fact::Over { handle, result }
                 })
             }
-            Started::Deadline(duration) => {
+            Begun::Timer(duration) => {
                 let timer = TimerOptions::builder(duration.min(LONGEST_TIMER))
                     .cancellation_token(cancelled)
                     .build();
                 let ctx = self.ctx.clone();
-                Running::new(Kind::Deadline, place, token, async move {
+                Going::new(Kind::Other, place, token, async move {
                     ctx.timer(timer).await;
-                    End::Deadline
+                    Fact::Due { handle }
                 })
             }
         }
     }
+}
 
-    /// Lets everything go on, and returns what there is to be observed.
-    ///
-    /// What the server reported comes first, then signals, then what the worker did by itself: one workflow task
-    /// hands them over in this order, however many tasks a replay takes for one.
-    fn look(
-        &self,
-        handles: &[Handle],
-        signals: &[&str],
-        cx: &mut Context<'_>,
-    ) -> Result<Option<Observed>, DurableError> {
-        let mut in_flight = self.in_flight.borrow_mut();
-        if self.stop.is_cancelled() && !in_flight.are_left(handles) {
-            return Err(self.cancelled());
+/// What is to be handed to Temporal.
+enum Begun {
+    Step(Arc<Step>),
+    Timer(Duration),
+}
+
+impl Begun {
+    fn room_beside(&self) -> Option<usize> {
+        match self {
+            Self::Step(step) => room_beside(step),
+            Self::Timer(_) => None,
         }
-        in_flight.poll(false, cx);
-        if let Some((handle, end)) = in_flight.take(handles) {
-            return Ok(Some(Observed::Ended(handle, end)));
-        }
-        if let Some(signal) = self.take(signals) {
-            return Ok(Some(Observed::Signal(signal)));
-        }
-        self.schedule(&mut in_flight, cx);
-        in_flight.poll(true, cx);
-        if let Some((handle, end)) = in_flight.take(handles) {
-            return Ok(Some(Observed::Ended(handle, end)));
-        }
-        if signals.is_empty() && !in_flight.is_any(handles) {
-            return Err(nothing_to_wait_for());
-        }
-        Ok(None)
+    }
+}
+
+/// What Temporal does not have, in the order of the starts.
+fn begun(flow: &Flow, running: &Running) -> Vec<(Handle, Begun)> {
+    let steps = flow.attempts().map(|attempt| {
+        let step = Arc::clone(attempt.step);
+        (attempt.key.handle, Begun::Step(step))
+    });
+    let timers = flow.timers();
+    let timers = timers.map(|timer| (timer.handle, Begun::Timer(timer.time)));
+    let all = steps.chain(timers);
+    let mut begun: Vec<_> = all.filter(|(handle, _)| !running.has(*handle)).collect();
+    begun.sort_by_key(|(handle, _)| *handle);
+    begun
+}
+
+/// What the server reported comes first, then signals, then what the worker did by itself: one workflow task hands them
+/// over in this order, however many tasks a replay takes for one.
+impl<W: 'static> Adapter for TemporalDurableContext<W> {
+    fn flow(&self) -> &Mutex<Flow> {
+        &self.flow
     }
 
-    /// Takes the oldest signal of these names.
-    fn take(&self, signals: &[&str]) -> Option<Signal> {
-        // Changing the state has the SDK poll the workflow again.
-        self.ctx
-            .state(|host| host.view.has(signals))
-            .then(|| self.ctx.state_mut(|host| host.view.take(signals)))
-            .flatten()
+    fn left(&self, left: Left) {
+        self.running.borrow_mut().leave(left.handle, left.is_owed);
+    }
+
+    async fn settle(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
+        poll_fn(|cx| {
+            if self.stop.is_cancelled() && !self.flow().is_cancelled() {
+                let reason = self.reason();
+                self.take_in(vec![Fact::Cancelled { reason }]);
+            }
+            if asked.parks && self.flow().may_be_awaited(asked.handles) {
+                let ended = self.running.borrow_mut().poll(false, cx);
+                self.take_in(ended);
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    async fn wait(&self, asked: &Asked<'_>) -> Result<(), DurableError> {
+        // What is left is waited for in a cancelled run, too.
+        let stop = if self.flow().are_left(asked.handles) {
+            WorkflowCancellationToken::new()
+        } else {
+            self.stop.clone()
+        };
+        let options = WaitConditionOptions::builder()
+            .cancellation_token(stop)
+            .build();
+        let arrived = self
+            .ctx
+            .wait_condition_with_options(|host| host.view.has(asked.signals), options);
+        let mut arrived = pin!(arrived);
+        let mut is_another_activation = false;
+        poll_fn(|cx| {
+            // It begins with what the server reported.
+            if std::mem::replace(&mut is_another_activation, true) {
+                return Poll::Ready(());
+            }
+            let mut ended = self.schedule(cx);
+            ended.extend(self.running.borrow_mut().poll(true, cx));
+            if ended.is_empty() {
+                // What arrives, or that the run is cancelled, is found by looking again.
+                return arrived.as_mut().poll(cx).map(drop);
+            }
+            self.take_in(ended);
+            Poll::Ready(())
+        })
+        .await;
+        Ok(())
+    }
+
+    fn signal_at(&self, names: &[&str]) -> Option<u64> {
+        let is_here = self.ctx.state(|host| host.view.has(names));
+        is_here.then_some(BEHIND_ALL)
+    }
+
+    /// Changing the state has the SDK poll the workflow again: it is done where there is a signal.
+    fn take_signal(&self, names: &[&str]) -> Option<Signal> {
+        self.signal_at(names)
+            .and_then(|_| self.ctx.state_mut(|host| host.view.take(names)))
     }
 }
 
@@ -240,55 +316,21 @@ impl<W: 'static> DurableContext for TemporalDurableContext<W> {
 
     fn start(&self, what: Started) -> Handle {
         self.called();
-        let is_stopped = self.stop.is_cancelled();
-        let mut in_flight = self.in_flight.borrow_mut();
-        match begun::cancelled(&what) {
-            Some(end) if is_stopped => in_flight.begin_ended(end, is_write(&what)),
-            // Temporal has no timer of no time.
-            None if what == Started::Deadline(Duration::ZERO) && !is_stopped => {
-                in_flight.begin_ended(End::Deadline, false)
-            }
-            _ => in_flight.begin(what),
-        }
+        neuron_flow::start(self, what)
     }
 
     fn leave(&self, handle: Handle) -> bool {
-        self.in_flight.borrow_mut().leave(handle)
+        neuron_flow::leave(self, handle)
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
         self.called();
-        // What is left is waited for in a cancelled run, too.
-        let stop = if self.in_flight.borrow().are_left(handles) {
-            WorkflowCancellationToken::new()
-        } else {
-            self.stop.clone()
-        };
-        let options = WaitConditionOptions::builder()
-            .cancellation_token(stop)
-            .build();
-        let arrived = self
-            .ctx
-            .wait_condition_with_options(|host| host.view.has(signals), options);
-        let mut arrived = pin!(arrived);
-        poll_fn(|cx| {
-            loop {
-                match self.look(handles, signals, cx) {
-                    Ok(None) => {}
-                    Ok(Some(observed)) => return Poll::Ready(Ok(observed)),
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
-                // What arrives, or that the run is cancelled, is found by looking again.
-                drop(ready!(arrived.as_mut().poll(cx)));
-            }
-        })
-        .await
+        neuron_flow::next(self, handles, signals).await
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
         self.called();
-        self.check()?;
-        Ok(self.take(signals))
+        neuron_flow::poll(self, signals).await
     }
 
     fn should_continue_as_new(&self) -> bool {

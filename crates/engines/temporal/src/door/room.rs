@@ -1,0 +1,18 @@
+//! How much a step writes that is made beside its run.
+
+use neuron_types::{Effect, Step};
+
+use crate::wire::{
+    activity_options,
+    payload_limits::{LARGEST_ANSWER, LARGEST_LOCAL_RESULT},
+};
+
+/// The most bytes that it writes beside the run; `None` if it is not to be made there, as far as it alone goes.
+pub(crate) fn room_beside(step: &Step) -> Option<usize> {
+    match step.effect {
+        Effect::Model(_) | Effect::Summary(_) => {
+            activity_options::is_model_local(&step.options).then_some(LARGEST_ANSWER)
+        }
+        _ => activity_options::is_local(&step.options).then_some(LARGEST_LOCAL_RESULT),
+    }
+}
