@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Action, MachineError, Observation,
+    MachineError, Observation,
     machine::call::{is_running, is_unjudged, is_unknown},
 };
 
@@ -152,52 +152,6 @@ impl AgentMachine {
         self
     }
 
-    /// What to do next. The same machine always answers the same.
-    #[must_use]
-    pub fn next(&self) -> Action {
-        let state = &self.state;
-        if state.halt.is_some() {
-            return self.start_or_wait();
-        }
-        match &state.stage {
-            Stage::TakeInput { .. } => Action::TakeMessages,
-            Stage::ReviewContext => Action::Compact {
-                required: state.context.overflowed,
-            },
-            Stage::CallModel => Action::CallModel(Box::new(self.model_options())),
-            Stage::JudgeCalls => Action::Authorize(
-                self.calls_in(is_unjudged)
-                    .map(|slot| slot.call.clone())
-                    .collect(),
-            ),
-            Stage::Tools => self.next_in_batch(),
-            Stage::Upgrade => self.finding(),
-            _ => Action::Done,
-        }
-    }
-
-    fn next_in_batch(&self) -> Action {
-        if self.is_leaving() {
-            return Action::LeaveCalls;
-        }
-        self.start_or_wait()
-    }
-
-    /// Starts what can start, or waits.
-    pub(crate) fn start_or_wait(&self) -> Action {
-        let steps = self.starting();
-        if steps.is_empty() {
-            let until = self.first_expiry();
-            return Action::Wait { until };
-        }
-        Action::Start(steps)
-    }
-
-    /// Whether the calls in flight are being left.
-    fn is_leaving(&self) -> bool {
-        self.state.ending.is_some() || self.state.overdue.is_some()
-    }
-
     /// The calls that start now: all that are ready and wait for no other, or one at a time if the agent is sequential.
     pub(crate) fn startable(&self) -> Vec<&PendingCall> {
         let at_once = match self.state.agent.parallel_tools {
@@ -253,98 +207,50 @@ impl AgentMachine {
         observation: Observation,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
-        self.take_in(observation, now)?;
-        self.state.observations += 1;
-        Ok(())
-    }
-
-    fn take_in(
-        &mut self,
-        observation: Observation,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        match (&self.state.stage, observation) {
-            (Stage::Ended(_), observation) => return Err(self.unexpected(&observation)),
-            (_, Observation::Cancelled { reason }) => self.cancelled(reason, now),
-            (_, Observation::OutOfHistory(failure)) => {
+        if !self.accepts(&observation) {
+            return Err(self.unexpected(observation.name()));
+        }
+        match observation {
+            Observation::Cancelled { reason } => self.cancelled(reason, now),
+            Observation::OutOfHistory(failure) => {
                 self.stop_waiting(now);
                 self.fail(failure.kind, failure.message, now);
             }
-            (_, Observation::MessageArrived(message)) => self.queue_message(message),
-            (_, Observation::UpgradeArrived(request)) => self.upgrade_arrived(request),
-            (_, Observation::TimeOver { spent }) => return self.time_over(spent, now),
-            (_, observation) if self.state.halt.is_some() => {
-                return self.feed_halted(observation, now);
-            }
-            (Stage::TakeInput { closing }, Observation::Messages(messages)) => {
-                let closing = *closing;
-                self.take_messages(messages, closing, now);
-            }
-            (Stage::ReviewContext, Observation::ContextKept { tokens, estimated })
-                if !self.state.context.overflowed =>
-            {
-                self.context_kept(tokens, estimated);
-            }
-            (
-                Stage::ReviewContext,
-                Observation::Compacted {
-                    messages,
-                    old_tokens,
-                    new_tokens,
-                    shortfall,
-                    spent,
-                },
-            ) => {
+            Observation::MessageArrived(message) => self.queue_message(message),
+            Observation::UpgradeArrived(request) => self.upgrade_arrived(request),
+            Observation::TimeOver { spent } => self.time_over(spent, now),
+            Observation::Messages(messages) => self.take_messages(messages, now),
+            Observation::ContextKept { tokens, estimated } => self.context_kept(tokens, estimated),
+            Observation::Compacted {
+                messages,
+                old_tokens,
+                new_tokens,
+                shortfall,
+                spent,
+            } => {
                 self.state.conversation = messages.into();
                 self.compacted(old_tokens, new_tokens, shortfall, spent);
             }
-            (
-                Stage::ReviewContext,
-                Observation::CompactionFailed {
-                    reason,
-                    tokens,
-                    estimated,
-                    spent,
-                },
-            ) => {
-                self.compaction_failed(&reason, (tokens, estimated), spent, now);
-            }
-            (Stage::CallModel, Observation::ModelAnswered(response)) => {
-                self.model_answered(response, now);
-            }
-            (Stage::CallModel, Observation::ModelFailed(failure)) => {
-                self.model_failed(failure, now);
-            }
-            (Stage::JudgeCalls, Observation::Authorized(decisions)) => {
+            Observation::CompactionFailed {
+                reason,
+                tokens,
+                estimated,
+                spent,
+            } => self.compaction_failed(&reason, (tokens, estimated), spent, now),
+            Observation::ModelAnswered(response) => self.model_answered(response, now),
+            Observation::ModelFailed(failure) => self.model_failed(failure, now),
+            Observation::Authorized(decisions) => {
                 self.check_count(self.calls_in(is_unjudged).count(), decisions.len())?;
                 self.authorized(decisions, now);
             }
-            (Stage::Upgrade, Observation::DefinitionFound(found)) => {
-                self.definition_found(found, now);
-            }
-            (Stage::Tools, observation) => return self.feed_batch(observation, now),
-            (_, observation) => return Err(self.unexpected(&observation)),
-        }
-        Ok(())
-    }
-
-    fn feed_batch(
-        &mut self,
-        observation: Observation,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        // What the next action is, without making it.
-        let is_ending = self.is_leaving();
-        let can_start = !is_ending && self.can_start();
-        match observation {
-            Observation::Started if can_start => self.started(),
+            Observation::DefinitionFound(found) => self.definition_found(found, now),
+            Observation::Started => self.started(),
             Observation::Ended { position, result } => self.ended(position, result, now)?,
-            Observation::CallsLeft if is_ending => self.calls_left(now),
-            // A decision may come while other calls of the turn are ready: it joins them.
+            Observation::CallsLeft => self.calls_left(now),
             Observation::DecisionArrived(decision) => self.decision_arrived(decision),
-            Observation::TicketsLapsed if !is_ending && !can_start => self.tickets_lapsed(now),
-            observation => return Err(self.unexpected(&observation)),
+            Observation::TicketsLapsed => self.tickets_lapsed(now),
         }
+        self.state.observations += 1;
         Ok(())
     }
 
@@ -356,10 +262,10 @@ impl AgentMachine {
         }
     }
 
-    pub(crate) fn unexpected(&self, observation: &Observation) -> MachineError {
+    fn unexpected(&self, observation: &'static str) -> MachineError {
         MachineError::Unexpected {
             action: self.next().name(),
-            observation: observation.name(),
+            observation,
         }
     }
 
@@ -456,11 +362,7 @@ impl AgentMachine {
             Stage::TakeInput { .. } | Stage::ReviewContext | Stage::CallModel
         );
         if !between_turns {
-            let (action, observation) = (self.next().name(), "an injected message");
-            return Err(MachineError::Unexpected {
-                action,
-                observation,
-            });
+            return Err(self.unexpected("an injected message"));
         }
         if let Stage::TakeInput { closing } = &mut self.state.stage {
             *closing = false;

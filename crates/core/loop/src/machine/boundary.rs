@@ -13,17 +13,13 @@ use crate::{AgentMachine, Shortfall, Spent, machine::call::is_open};
 const RETRY_COMPACTION_GROWTH: u64 = 10;
 
 impl AgentMachine {
-    pub(crate) fn take_messages(
-        &mut self,
-        messages: Vec<UserMessage>,
-        closing: bool,
-        now: DateTime<Utc>,
-    ) {
+    pub(crate) fn take_messages(&mut self, messages: Vec<UserMessage>, now: DateTime<Utc>) {
         for message in messages {
             self.queue_message(message);
         }
         let queued = std::mem::take(&mut self.state.queued);
-        if closing && queued.is_empty() {
+        let is_closing = self.state.stage == Stage::TakeInput { closing: true };
+        if is_closing && queued.is_empty() {
             self.end(ExitReason::Complete, None);
             return;
         }

@@ -9,7 +9,7 @@ use neuron_types::{
 };
 
 use crate::{
-    AgentMachine, MachineError, Observation,
+    AgentMachine,
     machine::{agent_machine::scope_of, answer::answer_again, tickets::after},
 };
 
@@ -167,23 +167,6 @@ impl AgentMachine {
                 state: RunPhase::WaitingForApproval,
             });
         }
-    }
-
-    /// What an observation changes while nothing goes on until a person decides.
-    pub(crate) fn feed_halted(
-        &mut self,
-        observation: Observation,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        let can_start = self.can_start();
-        match observation {
-            Observation::DecisionArrived(decision) => self.decision_arrived(decision),
-            Observation::Started if can_start => self.started(),
-            Observation::Ended { position, result } => self.ended(position, result, now)?,
-            Observation::TicketsLapsed if !can_start => self.tickets_lapsed(now),
-            observation => return Err(self.unexpected(&observation)),
-        }
-        Ok(())
     }
 
     /// Takes why the run goes no further, if this ticket is about it.

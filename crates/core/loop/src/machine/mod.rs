@@ -15,6 +15,7 @@ mod inquiries;
 pub(crate) mod later;
 mod order;
 pub(crate) mod outcomes;
+mod phase;
 mod previews;
 pub(crate) mod tickets;
 mod time;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use neuron_types::{ExitReason, RunEvent, Stage};
 
 use crate::{
-    AgentMachine, MachineError, Observation, Spent,
+    AgentMachine, Spent,
     machine::call::{CallEvent, is_in_flight},
 };
 
@@ -64,19 +64,15 @@ impl AgentMachine {
     }
 
     /// The time is over while something was under way. `spent` is what the calls of a context strategy had used.
-    pub(crate) fn time_over(
-        &mut self,
-        spent: Spent,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
+    pub(crate) fn time_over(&mut self, spent: Spent, now: DateTime<Utc>) {
         let Some((_, limit)) = self.clock() else {
-            return Err(self.unexpected(&Observation::TimeOver { spent }));
+            return;
         };
         match self.state.stage {
             // What is in flight is left first.
             Stage::Tools => {
                 self.state.overdue = Some(limit);
-                return Ok(());
+                return;
             }
             Stage::ReviewContext if self.state.halt.is_none() => self.left_review(spent),
             Stage::CallModel if self.state.halt.is_none() => self.left_model_call(),
@@ -84,7 +80,6 @@ impl AgentMachine {
             _ => {}
         }
         self.reach_limit(limit, now);
-        Ok(())
     }
 
     fn left_review(&mut self, spent: Spent) {

@@ -9,7 +9,7 @@ use neuron_types::{
     ToolEffects, UpgradeRequest, signal,
 };
 
-use crate::{Action, AgentMachine};
+use crate::AgentMachine;
 
 /// How long one attempt to find a definition may take.
 const FINDING: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ impl AgentMachine {
     }
 
     /// The step that finds the current definition.
-    pub(crate) fn finding(&self) -> Action {
+    pub(crate) fn finding(&self) -> Step {
         let agent = &self.state.agent;
         let position = self.next_own_call();
         let request = DefinitionRequest {
@@ -59,8 +59,7 @@ impl AgentMachine {
             activity: agent.activity.clone(),
             ..self.model_options()
         };
-        let step = Step::new(Effect::Definition(request), options);
-        Action::FindDefinition(Box::new(step))
+        Step::new(Effect::Definition(request), options)
     }
 
     /// The step that finds the current definition was left: the next has another number.

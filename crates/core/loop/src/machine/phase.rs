@@ -1,0 +1,119 @@
+//! Where a run stands: what comes next, and what it is told then.
+
+use neuron_types::Stage;
+
+use crate::{Action, AgentMachine, Observation, machine::call::is_unjudged};
+
+/// Where a run stands. Nothing but [`AgentMachine::phase`] makes one of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The run has ended.
+    Over,
+    /// What has arrived is taken, between two turns.
+    Taking,
+    /// The current definition of the agent is looked for.
+    Adopting,
+    /// The size of the conversation is looked at, which has to shrink if the model refused it.
+    Reviewing { required: bool },
+    /// The model is called.
+    Calling,
+    /// The policy is asked about the calls of the turn.
+    Judging,
+    /// The calls in flight are being left.
+    Leaving,
+    /// Steps of the turn, or verifications while nothing else goes on, can start.
+    Starting,
+    /// No step can start before something is observed.
+    Waiting,
+}
+
+impl Phase {
+    /// The table: whether a run that stands here can be told this.
+    const fn accepts(self, observation: &Observation) -> bool {
+        use Observation as O;
+        match (self, observation) {
+            (Self::Over, _) => false,
+            (
+                _,
+                O::MessageArrived(_)
+                | O::UpgradeArrived(_)
+                | O::TimeOver { .. }
+                | O::OutOfHistory(_)
+                | O::Cancelled { .. },
+            ) => true,
+            (Self::Taking, O::Messages(_)) => true,
+            (Self::Adopting, O::DefinitionFound(_)) => true,
+            (Self::Reviewing { required }, O::ContextKept { .. }) => !required,
+            (Self::Reviewing { .. }, O::Compacted { .. } | O::CompactionFailed { .. }) => true,
+            (Self::Calling, O::ModelAnswered(_) | O::ModelFailed(_)) => true,
+            (Self::Judging, O::Authorized(_)) => true,
+            // A decision may come while calls of the turn are ready: another joins them.
+            (
+                Self::Leaving | Self::Starting | Self::Waiting,
+                O::Ended { .. } | O::DecisionArrived(_),
+            ) => true,
+            (Self::Leaving, O::CallsLeft) => true,
+            (Self::Starting, O::Started) => true,
+            (Self::Waiting, O::TicketsLapsed) => true,
+            _ => false,
+        }
+    }
+}
+
+impl AgentMachine {
+    /// Where the run stands.
+    pub(crate) fn phase(&self) -> Phase {
+        let state = &self.state;
+        let is_leaving = state.ending.is_some() || state.overdue.is_some();
+        match &state.stage {
+            // Nothing but decisions is looked at until a person decides.
+            _ if state.halt.is_some() => self.working(),
+            Stage::TakeInput { .. } => Phase::Taking,
+            Stage::Upgrade => Phase::Adopting,
+            Stage::ReviewContext => Phase::Reviewing {
+                required: state.context.overflowed,
+            },
+            Stage::CallModel => Phase::Calling,
+            Stage::JudgeCalls => Phase::Judging,
+            Stage::Tools if is_leaving => Phase::Leaving,
+            Stage::Tools => self.working(),
+            _ => Phase::Over,
+        }
+    }
+
+    fn working(&self) -> Phase {
+        if self.can_start() {
+            Phase::Starting
+        } else {
+            Phase::Waiting
+        }
+    }
+
+    /// What to do next. The same machine always answers the same.
+    #[must_use]
+    pub fn next(&self) -> Action {
+        match self.phase() {
+            Phase::Over => Action::Done,
+            Phase::Taking => Action::TakeMessages,
+            Phase::Adopting => Action::FindDefinition(Box::new(self.finding())),
+            Phase::Reviewing { required } => Action::Compact { required },
+            Phase::Calling => Action::CallModel(Box::new(self.model_options())),
+            Phase::Judging => {
+                let unjudged = self.calls_in(is_unjudged);
+                Action::Authorize(unjudged.map(|slot| slot.call.clone()).collect())
+            }
+            Phase::Leaving => Action::LeaveCalls,
+            Phase::Starting => Action::Start(self.starting()),
+            Phase::Waiting => Action::Wait {
+                until: self.first_expiry(),
+            },
+        }
+    }
+
+    /// Whether the run can be told this. That its time is over it is told only while it has such a time.
+    pub(crate) fn accepts(&self, observation: &Observation) -> bool {
+        let has_time = self.clock().is_some();
+        let is_about_time = matches!(observation, Observation::TimeOver { .. });
+        self.phase().accepts(observation) && (has_time || !is_about_time)
+    }
+}
