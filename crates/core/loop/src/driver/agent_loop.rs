@@ -4,10 +4,10 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, ContextError, ContextStrategy, Decision, DurableContext, DurableError, Effect,
-    EffectKind, End, FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision,
-    PermissionPolicy, RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Step, StepFailure,
-    StepId, ToolCall, UpgradeRequest, signal,
+    ContextError, ContextStrategy, Decision, DurableContext, DurableError, EffectKind, End,
+    FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision, PermissionPolicy,
+    RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Step, StepFailure, StepId, ToolCall,
+    UpgradeRequest, signal,
 };
 
 use crate::{
@@ -28,7 +28,7 @@ pub struct AgentLoop<D, C> {
     machine: AgentMachine,
     /// Something was observed in this segment, so that another segment brings the run on.
     has_stepped: bool,
-    /// The steps in flight but model calls, and their positions in the turn. There are few
+    /// The steps in flight but those of the strategy, and their positions in the turn. There are few
     /// at a time: a list keeps its room where a map would ask for it anew.
     in_flight: Vec<(Handle, u32)>,
     /// When the first ticket lapses.
@@ -92,7 +92,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// The agent has another definition.
-    pub(crate) fn go_by_definition(&mut self) {
+    fn go_by_definition(&mut self) {
         let agent = self.machine.agent();
         if self.is_own_policy {
             self.policy = Box::new(agent.policy());
@@ -138,15 +138,13 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let action = self.machine.next();
         let taken = match action {
             Action::TakeMessages => self.take_messages().await,
-            Action::FindDefinition(step) => self.find_definition(*step).await,
             Action::Compact { required } => self.compact(required).await,
-            Action::CallModel(options) => self.call_model(*options).await,
             Action::Authorize(calls) => self.authorize(&calls),
             // The segment ends first, as soon as nothing is in flight any more.
             Action::Start(_) if !self.in_flight.is_empty() && self.door.must_continue_as_new() => {
                 self.wait(None).await
             }
-            Action::Start(steps) if self.is_time_over() && has_calls(&steps) => {
+            Action::Start(steps) if self.is_time_over() && takes_time(&steps) => {
                 self.time_over(Spent::default())
             }
             Action::Start(steps) => self.start(steps),
@@ -195,35 +193,25 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(())
     }
 
-    async fn call_model(&mut self, options: ActivityOptions) -> Result<Progress, DurableError> {
-        if self.is_time_over() {
-            return self.time_over(Spent::default());
-        }
-        // The request shares the conversation, which is copied where it grows while somebody has it.
-        let request = Effect::Model(self.machine.request());
-        let call = self.door.start(Step::new(request, options).into());
-        let awaited: Vec<Handle> = [call].into_iter().chain(self.clock()).collect();
-        let result = loop {
-            match self.observe(&awaited, &[signal::USER_MESSAGE]).await {
-                Ok(Observed::Ended(_, End::Effect(result))) => break result,
-                Ok(Observed::Ended(handle, End::Deadline)) if self.clock.ends(handle) => {
-                    self.door.leave(call);
-                    return self.time_over(Spent::default());
-                }
-                Ok(Observed::Signal(signal)) => self.take_signal(signal)?,
-                Ok(other) => return Err(other.unexpected()),
-                Err(error) => {
-                    self.door.leave(call);
-                    return Err(error);
-                }
+    /// Takes the messages that are here, and whether the run is to adopt the current definition.
+    async fn take_messages(&mut self) -> Result<Progress, DurableError> {
+        let names = [signal::USER_MESSAGE, signal::UPGRADE];
+        let mut messages = Vec::new();
+        while let Some(signal) = self.door.poll(&names).await? {
+            if signal.name == signal::UPGRADE {
+                self.take_signal(signal)?;
+                continue;
             }
-            self.emit();
-        };
-        self.feed(match result {
-            Ok(Outcome::Model(response)) => Observation::ModelAnswered(*response),
-            Ok(other) => return Err(other.unexpected()),
-            Err(failure) => Observation::ModelFailed(failure),
-        })?;
+            match signal.read() {
+                Ok(message) => messages.push(message),
+                Err(DurableError::BadSignal { name, source }) => {
+                    let reason = source.to_string();
+                    self.door.emit(RunEvent::SignalIgnored { name, reason });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.feed(Observation::Messages(messages))?;
         Ok(Progress::Other)
     }
 
@@ -251,8 +239,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Waits for a call, a decision, a message or the time, whatever comes first.
     async fn wait(&mut self, until: Option<DateTime<Utc>>) -> Result<Progress, DurableError> {
-        let timers = [self.expiry.at(&self.door, until), self.clock()];
-        let timers = timers.into_iter().flatten();
+        // Beside the model's call no ticket is looked at.
+        let expiry = match self.machine.state().in_flight {
+            Some(_) => None,
+            None => self.expiry.at(&self.door, until),
+        };
+        let timers = expiry.into_iter().chain(self.clock());
         let handles: Vec<Handle> = self.handles().chain(timers).collect();
         let mut signals = vec![signal::USER_MESSAGE];
         if self.machine.has_open_tickets() {
@@ -262,7 +254,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             // The turn that is made next goes by it.
             signals.push(signal::UPGRADE);
         }
-        match self.observe(&handles, &signals).await? {
+        let observed = self.observe(&handles, &signals).await;
+        let observed = observed.inspect_err(|_| self.leave_answer())?;
+        match observed {
             Observed::Ended(handle, End::Effect(result)) => {
                 let call = self.step_ended(handle, result)?;
                 Ok(call.map_or(Progress::Other, Progress::CalledTool))
@@ -280,6 +274,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             }
             other => Err(other.unexpected()),
         }
+    }
+
+    /// Drops the model's call, or what finds a definition, if it is in flight.
+    fn leave_answer(&mut self) {
+        self.machine.leave_answer();
+        self.leave_unwanted();
     }
 
     /// Drops the steps that nobody waits for any more.
@@ -320,7 +320,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let slots = &self.machine.state().calls;
         let slot = slots.iter().find(|slot| slot.position == position);
         let call = slot.map(|slot| slot.call.clone());
+        let before = self.machine.state().definition.clone();
         self.feed(Observation::Ended { position, result })?;
+        if self.machine.state().definition != before {
+            self.go_by_definition();
+        }
         Ok(call)
     }
 
@@ -366,17 +370,18 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Returns the handle of the time at which the run's time is over, if it has one.
-    pub(crate) fn clock(&mut self) -> Option<Handle> {
+    fn clock(&mut self) -> Option<Handle> {
         let at = self.machine.clock().map(|(at, _)| at);
         self.clock.at(&self.door, at)
     }
 
-    pub(crate) fn is_time_over(&self) -> bool {
+    fn is_time_over(&self) -> bool {
         let clock = self.machine.clock();
         clock.is_some_and(|(at, _)| at <= self.door.now())
     }
 
-    pub(crate) fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
+    fn time_over(&mut self, spent: Spent) -> Result<Progress, DurableError> {
+        self.leave_answer();
         self.feed(Observation::TimeOver { spent })?;
         Ok(Progress::Other)
     }
@@ -386,12 +391,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.clock.withdraw(&self.door);
     }
 
-    /// Whether this is the end of the time that the run has.
-    pub(crate) fn ends_time(&mut self, handle: Handle) -> bool {
-        self.clock.ends(handle)
-    }
-
-    pub(crate) async fn observe(
+    async fn observe(
         &mut self,
         handles: &[Handle],
         signals: &[&str],
@@ -402,7 +402,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     /// Feeds what a signal carries; one that cannot be read is dropped with an event that says so.
-    pub(crate) fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
+    fn take_signal(&mut self, signal: Signal) -> Result<(), DurableError> {
         if signal.name == signal::UPGRADE {
             let request = UpgradeRequest::of_signal(&signal.payload);
             return self.feed(Observation::UpgradeArrived(request));
@@ -451,7 +451,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    pub(crate) fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
+    fn feed(&mut self, observation: Observation) -> Result<(), DurableError> {
         self.machine
             .feed(observation, self.door.now())
             .map_err(DurableError::engine)
@@ -469,7 +469,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         self.machine.remind(messages, estimate);
     }
 
-    pub(crate) fn emit(&mut self) {
+    fn emit(&mut self) {
         let Self { machine, door, .. } = self;
         machine.drain_events().for_each(|event| door.emit(event));
     }
@@ -564,9 +564,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 }
 
-/// Whether any of these calls a tool.
-fn has_calls(steps: &[Step]) -> bool {
-    steps
-        .iter()
-        .any(|step| step.effect.kind() == EffectKind::Tool)
+/// Whether any of these is not made any more when the run's time is over.
+fn takes_time(steps: &[Step]) -> bool {
+    let takes_time = [EffectKind::Model, EffectKind::Tool, EffectKind::Definition];
+    let mut kinds = steps.iter().map(|step| step.effect.kind());
+    kinds.any(|kind| takes_time.contains(&kind))
 }

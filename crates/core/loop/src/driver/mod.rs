@@ -1,7 +1,6 @@
 //! What turns each decision into a call of the door.
 
 pub(crate) mod agent_loop;
-mod boundary;
 pub(crate) mod progress;
 pub(crate) mod reminder;
 pub(crate) mod step;

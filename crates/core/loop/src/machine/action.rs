@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CompletionResponse, CurrentDefinition, Decision, Message, Outcome,
-    PermissionDecision, Spent, Step, StepFailure, ToolCall, UpgradeRequest, UserMessage,
+    Decision, Message, Outcome, PermissionDecision, Spent, Step, StepFailure, ToolCall,
+    UpgradeRequest, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,23 +14,18 @@ use serde::{Deserialize, Serialize};
 pub enum Action {
     /// Take the queued messages without waiting for any: [`Observation::Messages`].
     TakeMessages,
-    /// Make this step, which finds the current definition of the agent: [`Observation::DefinitionFound`] or
-    /// [`Observation::TimeOver`]. Messages may be fed meanwhile.
-    FindDefinition(Box<Step>),
     /// See whether the conversation has to shrink, and shrink it: [`Observation::ContextKept`],
     /// [`Observation::Compacted`] or [`Observation::CompactionFailed`].
     Compact {
         /// The model has refused the conversation as too long: keeping it is no answer.
         required: bool,
     },
-    /// Call the model with [`AgentMachine::request`](crate::AgentMachine::request):
-    /// [`Observation::ModelAnswered`], [`Observation::ModelFailed`] or [`Observation::TimeOver`]. Messages may be fed meanwhile.
-    CallModel(Box<ActivityOptions>),
     /// Ask the policy about each of these calls: [`Observation::Authorized`].
     Authorize(Vec<ToolCall>),
-    /// Start these steps, all before any is awaited: calls of tools, what finds out whose decisions are and what calls would
-    /// do, and what asks tools for outcomes. [`Observation::Started`], and then [`Observation::Ended`] for each when it ends.
-    /// The position of a step names it in the turn.
+    /// Start these steps, all before any is awaited: the call of the model, what finds the current definition of the agent, or
+    /// calls of tools, what finds out whose decisions are and what calls would do, and what asks tools for outcomes.
+    /// [`Observation::Started`], and then [`Observation::Ended`] for each when it ends, or [`Observation::TimeOver`]. The
+    /// position of a step names it in the turn.
     Start(Vec<Step>),
     /// Wait for whatever comes first: [`Observation::Ended`] of a step that was started,
     /// [`Observation::DecisionArrived`] about an open ticket, [`Observation::MessageArrived`], or
@@ -52,9 +47,7 @@ impl Action {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TakeMessages => "take messages",
-            Self::FindDefinition(_) => "find definition",
             Self::Compact { .. } => "compact",
-            Self::CallModel(_) => "call model",
             Self::Authorize(_) => "authorize",
             Self::Start(_) => "start steps",
             Self::Wait { .. } => "wait",
@@ -89,8 +82,6 @@ pub enum Observation {
     /// Somebody wishes that the run adopts the current definition of its agent. Fits any action; it does so before its
     /// next turn.
     UpgradeArrived(UpgradeRequest),
-    /// The current definition of the agent was looked for.
-    DefinitionFound(Result<CurrentDefinition, StepFailure>),
     /// The conversation stays as it is.
     ContextKept {
         /// The whole request's size in tokens.
@@ -122,10 +113,6 @@ pub enum Observation {
         /// What the strategy's own model calls used and cost.
         spent: Spent,
     },
-    /// The model answered.
-    ModelAnswered(CompletionResponse),
-    /// The model call failed for good.
-    ModelFailed(StepFailure),
     /// What the policy says, in the order of the calls.
     Authorized(Vec<PermissionDecision>),
     /// The steps of [`Action::Start`] are being started.
@@ -166,12 +153,9 @@ impl Observation {
             Self::Messages(_) => "messages",
             Self::MessageArrived(_) => "message arrived",
             Self::UpgradeArrived(_) => "upgrade arrived",
-            Self::DefinitionFound(_) => "definition found",
             Self::ContextKept { .. } => "context kept",
             Self::Compacted { .. } => "compacted",
             Self::CompactionFailed { .. } => "compaction failed",
-            Self::ModelAnswered(_) => "model answered",
-            Self::ModelFailed(_) => "model failed",
             Self::Authorized(_) => "authorized",
             Self::Started => "steps started",
             Self::Ended { .. } => "step ended",

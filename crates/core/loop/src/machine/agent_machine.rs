@@ -2,16 +2,19 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord,
+    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Effect,
     LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
-    RunOutput, RunPhase, RunState, Stage, StateVersion, StepId, TokenUsage, ToolDefinition,
+    RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     MachineError, Observation,
-    machine::call::{is_running, is_unjudged, is_unknown},
+    machine::{
+        call::{is_running, is_unjudged, is_unknown},
+        in_flight::MODEL_CALL,
+    },
 };
 
 /// One run's decisions, without I/O and without `async`.
@@ -32,7 +35,7 @@ use crate::{
 /// machine.feed(Observation::Messages(vec![]), start)?;
 /// assert_eq!(machine.next(), Action::Compact { required: false });
 /// machine.feed(Observation::ContextKept { tokens: 2, estimated: 2 }, start)?;
-/// assert!(matches!(machine.next(), Action::CallModel(_)));
+/// assert!(matches!(machine.next(), Action::Start(_)));
 /// # Ok::<(), neuron_loop::MachineError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,6 +109,7 @@ impl AgentMachine {
                 tickets: Vec::new(),
                 stray: RawSignals::default(),
                 own_calls: 0,
+                in_flight: None,
                 usage: TokenUsage::default(),
                 cost_usd: Some(Decimal::ZERO),
                 context: ContextRecord::default(),
@@ -165,11 +169,16 @@ impl AgentMachine {
         ready.take(at_once).collect()
     }
 
+    /// This turn's model call.
+    pub(crate) fn model_call(&self) -> Step {
+        Step::new(Effect::Model(self.request()), self.model_options())
+    }
+
     /// How the door makes this turn's model call.
     pub(crate) fn model_options(&self) -> ActivityOptions {
         let turn = self.state.turn;
         ActivityOptions {
-            step: self.step(turn, 0),
+            step: self.step(turn, MODEL_CALL),
             agent: self.agent_of_steps(),
             nonce: self.state.lineage.nonce,
             tenant: self.state.tags.tenant.clone(),
@@ -237,13 +246,10 @@ impl AgentMachine {
                 estimated,
                 spent,
             } => self.compaction_failed(&reason, (tokens, estimated), spent, now),
-            Observation::ModelAnswered(response) => self.model_answered(response, now),
-            Observation::ModelFailed(failure) => self.model_failed(failure, now),
             Observation::Authorized(decisions) => {
                 self.check_count(self.calls_in(is_unjudged).count(), decisions.len())?;
                 self.authorized(decisions, now);
             }
-            Observation::DefinitionFound(found) => self.definition_found(found, now),
             Observation::Started => self.started(),
             Observation::Ended { position, result } => self.ended(position, result, now)?,
             Observation::CallsLeft => self.calls_left(now),
@@ -361,7 +367,7 @@ impl AgentMachine {
             self.state.stage,
             Stage::TakeInput { .. } | Stage::ReviewContext | Stage::CallModel
         );
-        if !between_turns {
+        if !between_turns || self.state.in_flight.is_some() {
             return Err(self.unexpected("an injected message"));
         }
         if let Stage::TakeInput { closing } = &mut self.state.stage {

@@ -22,6 +22,7 @@ const MOST_LEFT_OUT: usize = 100;
 
 impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
+        self.leave_answer();
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
         self.spend(&response.usage, response.cost_usd);
         self.spend_on_failures(response.spent_before.as_deref());
@@ -54,6 +55,7 @@ impl AgentMachine {
     }
 
     pub(crate) fn model_failed(&mut self, failure: StepFailure, now: DateTime<Utc>) {
+        self.leave_answer();
         let turn = self.state.turn;
         self.spend_on_failures(failure.spent.as_deref());
         self.emit(RunEvent::ModelFailed {

@@ -192,6 +192,7 @@ impl AgentMachine {
     /// Takes up a state of which nobody knows what became of its calls in flight: those that may be made
     /// again are, and the outcome of a write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
+        self.leave_answer();
         self.verify_again();
         self.calls(has_own_call, &CallEvent::Left);
         for index in self.positions(is_running) {

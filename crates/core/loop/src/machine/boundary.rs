@@ -230,6 +230,7 @@ impl AgentMachine {
             self.refuse_open_calls("not called: the run ended before it");
         }
         self.state.tickets.clear();
+        self.state.in_flight = None;
         self.state.halt = None;
         self.state.overdue = None;
         self.push_results();

@@ -1,20 +1,26 @@
-//! The steps of a turn beside its model call: which start next, and what their ends change.
+//! The steps in flight: which start next, and what their ends change.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Step, StepFailure,
-    ToolCall, ToolDefinition, ToolEffects, ToolOutput, VerifyOutcome,
+    ActivityOptions, CallState, Effect, Outcome, PendingCall, Preview, RunEvent, Stage, Step,
+    StepFailure, ToolCall, ToolDefinition, ToolEffects, VerifyOutcome,
 };
 
 use crate::{
     AgentMachine, MachineError,
-    machine::call::{CallEvent, is_running},
+    machine::{
+        call::{CallEvent, is_running},
+        phase::Phase,
+    },
 };
 
+/// The position of the model's call in its turn.
+pub(crate) const MODEL_CALL: u32 = 0;
+
 impl AgentMachine {
-    /// The steps that start now: verifications, questions for outcomes, previews, calls. Nothing but decisions is looked at
+    /// The steps that start now beside the model's call: verifications, questions for outcomes, previews, calls. Nothing but decisions is looked at
     /// while nothing goes on until a person decides.
     pub(crate) fn starting(&self) -> Vec<Step> {
         let mut positions = self.next_own_call()..;
@@ -81,13 +87,27 @@ impl AgentMachine {
         slot.is_some_and(|slot| tools.any(|tool| tool.name == slot.call.name && does(tool)))
     }
 
-    /// Whether any step can start.
+    /// Whether any step of the turn can start but its model call.
     pub(crate) fn can_start(&self) -> bool {
         self.verifiable().next().is_some() || !self.due().is_empty()
     }
 
-    /// The steps of [`starting`](Self::starting) are being started.
+    /// The steps that start now are being started.
     pub(crate) fn started(&mut self) {
+        match self.phase() {
+            Phase::Calling => self.state.in_flight = Some(MODEL_CALL),
+            Phase::Adopting => self.state.in_flight = Some(self.next_own_call()),
+            _ => self.turn_started(),
+        }
+    }
+
+    /// Nobody waits for the model's call any more, or for what finds a definition: it is made again if the run goes on.
+    pub(crate) fn leave_answer(&mut self) {
+        self.state.in_flight = None;
+    }
+
+    /// The steps of [`starting`](Self::starting) are being started.
+    fn turn_started(&mut self) {
         self.verifications_started();
         // Which can start is asked before any has.
         let due: Vec<u32> = self.due().iter().map(|slot| slot.position).collect();
@@ -114,19 +134,27 @@ impl AgentMachine {
         }
     }
 
-    /// Whether anybody still wants to know what the step in flight at this position of the turn comes to: it is a call, a
-    /// ticket is open that it verifies a decision about, somebody is to be asked about the call that it previews, or the
-    /// outcome that it asks for is unknown.
+    /// Whether anybody still wants to know what the step in flight at this position of the turn comes to: it is a call, the run
+    /// waits for it as a whole, a ticket is open that it verifies a decision about, somebody is to be asked about the call that
+    /// it previews, or the outcome that it asks for is unknown.
     #[must_use]
     pub fn wants(&self, position: u32) -> bool {
-        self.found_at(position).is_some() || self.is_verifying(position)
+        self.purpose_of(position).is_some()
     }
 
-    /// The call for which a step is in flight at this position of the turn: its place in the batch, and where it stands.
-    fn found_at(&self, position: u32) -> Option<(usize, &CallState)> {
-        let mut slots = self.state.calls.iter().enumerate();
-        let slot = slots.find(|(_, slot)| slot.in_flight == Some(position));
-        slot.map(|(index, slot)| (index, &slot.state))
+    /// What the step in flight at this position of the turn is for.
+    fn purpose_of(&self, position: u32) -> Option<Purpose> {
+        let state = &self.state;
+        if state.in_flight == Some(position) {
+            return Some(match state.stage {
+                Stage::Upgrade => Purpose::Definition,
+                _ => Purpose::Answer,
+            });
+        }
+        let mut slots = state.calls.iter();
+        let index = slots.position(|slot| slot.in_flight == Some(position));
+        let verifies = self.is_verifying(position).then_some(Purpose::Decision);
+        index.map(Purpose::Call).or(verifies)
     }
 
     /// A step in flight came to its end.
@@ -140,49 +168,80 @@ impl AgentMachine {
         result: Result<Outcome, StepFailure>,
         now: DateTime<Utc>,
     ) -> Result<(), MachineError> {
-        let other = |outcome: &Outcome| MachineError::OtherKind {
-            position,
-            kind: outcome.kind().as_str(),
-        };
-        let found = self.found_at(position);
-        match found.map(|(index, state)| (index, state.clone())) {
-            Some((index, CallState::Running)) => {
-                let result: Result<ToolOutput, _> = match result {
-                    Ok(Outcome::Tool(output)) => Ok(output),
-                    Ok(outcome) => return Err(other(&outcome)),
-                    Err(failure) => Err(failure),
-                };
-                self.tool_answered(index, result, now);
+        let purpose = self
+            .purpose_of(position)
+            .ok_or(MachineError::UnknownStep { position })?;
+        match (purpose, result) {
+            (Purpose::Answer, Ok(Outcome::Model(response))) => self.model_answered(*response, now),
+            (Purpose::Answer, Err(failure)) => self.model_failed(failure, now),
+            (Purpose::Definition, Ok(Outcome::Definition(found))) => {
+                self.definition_found(Ok(found), now);
             }
-            Some((index, CallState::Previewing(asking))) => {
-                let preview = match result {
-                    Ok(Outcome::Preview(preview)) => preview,
-                    Ok(outcome) => return Err(other(&outcome)),
-                    Err(failure) => Some(unseen(&failure)),
-                };
-                self.previewed(index, asking, preview, now);
-            }
-            Some((index, CallState::Inquiring(message))) => {
-                let result = match result {
-                    Ok(Outcome::AskOutcome(output)) => Ok(output),
-                    Ok(outcome) => return Err(other(&outcome)),
-                    Err(failure) => Err(failure),
-                };
-                self.inquired(index, &message, result, now);
-            }
-            _ if self.is_verifying(position) => {
-                let outcome = match result {
-                    Ok(Outcome::Verify(outcome)) => outcome,
-                    Ok(outcome) => return Err(other(&outcome)),
-                    Err(failure) => VerifyOutcome::rejected(format!(
-                        "it could not be found out whose it is: {failure}"
-                    )),
-                };
+            (Purpose::Definition, Err(failure)) => self.definition_found(Err(failure), now),
+            (Purpose::Decision, Ok(Outcome::Verify(outcome))) => {
                 self.decided(position, outcome, now)?;
             }
-            _ => return Err(MachineError::UnknownStep { position }),
+            (Purpose::Decision, Err(failure)) => {
+                let reason = format!("it could not be found out whose it is: {failure}");
+                self.decided(position, VerifyOutcome::rejected(reason), now)?;
+            }
+            (Purpose::Call(index), result) => self.call_ended(index, position, result, now)?,
+            (_, Ok(outcome)) => return Err(other_kind(position, &outcome)),
         }
         Ok(())
+    }
+
+    fn call_ended(
+        &mut self,
+        index: usize,
+        position: u32,
+        result: Result<Outcome, StepFailure>,
+        now: DateTime<Utc>,
+    ) -> Result<(), MachineError> {
+        let state = self.state.calls.get(index).map(|slot| slot.state.clone());
+        match (state, result) {
+            (Some(CallState::Running), Ok(Outcome::Tool(output))) => {
+                self.tool_answered(index, Ok(output), now);
+            }
+            (Some(CallState::Running), Err(failure)) => {
+                self.tool_answered(index, Err(failure), now);
+            }
+            (Some(CallState::Previewing(asking)), Ok(Outcome::Preview(preview))) => {
+                self.previewed(index, asking, preview, now);
+            }
+            (Some(CallState::Previewing(asking)), Err(failure)) => {
+                self.previewed(index, asking, Some(unseen(&failure)), now);
+            }
+            (Some(CallState::Inquiring(message)), Ok(Outcome::AskOutcome(output))) => {
+                self.inquired(index, &message, Ok(output), now);
+            }
+            (Some(CallState::Inquiring(message)), Err(failure)) => {
+                self.inquired(index, &message, Err(failure), now);
+            }
+            (_, Ok(outcome)) => return Err(other_kind(position, &outcome)),
+            (_, Err(_)) => return Err(MachineError::UnknownStep { position }),
+        }
+        Ok(())
+    }
+}
+
+/// What a step in flight is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// It is the model's call.
+    Answer,
+    /// It finds the current definition of the agent.
+    Definition,
+    /// It finds out whose a decision is.
+    Decision,
+    /// It makes the call at this place in the batch, or finds something out about it.
+    Call(usize),
+}
+
+fn other_kind(position: u32, outcome: &Outcome) -> MachineError {
+    MachineError::OtherKind {
+        position,
+        kind: outcome.kind().as_str(),
     }
 }
 

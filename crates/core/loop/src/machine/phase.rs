@@ -17,6 +17,8 @@ pub(crate) enum Phase {
     Reviewing { required: bool },
     /// The model is called.
     Calling,
+    /// The model's call is in flight, or what finds the current definition.
+    Answering,
     /// The policy is asked about the calls of the turn.
     Judging,
     /// The calls in flight are being left.
@@ -42,10 +44,10 @@ impl Phase {
                 | O::Cancelled { .. },
             ) => true,
             (Self::Taking, O::Messages(_)) => true,
-            (Self::Adopting, O::DefinitionFound(_)) => true,
             (Self::Reviewing { required }, O::ContextKept { .. }) => !required,
             (Self::Reviewing { .. }, O::Compacted { .. } | O::CompactionFailed { .. }) => true,
-            (Self::Calling, O::ModelAnswered(_) | O::ModelFailed(_)) => true,
+            (Self::Adopting | Self::Calling | Self::Starting, O::Started) => true,
+            (Self::Answering, O::Ended { .. }) => true,
             (Self::Judging, O::Authorized(_)) => true,
             // A decision may come while calls of the turn are ready: another joins them.
             (
@@ -53,7 +55,6 @@ impl Phase {
                 O::Ended { .. } | O::DecisionArrived(_),
             ) => true,
             (Self::Leaving, O::CallsLeft) => true,
-            (Self::Starting, O::Started) => true,
             (Self::Waiting, O::TicketsLapsed) => true,
             _ => false,
         }
@@ -69,6 +70,7 @@ impl AgentMachine {
             // Nothing but decisions is looked at until a person decides.
             _ if state.halt.is_some() => self.working(),
             Stage::TakeInput { .. } => Phase::Taking,
+            Stage::Upgrade | Stage::CallModel if state.in_flight.is_some() => Phase::Answering,
             Stage::Upgrade => Phase::Adopting,
             Stage::ReviewContext => Phase::Reviewing {
                 required: state.context.overflowed,
@@ -95,16 +97,16 @@ impl AgentMachine {
         match self.phase() {
             Phase::Over => Action::Done,
             Phase::Taking => Action::TakeMessages,
-            Phase::Adopting => Action::FindDefinition(Box::new(self.finding())),
+            Phase::Adopting => Action::Start(vec![self.finding()]),
             Phase::Reviewing { required } => Action::Compact { required },
-            Phase::Calling => Action::CallModel(Box::new(self.model_options())),
+            Phase::Calling => Action::Start(vec![self.model_call()]),
             Phase::Judging => {
                 let unjudged = self.calls_in(is_unjudged);
                 Action::Authorize(unjudged.map(|slot| slot.call.clone()).collect())
             }
             Phase::Leaving => Action::LeaveCalls,
             Phase::Starting => Action::Start(self.starting()),
-            Phase::Waiting => Action::Wait {
+            Phase::Answering | Phase::Waiting => Action::Wait {
                 until: self.first_expiry(),
             },
         }

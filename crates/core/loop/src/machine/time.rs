@@ -68,6 +68,7 @@ impl AgentMachine {
         let Some((_, limit)) = self.clock() else {
             return;
         };
+        self.leave_answer();
         match self.state.stage {
             // What is in flight is left first.
             Stage::Tools => {

@@ -73,6 +73,7 @@ impl AgentMachine {
         found: Result<CurrentDefinition, StepFailure>,
         now: DateTime<Utc>,
     ) {
+        self.leave_answer();
         self.left_finding();
         let by = self.state.upgrade.take().and_then(|request| request.by);
         let found = match found {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::driver::Keep;
 use crate::support::{
     agent, answered, ask, at, authorize, calls, calls_of, decide, exit, last_results, make,
-    one_call, reread, start, tickets, to_model_call, tool_ended, tool_text,
+    model_ended, one_call, reread, start, tickets, to_model_call, tool_ended, tool_text,
 };
 use crate::times::{MINUTE, SECOND};
 
@@ -44,9 +44,7 @@ fn a_remembered_decision_answers_the_same_question_and_no_other() {
     to_model_call(&mut machine);
     let other = PermissionDecision::Ask("another reason".into());
     let again = calls(&[asked("b"), asked("c")]);
-    machine
-        .feed(Observation::ModelAnswered(again), at(4))
-        .unwrap();
+    model_ended(&mut machine, Ok(again), 4);
     authorize(&mut machine, vec![ask(), other]);
     let tickets = machine.output(&"r".parse().unwrap(), "local").approvals;
     let reasons: Vec<&str> = tickets.iter().map(|open| open.reason.as_str()).collect();
@@ -164,9 +162,7 @@ fn a_decision_is_remembered_for_what_the_person_said_and_no_more() {
         let mut machine = reread(&machine);
         to_model_call(&mut machine);
         let again = calls(&commands.map(run));
-        machine
-            .feed(Observation::ModelAnswered(again), at(4))
-            .unwrap();
+        model_ended(&mut machine, Ok(again), 4);
         authorize(&mut machine, vec![ask(); commands.len()]);
         let open = tickets(&machine);
         let asked: Vec<&str> = open
@@ -191,9 +187,7 @@ fn a_decision_with_other_arguments_is_remembered_for_those() {
     make(&mut machine, vec![Ok(tool_text("ok"))], 3);
     to_model_call(&mut machine);
     let again = calls(&[asked("a"), asked("b")]);
-    machine
-        .feed(Observation::ModelAnswered(again), at(4))
-        .unwrap();
+    model_ended(&mut machine, Ok(again), 4);
     authorize(&mut machine, vec![ask(), ask()]);
     let open = tickets(&machine);
     assert_eq!(open.len(), 1);
@@ -215,9 +209,7 @@ fn a_group_and_several_people_are_asked_whatever_was_decided_before() {
         ("push", json!({})),
         ("push", json!({})),
     ]);
-    machine
-        .feed(Observation::ModelAnswered(again), at(4))
-        .unwrap();
+    model_ended(&mut machine, Ok(again), 4);
     let of_ops = Asking {
         from: Some("ops".into()),
         ..Asking::new("look first")

@@ -7,7 +7,7 @@ use neuron_types::{
 
 use crate::{
     door::TestDoor,
-    support::{agent, at, input, one_call, says},
+    support::{agent, at, input, model_ended, one_call, says},
 };
 
 /// Reminds of the turn before each model call but the first, and keeps one message where it is told to.
@@ -114,9 +114,7 @@ fn answer(machine: &mut AgentMachine, input_tokens: u64) {
         output_tokens: 10,
         ..TokenUsage::default()
     };
-    machine
-        .feed(Observation::ModelAnswered(response), at(2))
-        .unwrap();
+    model_ended(machine, Ok(response), 2);
 }
 
 #[test]

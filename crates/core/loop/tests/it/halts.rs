@@ -18,7 +18,8 @@ use crate::{
     driver::Keep,
     support::{
         agent, answered, ask, at, authorize, calls, decide, exit, input, knowing_agent, make,
-        one_call, reread, response, says, start, starts, tickets, to_model_call, tool_ended,
+        model_call, model_ended, one_call, reread, response, says, start, starts, tickets,
+        to_model_call, tool_ended,
     },
 };
 
@@ -49,9 +50,7 @@ fn failed(spec: AgentSpec) -> AgentMachine {
     let mut machine = AgentMachine::new(input(spec), at(0));
     to_model_call(&mut machine);
     let failure = StepFailure::new(FailureKind::Authentication, "the key is wrong");
-    machine
-        .feed(Observation::ModelFailed(failure), at(1))
-        .unwrap();
+    model_ended(&mut machine, Err(failure), 1);
     machine
 }
 
@@ -63,9 +62,9 @@ fn time_over(machine: &mut AgentMachine, seconds: i64) {
 }
 
 fn step(machine: &AgentMachine) -> StepId {
-    match machine.next() {
-        Action::CallModel(options) => options.step,
-        other => panic!("no model call is next: {other:?}"),
+    match model_call(machine) {
+        Some(options) => options.step,
+        None => panic!("no model call is next: {:?}", machine.next()),
     }
 }
 
@@ -96,8 +95,7 @@ fn a_failure_is_asked_about_and_the_call_is_made_again_in_a_step_of_its_own() {
     assert_eq!(machine.state().waited_ms, 60_000);
     to_model_call(&mut machine);
     assert_eq!(step(&machine), StepId::new(2, 0));
-    let done = Observation::ModelAnswered(says("done"));
-    machine.feed(done, at(62)).unwrap();
+    model_ended(&mut machine, Ok(says("done")), 62);
     machine.feed(Observation::Messages(vec![]), at(62)).unwrap();
     assert_eq!(exit(&machine), ExitReason::Complete);
 }
@@ -129,9 +127,7 @@ fn what_somebody_decided_is_not_asked_about() {
     let mut machine = AgentMachine::new(input(asking()), at(0));
     to_model_call(&mut machine);
     let failure = StepFailure::new(FailureKind::Guardrail, "no");
-    machine
-        .feed(Observation::ModelFailed(failure), at(1))
-        .unwrap();
+    model_ended(&mut machine, Err(failure), 1);
     assert_eq!(exit(&machine), ExitReason::Guardrail);
 }
 
@@ -367,8 +363,7 @@ fn an_answer_that_was_rejected_is_not_the_last_word_when_it_is_asked_for_again()
         to_model_call(&mut machine);
         let mut wrong = says("no JSON");
         wrong.mismatch = Some("it is no JSON".into());
-        let answer = Observation::ModelAnswered(wrong);
-        machine.feed(answer, at(1)).unwrap();
+        model_ended(&mut machine, Ok(wrong), 1);
     }
     let ticket = only(&machine);
     assert_eq!(ticket.kind, TicketKind::Failure);
@@ -393,8 +388,7 @@ fn an_answer_without_text_is_asked_for_once_more_and_no_earlier_words_stand_for_
     for turn in 2..4 {
         to_model_call(&mut machine);
         assert_eq!(step(&machine), StepId::new(turn, 0));
-        let silent = Observation::ModelAnswered(response(StopReason::EndTurn, vec![]));
-        machine.feed(silent, at(4)).unwrap();
+        model_ended(&mut machine, Ok(response(StopReason::EndTurn, vec![])), 4);
     }
     let rejected = |event: &RunEvent| matches!(event, RunEvent::AnswerRejected { .. });
     assert_eq!(

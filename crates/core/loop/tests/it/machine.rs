@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::support::{
     agent, answered, ask, at, authorize, calls, calls_of, exit, input, last_results, make,
-    one_call, response, says, start, to_model_call, tool_ended, tool_text,
+    model_call, model_ended, one_call, response, says, start, to_model_call, tool_ended, tool_text,
 };
 use crate::times::SECOND;
 
@@ -70,7 +70,7 @@ fn every_step_carries_what_no_other_run_has() {
     let lineage = Lineage::of(Uuid::from_u128(7));
     let mut machine = AgentMachine::new(input(agent()), at(0)).with_lineage(lineage.clone());
     to_model_call(&mut machine);
-    let Action::CallModel(options) = machine.next() else {
+    let Some(options) = model_call(&machine) else {
         panic!("the model is not called: {:?}", machine.next());
     };
     assert_eq!(options.nonce, lineage.nonce);
@@ -343,9 +343,7 @@ fn a_paused_answer_is_sent_back_with_nothing_said_in_between() {
     for _ in 0..20 {
         assert_eq!(machine.next(), Action::Compact { required: false });
         to_model_call(&mut machine);
-        machine
-            .feed(Observation::ModelAnswered(paused.clone()), at(3))
-            .unwrap();
+        model_ended(&mut machine, Ok(paused.clone()), 3);
     }
     assert_eq!(exit(&machine), ExitReason::Failed);
 }
@@ -355,9 +353,7 @@ fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
     let too_long = || StepFailure::new(FailureKind::ContextLength, "too long");
     let mut machine = AgentMachine::new(input(agent()), at(0));
     to_model_call(&mut machine);
-    machine
-        .feed(Observation::ModelFailed(too_long()), at(1))
-        .unwrap();
+    model_ended(&mut machine, Err(too_long()), 1);
     assert_eq!(machine.next(), Action::Compact { required: true });
     let refused = machine.feed(
         Observation::ContextKept {
@@ -375,9 +371,7 @@ fn a_conversation_that_is_too_long_is_compacted_once_and_then_fails_the_run() {
         spent: neuron_loop::Spent::default(),
     };
     machine.feed(compacted, at(2)).unwrap();
-    machine
-        .feed(Observation::ModelFailed(too_long()), at(3))
-        .unwrap();
+    model_ended(&mut machine, Err(too_long()), 3);
     assert_eq!(exit(&machine), ExitReason::Failed);
 }
 
@@ -404,9 +398,7 @@ fn refuse(machine: &mut AgentMachine, status: u16) {
         status: Some(status),
         ..StepFailure::new(FailureKind::InvalidRequest, "zu lang")
     };
-    machine
-        .feed(Observation::ModelFailed(failure), at(1))
-        .unwrap();
+    model_ended(machine, Err(failure), 1);
 }
 
 #[test]
@@ -469,9 +461,7 @@ fn a_failure_kind_decides_the_exit_reason() {
         let mut machine = AgentMachine::new(input(agent()), at(0));
         to_model_call(&mut machine);
         let failure = StepFailure::new(kind, "why");
-        machine
-            .feed(Observation::ModelFailed(failure), at(1))
-            .unwrap();
+        model_ended(&mut machine, Err(failure), 1);
         assert_eq!(exit(&machine), expected);
     }
 }
@@ -504,16 +494,15 @@ fn steps_and_tickets_of_another_scope_are_told_from_the_runs_own() {
     state.scope = 2;
     let mut machine = AgentMachine::from(state);
     to_model_call(&mut machine);
-    let Action::CallModel(options) = machine.next() else {
+    let Some(options) = model_call(&machine) else {
         panic!("{:?}", machine.next());
     };
     assert_eq!(options.step.to_string(), "2/1:0");
-    machine
-        .feed(
-            Observation::ModelAnswered(calls(&[("look", json!({})), ("push", json!({}))])),
-            at(1),
-        )
-        .unwrap();
+    model_ended(
+        &mut machine,
+        Ok(calls(&[("look", json!({})), ("push", json!({}))])),
+        1,
+    );
     authorize(&mut machine, vec![PermissionDecision::Allow, ask()]);
     let Some((_, options)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());
@@ -531,13 +520,11 @@ fn every_step_says_for_whom_its_run_is() {
     state.tags.tenant = Some("acme".into());
     let mut machine = AgentMachine::from(state);
     to_model_call(&mut machine);
-    let Action::CallModel(options) = machine.next() else {
+    let Some(options) = model_call(&machine) else {
         panic!("{:?}", machine.next());
     };
     assert_eq!(options.tenant.as_deref(), Some("acme"));
-    machine
-        .feed(Observation::ModelAnswered(one_call("look")), at(1))
-        .unwrap();
+    model_ended(&mut machine, Ok(one_call("look")), 1);
     authorize(&mut machine, vec![PermissionDecision::Allow]);
     let Some((_, options)) = calls_of(machine.next()) else {
         panic!("{:?}", machine.next());

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::support::{
-    agent, at, calls, input, outcome_told, preview_ended, previewing_agent, reread, response,
-    tool_ended, verified,
+    agent, at, calls, input, model_answer, outcome_told, preview_ended, previewing_agent, reread,
+    response, tool_ended, verified,
 };
 use crate::times::SECOND;
 
@@ -123,7 +123,6 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
                 estimated: 3,
             },
         },
-        Action::CallModel(_) => model(choice),
         Action::Authorize(unjudged) => {
             let decide = |n: usize| match (usize::from(choice.detail) + n) % 4 {
                 0 => PermissionDecision::Deny("no".into()),
@@ -153,6 +152,8 @@ fn observation(machine: &AgentMachine, choice: &Choice) -> Observation {
         _ if choice.kind.is_multiple_of(17) => Observation::MessageArrived(UserMessage {
             text: "more".into(),
         }),
+        // It is all that is in flight.
+        _ if machine.state().in_flight.is_some() => model(choice),
         Action::LeaveCalls if choice.kind.is_multiple_of(2) => Observation::CallsLeft,
         Action::LeaveCalls | Action::Wait { .. } if is_any_running(machine) && choice.many > 0 => {
             let running: Vec<u32> = running(machine);
@@ -211,9 +212,9 @@ fn model(choice: &Choice) -> Observation {
         StopReason::Other("new".into()),
     ];
     match choice.kind % 16 {
-        0 => Observation::ModelFailed(StepFailure::new(FailureKind::ContextLength, "long")),
-        1 => Observation::ModelFailed(StepFailure::new(FailureKind::Unavailable, "gone")),
-        2 => Observation::ModelAnswered(response(StopReason::EndTurn, vec![])),
+        0 => model_answer(Err(StepFailure::new(FailureKind::ContextLength, "long"))),
+        1 => model_answer(Err(StepFailure::new(FailureKind::Unavailable, "gone"))),
+        2 => model_answer(Ok(response(StopReason::EndTurn, vec![]))),
         _ => {
             let wanted: Vec<(&str, _)> = (0..choice.many)
                 .map(|n| ("push", json!({ "n": n })))
@@ -221,7 +222,7 @@ fn model(choice: &Choice) -> Observation {
             let mut answer = calls(&wanted);
             answer.message.content.push(ContentBlock::Text("so".into()));
             answer.stop_reason = stops[usize::from(choice.detail) % stops.len()].clone();
-            Observation::ModelAnswered(answer)
+            model_answer(Ok(answer))
         }
     }
 }
@@ -441,6 +442,7 @@ fn assert_status_follows(machine: &AgentMachine, status: &RunStatus) {
     let oldest = output.approvals.first().map(|ticket| ticket.opened_at);
     assert_eq!(blocked, oldest.filter(|_| waits));
     let is_parked = matches!(machine.next(), Action::Wait { .. })
+        && machine.state().in_flight.is_none()
         && !is_any_running(machine)
         && verifying(machine).is_none()
         && previewing(machine).is_none()
@@ -520,7 +522,7 @@ proptest! {
             let before = machine.clone();
             let misfits = [
                 Observation::Messages(vec![]),
-                Observation::ModelFailed(StepFailure::new(FailureKind::Network, "x")),
+                model_answer(Err(StepFailure::new(FailureKind::Network, "x"))),
                 Observation::Authorized(vec![PermissionDecision::Allow; 9]),
                 tool_ended(9, Ok(ToolOutput::text("x"))),
                 Observation::Started,

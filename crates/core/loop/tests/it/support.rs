@@ -5,10 +5,11 @@ use std::iter;
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_loop::{Action, AgentMachine, Observation};
 use neuron_types::{
-    ActivityOptions, AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, Decision, Effect,
-    EffectKind, ExitReason, Message, Outcome, PermissionDecision, Preview, RequestHead, RunInput,
-    RunState, Stage, StepFailure, StopReason, Ticket, TokenUsage, ToolAnnotations, ToolCall,
-    ToolDefinition, ToolOutput, ToolResultBlock, Verification, VerifyOutcome,
+    ActivityOptions, AgentSpec, ArgumentKind, CompletionResponse, ContentBlock, CurrentDefinition,
+    Decision, Effect, EffectKind, ExitReason, Message, Outcome, PermissionDecision, Preview,
+    RequestHead, RunInput, RunState, Stage, StepFailure, StopReason, Ticket, TokenUsage,
+    ToolAnnotations, ToolCall, ToolDefinition, ToolOutput, ToolResultBlock, Verification,
+    VerifyOutcome,
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -106,7 +107,7 @@ pub(crate) fn one_call(tool: &str) -> CompletionResponse {
 
 /// Feeds what leads from the start of a turn to its model call.
 pub(crate) fn to_model_call(machine: &mut AgentMachine) {
-    while !matches!(machine.next(), Action::CallModel(_)) {
+    while model_call(machine).is_none() {
         let observation = match machine.next() {
             Action::TakeMessages => Observation::Messages(vec![]),
             Action::Compact { required: false } => Observation::ContextKept {
@@ -123,10 +124,54 @@ pub(crate) fn to_model_call(machine: &mut AgentMachine) {
 pub(crate) fn answered(agent: AgentSpec, response: CompletionResponse) -> AgentMachine {
     let mut machine = AgentMachine::new(input(agent), at(0));
     to_model_call(&mut machine);
+    model_ended(&mut machine, Ok(response), 1);
     machine
-        .feed(Observation::ModelAnswered(response), at(1))
-        .unwrap();
-    machine
+}
+
+/// How the model's call that starts next is made; `None` if something else is to be done.
+pub(crate) fn model_call(machine: &AgentMachine) -> Option<ActivityOptions> {
+    match machine.next() {
+        Action::Start(mut steps) if starts(machine.next(), EffectKind::Model) => {
+            steps.pop().map(|step| step.options)
+        }
+        _ => None,
+    }
+}
+
+/// Starts the model's call, which comes to this.
+pub(crate) fn model_ended(
+    machine: &mut AgentMachine,
+    result: Result<CompletionResponse, StepFailure>,
+    seconds: i64,
+) {
+    assert!(starts(machine.next(), EffectKind::Model));
+    machine.feed(Observation::Started, at(seconds)).unwrap();
+    let ended = model_answer(result);
+    machine.feed(ended, at(seconds)).unwrap();
+}
+
+/// The end of the model's call.
+pub(crate) fn model_answer(result: Result<CompletionResponse, StepFailure>) -> Observation {
+    let result = result.map(Outcome::from);
+    let position = 0;
+    Observation::Ended { position, result }
+}
+
+/// Starts looking for the current definition, which comes to this.
+pub(crate) fn definition_ended(
+    machine: &mut AgentMachine,
+    result: Result<CurrentDefinition, StepFailure>,
+    seconds: i64,
+) {
+    let Action::Start(steps) = machine.next() else {
+        panic!("no definition is looked for: {:?}", machine.next());
+    };
+    assert_eq!(steps[0].effect.kind(), EffectKind::Definition);
+    let position = steps[0].options.step.position;
+    machine.feed(Observation::Started, at(seconds)).unwrap();
+    let result = result.map(Outcome::Definition);
+    let ended = Observation::Ended { position, result };
+    machine.feed(ended, at(seconds)).unwrap();
 }
 
 pub(crate) fn authorize(machine: &mut AgentMachine, decisions: Vec<PermissionDecision>) {

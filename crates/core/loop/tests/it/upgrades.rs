@@ -1,7 +1,7 @@
 //! Runs that adopt the current definition of their agent.
 
 use futures::executor::block_on;
-use neuron_loop::{Action, AgentLoop, AgentMachine, Observation};
+use neuron_loop::{AgentLoop, AgentMachine, Observation};
 use neuron_types::{
     AgentOrigin, AgentSpec, ApprovalRules, CurrentDefinition, ExitReason, FailureKind,
     LimitOverrides, Limits, Lineage, OnHalt, Overrides, RunEvent, RunInput, Stage, StepFailure,
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{
     door::TestDoor,
     driver::Keep,
-    support::{agent, at, input, one_call, says, to_model_call},
+    support::{agent, at, definition_ended, input, one_call, says, to_model_call},
 };
 
 fn named(agent: AgentSpec) -> RunInput {
@@ -65,9 +65,7 @@ fn asking(input: RunInput) -> AgentMachine {
 }
 
 fn find(machine: &mut AgentMachine, found: CurrentDefinition) -> Vec<String> {
-    assert!(matches!(machine.next(), Action::FindDefinition(_)));
-    let found = Observation::DefinitionFound(Ok(found));
-    machine.feed(found, at(1)).unwrap();
+    definition_ended(machine, Ok(found), 1);
     said(&machine.take_events())
 }
 
@@ -139,8 +137,7 @@ fn a_run_whose_agent_is_gone_keeps_its_definition() {
 
     let mut failing = asking(named(agent()));
     let failure = StepFailure::new(FailureKind::NoWorker, "not here");
-    let found = Observation::DefinitionFound(Err(failure));
-    failing.feed(found, at(1)).unwrap();
+    definition_ended(&mut failing, Err(failure), 1);
     to_model_call(&mut failing);
 }
 
@@ -156,8 +153,7 @@ fn decisions_are_signed_from_the_definition_on_that_says_so() {
         wish(&mut machine);
         machine.feed(Observation::Messages(vec![]), at(0)).unwrap();
         machine.take_events();
-        let found = Observation::DefinitionFound(Ok(given(now)));
-        machine.feed(found, at(1)).unwrap();
+        definition_ended(&mut machine, Ok(given(now)), 1);
         let told = machine
             .take_events()
             .into_iter()

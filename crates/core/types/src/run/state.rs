@@ -69,6 +69,10 @@ pub struct RunState {
     /// How many [calls of its own](crate::StepId::OWN_CALLS) the loop has made.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub own_calls: u32,
+    /// The position in the turn of the step in flight that the run as a whole waits for: its model call, or what finds the
+    /// current definition of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
     /// Tokens of all model calls.
     pub usage: TokenUsage,
     /// Cost of all model calls; `None` as soon as one of them is not known.

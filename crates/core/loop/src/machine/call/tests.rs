@@ -133,7 +133,7 @@ impl Script {
             estimated: 1,
         });
         let call = ContentBlock::tool_use("c1", "push", json!({}));
-        script.feed(Observation::ModelAnswered(CompletionResponse {
+        let answer = CompletionResponse {
             left_out: Vec::new(),
             id: "r".into(),
             model: "m".into(),
@@ -144,7 +144,12 @@ impl Script {
             extra: None,
             mismatch: None,
             spent_before: None,
-        }));
+        };
+        script.feed(Observation::Started);
+        script.feed(Observation::Ended {
+            position: 0,
+            result: Ok(answer.into()),
+        });
         script
     }
 

@@ -253,6 +253,7 @@ pub(crate) fn state() -> RunState {
             dropped_at: Some(moment(50)),
         },
         own_calls: 1,
+        in_flight: Some(0),
         usage: response::usage(),
         cost_usd: Some(price()),
         context: ContextRecord {

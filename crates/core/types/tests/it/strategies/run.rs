@@ -250,7 +250,7 @@ prop_compose! {
         (last_text, limit) in (option::of(text()), option::of(exit_reason())),
         (queued, ending, left_out, doubt) in (few(user_message()), option::of(run_error()), few(text()), option::of(run_error())),
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
-        [halts, turns_again] in any::<[u32; 2]>(),
+        ([halts, turns_again], in_flight) in any::<([u32; 2], Option<u32>)>(),
         outbox in few(run_event().boxed()),
     ) -> RunState {
         RunState { doubt, left_out,
@@ -274,6 +274,7 @@ prop_compose! {
             tickets,
             stray,
             own_calls,
+            in_flight,
             usage,
             cost_usd,
             context,
