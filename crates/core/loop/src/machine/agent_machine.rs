@@ -1,4 +1,4 @@
-//! The machine: which action comes next, and what an observation changes.
+//! The machine: what an observation changes.
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
@@ -247,7 +247,10 @@ impl AgentMachine {
                 spent,
             } => self.compaction_failed(&reason, (tokens, estimated), spent, now),
             Observation::Authorized(decisions) => {
-                self.check_count(self.calls_in(is_unjudged).count(), decisions.len())?;
+                let (wanted, given) = (self.calls_in(is_unjudged).count(), decisions.len());
+                if wanted != given {
+                    return Err(MachineError::WrongCount { wanted, given });
+                }
                 self.authorized(decisions, now);
             }
             Observation::Started => self.started(),
@@ -258,14 +261,6 @@ impl AgentMachine {
         }
         self.state.observations += 1;
         Ok(())
-    }
-
-    fn check_count(&self, wanted: usize, given: usize) -> Result<(), MachineError> {
-        if wanted == given {
-            Ok(())
-        } else {
-            Err(MachineError::WrongCount { wanted, given })
-        }
     }
 
     fn unexpected(&self, observation: &'static str) -> MachineError {

@@ -435,3 +435,17 @@ fn a_segment_that_is_due_holds_back_nothing_until_it_is_full() {
         assert_eq!(door.batches(), [vec!["c1"], vec!["c2"]]);
     }
 }
+
+#[test]
+fn a_model_call_that_an_interruption_drops_is_made_again_in_the_same_step() {
+    let door = TestDoor::new(vec![]);
+    door.answer_with(Err(DurableError::Suspended));
+    door.answer_with(Ok(says("done")));
+    let mut run = AgentLoop::new(door.clone(), Keep, input(agent()));
+    let error = block_on(run.run()).unwrap_err();
+    assert!(matches!(error, DurableError::Suspended));
+    assert_eq!(run.machine().state().in_flight, None);
+    block_on(run.run()).unwrap();
+    let steps = door.requests().into_iter().map(|(_, made)| made.step);
+    assert_eq!(steps.collect::<Vec<_>>(), [StepId::new(1, 0); 2]);
+}

@@ -1,6 +1,7 @@
 //! Single decisions of the machine.
 
-use neuron_loop::{Action, AgentMachine, MachineError, Observation};
+use futures::executor::block_on;
+use neuron_loop::{Action, AgentLoop, AgentMachine, MachineError, Observation};
 use neuron_types::{
     AgentSpec, CallState, CompletionResponse, ContentBlock, ContentItem, ContextRule, ExitReason,
     FailureKind, Limits, Lineage, Message, OverrideRejected, PermissionDecision, RunEvent, RunId,
@@ -9,9 +10,12 @@ use neuron_types::{
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::door::TestDoor;
+use crate::driver::Keep;
 use crate::support::{
     agent, answered, ask, at, authorize, calls, calls_of, exit, input, last_results, make,
-    model_call, model_ended, one_call, response, says, start, to_model_call, tool_ended, tool_text,
+    model_answer, model_call, model_ended, one_call, reread, response, says, start, to_model_call,
+    tool_ended, tool_text,
 };
 use crate::times::SECOND;
 
@@ -672,4 +676,34 @@ fn a_call_is_answered_once_and_only_while_it_is_in_flight() {
     machine.feed(answer(2), at(3)).unwrap();
     let twice = machine.feed(answer(2), at(3));
     assert_eq!(twice, Err(MachineError::UnknownStep { position: 2 }));
+}
+
+#[test]
+fn a_model_call_in_flight_is_awaited_and_made_again_where_the_run_is_taken_up() {
+    let mut machine = AgentMachine::new(input(agent()), at(0));
+    to_model_call(&mut machine);
+    let before = machine.clone();
+    machine.feed(Observation::Started, at(1)).unwrap();
+    let mut machine = reread(&machine);
+    assert_eq!(machine.next(), Action::Wait { until: None });
+    assert!(machine.wants(0));
+    assert!(machine.inject_message(Message::user("wait")).is_err());
+    let again = machine.feed(Observation::Started, at(1));
+    assert!(matches!(again, Err(MachineError::Unexpected { .. })));
+    let of_a_tool = machine.feed(tool_ended(0, Ok(tool_text("x"))), at(1));
+    assert!(matches!(of_a_tool, Err(MachineError::OtherKind { .. })));
+    let of_no_step = machine.feed(tool_ended(1, Ok(tool_text("x"))), at(1));
+    assert!(matches!(of_no_step, Err(MachineError::UnknownStep { .. })));
+
+    let door = TestDoor::new(vec![says("done")]);
+    let state = machine.state().clone();
+    let mut run = AgentLoop::resume(door.clone(), Keep, state);
+    assert_eq!(run.machine().next(), before.next());
+    block_on(run.run()).unwrap();
+    assert_eq!(door.requests().len(), 1);
+    assert_eq!(door.requests()[0].1.step, StepId::new(1, 0));
+
+    machine.feed(model_answer(Ok(says("done"))), at(2)).unwrap();
+    assert!(!machine.wants(0));
+    assert_eq!(machine.next(), Action::TakeMessages);
 }
