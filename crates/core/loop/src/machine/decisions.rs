@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
-    ActivityOptions, Decision, Effect, Given, OpenTicket, RunEvent, Step, TicketKind, ToolEffects,
-    Verdict, Verification, VerifyOutcome, VerifyRequest,
+    Decision, Effect, Given, OpenTicket, RunEvent, Step, TicketKind, Verdict, Verification,
+    VerifyOutcome, VerifyRequest,
 };
 
 use crate::{AgentMachine, MachineError};
@@ -144,7 +144,7 @@ impl AgentMachine {
     pub(crate) fn verification(&self, open: &OpenTicket, position: u32) -> Option<Step> {
         let request = self.verification_of(open, open.queued.first()?);
         let effect = Effect::Verify(Box::new(request));
-        Some(Step::new(effect, self.verifying_options(position)))
+        Some(Step::new(effect, self.own_call(position, VERIFYING)))
     }
 
     fn verification_of(&self, open: &OpenTicket, decision: &Decision) -> VerifyRequest {
@@ -162,18 +162,6 @@ impl AgentMachine {
             needed: ticket.needed,
             token_sha256: ticket.token_sha256.clone(),
             signed: self.state.lineage.signed,
-        }
-    }
-
-    fn verifying_options(&self, position: u32) -> ActivityOptions {
-        let agent = &self.state.agent;
-        ActivityOptions {
-            step: self.step(self.state.turn, position),
-            effects: ToolEffects::ReadOnly,
-            start_to_close_timeout: VERIFYING,
-            retry_policy: agent.step_retry_policy(),
-            activity: agent.activity.clone(),
-            ..self.model_options()
         }
     }
 

@@ -20,8 +20,8 @@ use crate::{
 pub(crate) const MODEL_CALL: u32 = 0;
 
 impl AgentMachine {
-    /// The steps that start now beside the model's call: verifications, questions for outcomes, previews, calls. Nothing but decisions is looked at
-    /// while nothing goes on until a person decides.
+    /// The steps of the turn that start now but its model call: verifications, questions for outcomes, previews, calls.
+    /// Nothing but decisions is looked at while nothing goes on until a person decides.
     pub(crate) fn starting(&self) -> Vec<Step> {
         let mut positions = self.next_own_call()..;
         let verifications = self.verifiable().zip(positions.by_ref());
@@ -71,11 +71,22 @@ impl AgentMachine {
         let step = self.step(self.state.turn, position);
         let of_call = self.state.agent.tool_options(call, step);
         ActivityOptions {
-            step,
-            effects: ToolEffects::ReadOnly,
             start_to_close_timeout: of_call.start_to_close_timeout.min(at_most),
             retry_policy: of_call.retry_policy,
             activity: of_call.activity,
+            ..self.own_call(position, at_most)
+        }
+    }
+
+    /// How the loop makes a call of its own at this position: as a read, each attempt for so long at most.
+    pub(crate) fn own_call(&self, position: u32, at_most: Duration) -> ActivityOptions {
+        let agent = &self.state.agent;
+        ActivityOptions {
+            step: self.step(self.state.turn, position),
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: at_most,
+            retry_policy: agent.step_retry_policy(),
+            activity: agent.activity.clone(),
             ..self.model_options()
         }
     }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, ContextRecord, CurrentDefinition, DefinitionRequest, Effect,
-    ExitReason, Extension, FailureKind, Message, RetryPolicy, RunEvent, Step, StepFailure,
-    ToolEffects, UpgradeRequest, signal,
+    AgentSpec, ContextRecord, CurrentDefinition, DefinitionRequest, Effect, ExitReason, Extension,
+    FailureKind, Message, RunEvent, Step, StepFailure, UpgradeRequest, signal,
 };
 
 use crate::AgentMachine;
@@ -43,22 +42,11 @@ impl AgentMachine {
 
     /// The step that finds the current definition.
     pub(crate) fn finding(&self) -> Step {
-        let agent = &self.state.agent;
-        let position = self.next_own_call();
         let request = DefinitionRequest {
-            agent: agent.name.clone(),
+            agent: self.state.agent.name.clone(),
         };
-        let options = ActivityOptions {
-            step: self.step(self.state.turn, position),
-            effects: ToolEffects::ReadOnly,
-            start_to_close_timeout: FINDING,
-            retry_policy: RetryPolicy {
-                give_up_after: Some(GIVE_UP_AFTER),
-                ..agent.step_retry_policy()
-            },
-            activity: agent.activity.clone(),
-            ..self.model_options()
-        };
+        let mut options = self.own_call(self.next_own_call(), FINDING);
+        options.retry_policy.give_up_after = Some(GIVE_UP_AFTER);
         Step::new(Effect::Definition(request), options)
     }
 
