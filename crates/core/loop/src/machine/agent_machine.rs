@@ -20,7 +20,7 @@ use crate::{
 /// One run's decisions, without I/O and without `async`.
 ///
 /// [`next`](Self::next) says what to do, [`feed`](Self::feed) tells what came of it, until `next` says
-/// [`Action::Done`]. Between the two the machine can be serialised and go on in another process: the same
+/// [`Action::Done`](crate::Action::Done). Between the two the machine can be serialised and go on in another process: the same
 /// observations lead to the same decisions.
 ///
 /// ```

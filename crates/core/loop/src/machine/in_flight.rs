@@ -162,10 +162,12 @@ impl AgentMachine {
                 _ => Purpose::Answer,
             });
         }
-        let mut slots = state.calls.iter();
-        let index = slots.position(|slot| slot.in_flight == Some(position));
-        let verifies = self.is_verifying(position).then_some(Purpose::Decision);
-        index.map(Purpose::Call).or(verifies)
+        if self.is_verifying(position) {
+            return Some(Purpose::Decision);
+        }
+        let mut slots = state.calls.iter().enumerate();
+        let slot = slots.find(|(_, slot)| slot.in_flight == Some(position));
+        slot.map(|(index, slot)| Purpose::Call(index, slot.state.clone()))
     }
 
     /// A step in flight came to its end.
@@ -196,48 +198,41 @@ impl AgentMachine {
                 let reason = format!("it could not be found out whose it is: {failure}");
                 self.decided(position, VerifyOutcome::rejected(reason), now)?;
             }
-            (Purpose::Call(index), result) => self.call_ended(index, position, result, now)?,
-            (_, Ok(outcome)) => return Err(other_kind(position, &outcome)),
-        }
-        Ok(())
-    }
-
-    fn call_ended(
-        &mut self,
-        index: usize,
-        position: u32,
-        result: Result<Outcome, StepFailure>,
-        now: DateTime<Utc>,
-    ) -> Result<(), MachineError> {
-        let state = self.state.calls.get(index).map(|slot| slot.state.clone());
-        match (state, result) {
-            (Some(CallState::Running), Ok(Outcome::Tool(output))) => {
+            (Purpose::Call(index, CallState::Running), Ok(Outcome::Tool(output))) => {
                 self.tool_answered(index, Ok(output), now);
             }
-            (Some(CallState::Running), Err(failure)) => {
+            (Purpose::Call(index, CallState::Running), Err(failure)) => {
                 self.tool_answered(index, Err(failure), now);
             }
-            (Some(CallState::Previewing(asking)), Ok(Outcome::Preview(preview))) => {
+            (
+                Purpose::Call(index, CallState::Previewing(asking)),
+                Ok(Outcome::Preview(preview)),
+            ) => {
                 self.previewed(index, asking, preview, now);
             }
-            (Some(CallState::Previewing(asking)), Err(failure)) => {
+            (Purpose::Call(index, CallState::Previewing(asking)), Err(failure)) => {
                 self.previewed(index, asking, Some(unseen(&failure)), now);
             }
-            (Some(CallState::Inquiring(message)), Ok(Outcome::AskOutcome(output))) => {
-                self.inquired(index, &message, Ok(output), now);
+            (
+                Purpose::Call(index, CallState::Inquiring(message)),
+                Ok(Outcome::AskOutcome(told)),
+            ) => {
+                self.inquired(index, &message, Ok(told), now);
             }
-            (Some(CallState::Inquiring(message)), Err(failure)) => {
+            (Purpose::Call(index, CallState::Inquiring(message)), Err(failure)) => {
                 self.inquired(index, &message, Err(failure), now);
             }
-            (_, Ok(outcome)) => return Err(other_kind(position, &outcome)),
-            (_, Err(_)) => return Err(MachineError::UnknownStep { position }),
+            (_, Ok(outcome)) => {
+                let kind = outcome.kind().as_str();
+                return Err(MachineError::OtherKind { position, kind });
+            }
+            (Purpose::Call(..), Err(_)) => return Err(MachineError::UnknownStep { position }),
         }
         Ok(())
     }
 }
 
 /// What a step in flight is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// It is the model's call.
     Answer,
@@ -245,15 +240,8 @@ enum Purpose {
     Definition,
     /// It finds out whose a decision is.
     Decision,
-    /// It makes the call at this place in the batch, or finds something out about it.
-    Call(usize),
-}
-
-fn other_kind(position: u32, outcome: &Outcome) -> MachineError {
-    MachineError::OtherKind {
-        position,
-        kind: outcome.kind().as_str(),
-    }
+    /// It makes the call at this place in the batch, or finds something out about it, as the call's state says.
+    Call(usize, CallState),
 }
 
 /// What the person reads who is asked about a call of which nobody could find out what it would do.
