@@ -37,6 +37,11 @@ pub enum Fact {
         /// What they came to.
         life: StepLife,
     },
+    /// The worker was lost that made an attempt at the step. So many in a row end it.
+    Lost {
+        /// What was started.
+        handle: Handle,
+    },
     /// An attempt has come to its end.
     Ended {
         /// The attempt. Of an attempt that nobody waits for any more, the end is forgotten.

@@ -69,6 +69,8 @@ struct Making {
     number: u32,
     life: StepLife,
     is_made: bool,
+    /// How many workers were lost in a row that made this attempt.
+    lost: u32,
     notify: Vec<RunEvent>,
 }
 
@@ -246,6 +248,7 @@ impl Flow {
                     number: 1,
                     life: StepLife::default(),
                     is_made: false,
+                    lost: 0,
                     notify,
                 }))
             }
@@ -386,6 +389,12 @@ impl Flow {
                         making.life = life;
                     }
                 }
+                Fact::Lost { handle } => {
+                    if let Some(failure) = self.lost(handle) {
+                        let end = End::Effect(Err(failure));
+                        shown.extend(self.end(handle, end, place, at));
+                    }
+                }
                 Fact::Ended { key, made, result } => match self.then(key, made, result, at) {
                     Some(Then::Over(result)) => {
                         shown.extend(self.end(key.handle, End::Effect(result), place, at));
@@ -414,6 +423,15 @@ impl Flow {
             }
         }
         shown
+    }
+
+    /// Another worker was lost at the step. Returns its failure if that were too many in a row.
+    fn lost(&mut self, handle: Handle) -> Option<StepFailure> {
+        let run_id = self.run_id.clone();
+        let making = self.making(handle)?;
+        making.lost = making.lost.saturating_add(1);
+        let terms = StepTerms::of(&run_id, &making.step.options);
+        making.life.lost(&terms, making.lost)
     }
 
     /// Returns what follows if an attempt ends so at this time: what [`take`](Self::take) makes of it. A journal writes that
@@ -447,6 +465,7 @@ impl Flow {
     fn follow(&mut self, handle: Handle, life: StepLife) -> Option<StepId> {
         let making = self.making(handle)?;
         making.life = life;
+        making.lost = 0;
         making.number = making.number.saturating_add(1);
         Some(making.step.options.step)
     }

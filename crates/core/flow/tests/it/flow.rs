@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use neuron_flow::{AttemptKey, Fact, Flow, StepLife};
+use neuron_flow::{AttemptKey, Fact, Flow, MOST_LOST, StepLife};
 use neuron_types::{
     ActivityOptions, AgentSpec, Effect, FailureKind, Handle, Outcome, RetryPolicy, RunEvent, RunId,
     Started, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
@@ -242,6 +242,27 @@ fn hooks_are_notified_before_the_first_attempt_that_is_one_alone() {
         flow.take(at(1), fact);
         assert_eq!(flow.attempts().next().unwrap().notify.len(), notified);
         assert_eq!(flow.leave(handle).notify.len(), given_back);
+    }
+}
+
+#[test]
+fn so_many_workers_lost_in_a_row_end_a_step_that_is_no_write() {
+    for effects in CLASSES {
+        let mut flow = flow();
+        let handle = start(&mut flow, effects);
+        let lose = |flow: &mut Flow, times: u32| {
+            for _ in 0..times {
+                flow.take(at(1), [Fact::Lost { handle }]);
+            }
+        };
+        lose(&mut flow, MOST_LOST - 1);
+        // An answer in between starts the count anew, be it that there is no worker.
+        let lacks = Err(failure(FailureKind::NoWorker));
+        flow.take(at(2), [ended(key(handle, 1), lacks)]);
+        lose(&mut flow, MOST_LOST - 1);
+        assert!(!flow.has_ended(&[handle]), "{effects:?}");
+        lose(&mut flow, 1);
+        assert_eq!(flow.has_ended(&[handle]), effects != ToolEffects::Write);
     }
 }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use neuron_executor::{Agents, EventSink, Executors};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::attempts::{drain::Drain, metrics::Metrics, registry::Registry};
+use crate::{
+    attempts::{drain::Drain, metrics::Metrics, registry::Registry},
+    worker::start_frame::Retried,
+};
 
 /// What acts in this worker, what is under way in it, and what is counted of it. Cheap to clone.
 #[derive(Clone)]
@@ -18,6 +21,8 @@ pub(crate) struct WorkerContext {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,
     pub(crate) registry: Arc<Registry>,
+    /// The invocations that are attempted again.
+    pub(crate) retried: Arc<Retried>,
     /// How many attempts are made at once. `None` is any number.
     pub(crate) slots: Option<Arc<Semaphore>>,
 }

@@ -109,6 +109,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) pulse: Duration,
     /// How large a journal may get.
     pub(crate) most: SegmentSize,
+    /// The invocation is attempted again.
+    pub(crate) is_again: bool,
     /// The patches that this build declares for the run's workflow.
     pub(crate) patches: Vec<String>,
 }
@@ -159,6 +161,7 @@ impl<'a> RestateDurableContext<'a> {
             steps,
             pulse,
             ledger,
+            opening.is_again,
         );
         waits.tell_cancelled(&segment);
         let door = Self {

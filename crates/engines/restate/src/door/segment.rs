@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) flow: Mutex<Flow>,
     /// Writes whose starts this invocation has journaled, and that are not begun.
     permits: Mutex<BTreeMap<Handle, Active>>,
+    /// The invocation is attempted again, and nothing was waited for in this attempt.
+    pub(crate) is_again: AtomicBool,
     ledger: Mutex<LedgerWriter>,
 }
 
@@ -41,12 +43,14 @@ impl<'a> Segment<'a> {
         steps: Steps<'a>,
         pulse: Duration,
         ledger: LedgerWriter,
+        is_again: bool,
     ) -> Self {
         Self {
             attempts,
             pulse,
             flow: Mutex::new(Flow::new(steps.run_id.clone())),
             permits: Mutex::default(),
+            is_again: is_again.into(),
             steps,
             ledger: Mutex::new(ledger),
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
@@ -258,10 +258,13 @@ impl<'a> Waits<'a> {
         if observed.value().cancelled {
             return Err(self.cancellation.by_restate());
         }
-        let Observation { at, ends, .. } = segment.steps.meter.read(observed);
+        let Observation { at, ends, lost, .. } = segment.steps.meter.read(observed);
         self.mailbox.settle();
         segment.ledger().clock.advance(at);
         let news = !ends.is_empty();
+        let lost = lost.into_iter().map(Handle::new);
+        let lost = lost.map(|handle| Fact::Lost { handle });
+        drop(segment.flow().take_at(self.place, at, lost));
         segment.attempts_ended(self.place, at, ends);
         Ok(news)
     }
@@ -348,8 +351,16 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration)
     let observation = |ends, cancelled| Observation {
         at: Utc::now(),
         ends,
+        lost: Vec::new(),
         cancelled,
     };
+    let lost = lost(segment);
+    if !lost.is_empty() {
+        return Observation {
+            lost,
+            ..observation(Vec::new(), false)
+        };
+    }
     loop {
         // Listens before it looks, so that no end is missed in between.
         let mut news = std::pin::pin!(segment.attempts.news());
@@ -376,6 +387,23 @@ async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration)
         };
         return observation(Vec::new(), first.is_err());
     }
+}
+
+/// The attempts that were under way when this attempt at the invocation began, and that this worker does not have. A write is
+/// made once: what becomes of it is said elsewhere.
+fn lost(segment: &Segment<'_>) -> Vec<u64> {
+    if !segment.is_again.swap(false, Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let now = Utc::now();
+    let flow = segment.flow();
+    let attempts = flow.attempts();
+    attempts
+        .filter(|attempt| !attempt.step.is_write() && attempt.life.is_due(now))
+        .map(|attempt| (attempt.key.handle.number(), attempt.key.number))
+        .filter(|key| !segment.attempts.has(*key, || None))
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// What was found when attempts were started.

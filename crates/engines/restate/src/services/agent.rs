@@ -102,11 +102,18 @@ impl Handlers for Agent {
             match handler {
                 "run" => {
                     answer(ctx, |Json(request), of| {
-                        self.segments.run(ctx, of.key, request)
+                        let is_again = self.segments.worker.retried.has(&of.invocation_id);
+                        self.segments.run(ctx, of.key, request, is_again)
                     })
                     .await
                 }
-                "segment" => answer(ctx, |(), of| self.segments.go_on(ctx, of.key)).await,
+                "segment" => {
+                    answer(ctx, |(), of| {
+                        let is_again = self.segments.worker.retried.has(&of.invocation_id);
+                        self.segments.go_on(ctx, of.key, is_again)
+                    })
+                    .await
+                }
                 "status" => {
                     answer(ctx, |(), of| async move {
                         Ok(Json(self.status(ctx, &of.key).await?))

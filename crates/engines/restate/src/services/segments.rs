@@ -80,6 +80,7 @@ impl Segments {
         ctx: &ContextInternal,
         key: String,
         request: Given,
+        is_again: bool,
     ) -> HandlerResult<Json<RunOutput>> {
         let run_id = run_id(key)?;
         let request = match request.0 {
@@ -94,7 +95,9 @@ impl Segments {
         let mut most = self.settings.most;
         most.entries -= most.entries / 10;
         let beginning = Beginning::New(request);
-        let mut output = self.segment(ctx, &run_id, beginning, None, most).await?;
+        let mut output = self
+            .segment(ctx, &run_id, beginning, None, most, is_again)
+            .await?;
         if output.is_none() {
             ctx.set(CONTINUED, true);
         }
@@ -117,6 +120,7 @@ impl Segments {
         &self,
         ctx: &ContextInternal,
         key: String,
+        is_again: bool,
     ) -> HandlerResult<Json<Option<RunOutput>>> {
         let run_id = run_id(key)?;
         let record = Record::new(&self.names, run_id.as_str());
@@ -130,7 +134,7 @@ impl Segments {
         } = carried;
         let (carried, most) = (Some((ledger, mailbox)), self.settings.most);
         let beginning = Beginning::Continued(state);
-        let output = self.segment(ctx, &run_id, beginning, carried, most);
+        let output = self.segment(ctx, &run_id, beginning, carried, most, is_again);
         Ok(Json(output.await?))
     }
 
@@ -169,6 +173,7 @@ impl Segments {
         beginning: Beginning,
         carried: Option<(LedgerWriter, Mailbox)>,
         most: SegmentSize,
+        is_again: bool,
     ) -> HandlerResult<Option<RunOutput>> {
         let opening = Opening {
             ctx,
@@ -180,6 +185,7 @@ impl Segments {
             tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
+            is_again,
             patches: self.workflows.patches_of(beginning.agent()),
         };
         let workflow = self.workflows.of(&opening.agent);

@@ -19,6 +19,9 @@ pub(crate) struct Observation {
     /// Attempts that ended, in the order of their ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ends: Vec<AttemptEnd>,
+    /// The numbers of what was under way in a worker that is gone. It is begun again from here on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost: Vec<u64>,
     /// Restate cancelled the invocation meanwhile. Nothing else counts: a replay finds the cancellation in the
     /// place of all this.
     #[serde(default, skip_serializing_if = "is_false")]

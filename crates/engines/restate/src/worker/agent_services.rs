@@ -52,6 +52,7 @@ impl AgentServices {
                 metrics: Arc::default(),
                 drain: Arc::default(),
                 registry: Arc::default(),
+                retried: Arc::default(),
                 slots: None,
             },
             workflows: Workflows {
@@ -264,6 +265,7 @@ impl AgentServices {
             Attempts {
                 drain: Arc::clone(&self.worker.drain),
                 presence: Arc::clone(self.worker.registry.presence()),
+                retried: Arc::clone(&self.worker.retried),
             },
             self.grace,
         );

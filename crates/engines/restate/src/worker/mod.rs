@@ -2,3 +2,4 @@
 
 pub(crate) mod agent_services;
 pub(crate) mod serving;
+pub(crate) mod start_frame;

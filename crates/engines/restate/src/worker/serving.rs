@@ -1,18 +1,17 @@
 //! Taking the server's requests.
 
 use std::{
+    convert::Infallible,
+    future::ready,
     pin::Pin,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use futures::future::BoxFuture;
-use hyper::{
-    server::conn::http2,
-    service::{Service as _, service_fn},
-};
+use hyper::{Request, body::Incoming, server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use restate_sdk::{endpoint::Endpoint, hyper::HyperEndpoint};
+use restate_sdk::endpoint::{Endpoint, HandleOptions, ProtocolMode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
@@ -21,7 +20,10 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
-use crate::attempts::{drain::Drain, presence::Presence};
+use crate::{
+    attempts::{drain::Drain, presence::Presence},
+    worker::start_frame::{Retried, Watched},
+};
 
 /// How long a connection may take to be secured.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -52,6 +54,8 @@ pub(crate) struct Attempts {
     pub(crate) drain: Arc<Drain>,
     /// Is told of the server's connections.
     pub(crate) presence: Arc<Presence>,
+    /// Is told which invocations are attempted again.
+    pub(crate) retried: Arc<Retried>,
 }
 
 /// Where requests come in.
@@ -65,13 +69,22 @@ pub(crate) struct Listening {
 /// connects may be anybody.
 async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    endpoint: HyperEndpoint,
+    endpoint: Endpoint,
     presence: Arc<Presence>,
+    retried: Arc<Retried>,
 ) {
     let connected = OnceLock::new();
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<Incoming>| {
         connected.get_or_init(|| presence.connected());
-        endpoint.call(request)
+        let (head, body) = request.into_parts();
+        let body = Watched::new(body, head.uri.path(), &retried);
+        let options = HandleOptions {
+            protocol_mode: ProtocolMode::BidiStream,
+        };
+        let request = Request::from_parts(head, body);
+        ready(Ok::<_, Infallible>(
+            endpoint.handle_with_options(request, options),
+        ))
     });
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -93,9 +106,12 @@ async fn serve_until(
     grace: Duration,
     mut shutdown: Shutdown<'_>,
 ) {
-    let Attempts { drain, presence } = attempts;
+    let Attempts {
+        drain,
+        presence,
+        retried,
+    } = attempts;
     presence.count();
-    let endpoint = HyperEndpoint::new(endpoint);
     let Listening { listener, tls } = listening;
     let mut connections = JoinSet::new();
     loop {
@@ -113,13 +129,15 @@ async fn serve_until(
                     debug!(%error, "a connection stays slow");
                 }
                 let (tls, endpoint) = (tls.clone(), endpoint.clone());
-                let presence = Arc::clone(presence);
+                let (presence, retried) = (Arc::clone(presence), Arc::clone(retried));
                 connections.spawn(async move {
                     let Some(tls) = tls else {
-                        return serve_connection(stream, endpoint, presence).await;
+                        return serve_connection(stream, endpoint, presence, retried).await;
                     };
                     match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => serve_connection(stream, endpoint, presence).await,
+                        Ok(Ok(stream)) => {
+                            serve_connection(stream, endpoint, presence, retried).await;
+                        }
                         Ok(Err(error)) => debug!(%error, "a connection is not secured"),
                         Err(_) => debug!("a connection is not secured in time"),
                     }

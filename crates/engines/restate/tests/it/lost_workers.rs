@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use neuron_harness::until;
 use neuron_patience::Dice;
 use neuron_testing::{Moment, NotedModel, NotedTool, Turnstile, noted_agent, run_locally};
-use neuron_types::{RunEvent, RunPhase, ToolEffects, ToolOutput};
+use neuron_types::{FailureKind, RunEvent, RunPhase, ToolEffects, ToolOutput};
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
@@ -118,4 +119,29 @@ async fn a_run_ends_as_if_none_had_been_lost_and_no_write_is_made_twice() {
         _ => 2,
     });
     assert_eq!(reads.len(), steps.sum::<usize>(), "{reads:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_ends_ten_workers_in_a_row_is_made_no_more() {
+    const MOST: usize = 10;
+    // It never answers.
+    let model = NotedModel::hanging();
+    let (spec, executor) = noted_agent(&model, &tools());
+    let stage = Stage::set("lost").await;
+    let run = {
+        let _worker = stage.worker(&executor).await;
+        let run = stage.start("ends-workers", &spec).await;
+        until(async || (model.count() == 1).then_some(())).await;
+        run
+    };
+    for lost in 1..MOST {
+        let _worker = stage.worker(&executor).await;
+        until(async || (model.count() > lost).then_some(())).await;
+    }
+    let _worker = stage.worker(&executor).await;
+    let output = stage.wait(&run).await;
+    assert_eq!(output.state, RunPhase::Failed);
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, FailureKind::WorkerLost, "{error:?}");
+    assert_eq!(model.count(), MOST);
 }
