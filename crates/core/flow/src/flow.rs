@@ -1,14 +1,17 @@
 //! What a run has going on beside itself, and what it has yet to observe of it.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use neuron_types::{
-    DurableError, End, FailureKind, Handle, Outcome, RunEvent, RunId, Started, Step, StepFailure,
-    StepId,
+    DurableError, End, Handle, Outcome, RunEvent, RunId, Started, StepFailure, StepId,
 };
 
-use crate::{Again, AttemptKey, Fact, StepLife, StepTerms, given_up, nothing_to_wait_for};
+use crate::{
+    Answer, Attempt, AttemptKey, Fact, Left, Shown, StepLife, StepTerms, Then, Timer, given_up,
+    going::{Deadline, Going, Making, What},
+    nothing_to_wait_for,
+};
 
 /// How many of the attempts in flight are named where all of them are.
 const NAMED: usize = 3;
@@ -47,48 +50,6 @@ pub struct Flow {
     journals_deadlines: bool,
 }
 
-/// What has not ended.
-#[derive(Debug)]
-struct Going {
-    handle: Handle,
-    what: What,
-    /// Somebody gave it up, and its end is owed.
-    is_left: bool,
-}
-
-#[derive(Debug)]
-enum What {
-    Step(Box<Making>),
-    Deadline(Deadline),
-}
-
-/// A step that is being made.
-#[derive(Debug)]
-struct Making {
-    step: Arc<Step>,
-    number: u32,
-    life: StepLife,
-    is_made: bool,
-    /// How many workers were lost in a row that made this attempt.
-    lost: u32,
-    notify: Vec<RunEvent>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Deadline {
-    since: DateTime<Utc>,
-    time: Duration,
-}
-
-impl Deadline {
-    fn due(&self) -> DateTime<Utc> {
-        TimeDelta::from_std(self.time)
-            .ok()
-            .and_then(|time| self.since.checked_add_signed(time))
-            .unwrap_or(DateTime::<Utc>::MAX_UTC)
-    }
-}
-
 /// An end that nobody has observed.
 #[derive(Debug)]
 struct Over {
@@ -106,94 +67,6 @@ struct Over {
 struct Cancelled {
     place: u64,
     reason: Option<String>,
-}
-
-/// An attempt at a step that is to be made, or goes on.
-#[derive(Debug, Clone, Copy)]
-pub struct Attempt<'a> {
-    /// Which it is.
-    pub key: AttemptKey,
-    /// What is done.
-    pub step: &'a Arc<Step>,
-    /// What the attempts before came to, and when this one starts.
-    pub life: &'a StepLife,
-    /// Whether the step is [made](Fact::Made).
-    pub is_made: bool,
-    /// Whether it is waited for only because it cannot be dropped: it is asked to end early.
-    pub is_left: bool,
-    /// What hooks are to be notified of before the attempt, in the order in which it happened.
-    pub notify: &'a [RunEvent],
-}
-
-impl Attempt<'_> {
-    /// Returns the words by which a person knows it.
-    #[must_use]
-    pub fn label(&self) -> String {
-        let step = self.step.label();
-        match self.life.attempt() {
-            1 => step,
-            again => format!("{step} (attempt {again})"),
-        }
-    }
-}
-
-/// A time that is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timer {
-    /// What was started.
-    pub handle: Handle,
-    /// How long it takes from its start.
-    pub time: Duration,
-    /// When it is over.
-    pub due: DateTime<Utc>,
-}
-
-/// What became of something that a run gave up.
-#[derive(Debug, PartialEq)]
-pub struct Left {
-    /// What it was.
-    pub handle: Handle,
-    /// The attempt that goes on: to be dropped, or to be asked to end early if its end is owed. `None` if none does.
-    pub attempt: Option<AttemptKey>,
-    /// Whether its end will still be observed.
-    pub is_owed: bool,
-    /// The step, if attempts at it had failed.
-    pub failing: Option<StepId>,
-    /// What hooks were to be notified of before the step, if it was not made and no attempt had ended before.
-    pub notify: Vec<RunEvent>,
-}
-
-/// What there is to be shown of something that became known.
-#[derive(Debug, PartialEq)]
-pub enum Shown {
-    /// An attempt failed, and another follows.
-    Failing(Box<Again>),
-    /// The worker of an attempt lacked what it needs, for this reason. A worker is looked for once more.
-    Lacking(StepId, String),
-    /// The step is over, and had failed before.
-    Over(StepId),
-}
-
-/// What follows an attempt.
-#[derive(Debug)]
-pub enum Then {
-    /// Nothing: the step has come to this, with what all its attempts used and cost.
-    Over(Result<Outcome, StepFailure>),
-    /// Another attempt.
-    Again(StepLife, Box<Again>),
-    /// A look for a worker that has what the step needs and the one before lacked, for this reason.
-    Look(StepLife, String),
-}
-
-/// What a run that waits comes upon.
-#[derive(Debug)]
-pub enum Answer {
-    /// An end, and when it became known.
-    Ended(Handle, End, DateTime<Utc>),
-    /// No end. A signal is here, if one was said to be.
-    Signal,
-    /// Nothing.
-    Nothing,
 }
 
 impl Flow {
@@ -679,51 +552,6 @@ impl Flow {
         match &mut going.find(|going| going.handle == handle)?.what {
             What::Step(making) => Some(making),
             What::Deadline(_) => None,
-        }
-    }
-}
-
-impl Going {
-    const fn deadline(&self) -> Option<&Deadline> {
-        match &self.what {
-            What::Deadline(deadline) => Some(deadline),
-            What::Step(_) => None,
-        }
-    }
-}
-
-impl Making {
-    const fn key(&self, handle: Handle) -> AttemptKey {
-        AttemptKey {
-            handle,
-            number: self.number,
-        }
-    }
-
-    /// What hooks are to be notified of before the attempt: whoever made the first that was one has done so.
-    fn notify(&self) -> &[RunEvent] {
-        match self.life.failed_attempts() {
-            0 => &self.notify,
-            _ => &[],
-        }
-    }
-
-    /// The step, if attempts at it had failed.
-    fn failing(&self) -> Option<StepId> {
-        (self.life.failed_attempts() > 0).then_some(self.step.options.step)
-    }
-
-    /// Returns what follows an attempt that failed.
-    fn failed(&self, run_id: &RunId, failure: StepFailure, made: u32, at: DateTime<Utc>) -> Then {
-        let (options, mut life) = (&self.step.options, self.life.clone());
-        if failure.kind == FailureKind::NoWorker {
-            life.lacking(made.saturating_sub(1), at);
-            return Then::Look(life, failure.message);
-        }
-        let terms = StepTerms::of(run_id, options);
-        match life.failed(&terms, failure, made, at) {
-            Ok(again) => Then::Again(life, Box::new(again)),
-            Err(last) => Then::Over(Err(last)),
         }
     }
 }

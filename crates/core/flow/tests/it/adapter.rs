@@ -291,7 +291,7 @@ fn a_run_that_is_cancelled_takes_no_signal() {
 fn waiting_for_nothing_is_an_error() {
     let door = Door::new();
     assert_eq!(next(&door, &[], &[]), "never");
-    let over = door.start(seconds(0));
+    let over = door.start(seconds(0)); // The flow has no clock.
     assert_eq!(next(&door, &[over], &[]), "1 over");
     assert_eq!(next(&door, &[over], &[]), "never");
     let [left] = door.steps([READ]);
@@ -305,7 +305,7 @@ fn events_go_to_the_first_step_that_is_started_behind_them() {
     let door = Door::new();
     let event = RunEvent::TurnStarted { turn: 1 };
     door.emit(event.clone());
-    let deadline = door.start(seconds(5));
+    let deadline = door.start(seconds(5)); // The flow has no clock.
     let [first, second] = door.steps([READ, READ]);
     for handle in [deadline, second, first] {
         assert!(!door.leave(handle));

@@ -186,19 +186,19 @@ fn what_a_cancelled_run_starts_has_ended_as_cancelled() {
             Said::Ended(handle, given_up, at(2))
         );
     }
-    let deadline = flow.start(seconds(0), Vec::new(), at(2));
+    let deadline = flow.start(seconds(0), Vec::new(), at(2)); // The flow has no clock.
     assert_eq!(said(&mut flow, &[deadline]), Said::Cancelled);
 }
 
 #[test]
 fn a_deadline_of_no_time_is_over_at_once_unless_it_is_journaled() {
     let mut flow = flow();
-    let handle = flow.start(seconds(0), Vec::new(), at(3));
+    let handle = flow.start(seconds(0), Vec::new(), at(3)); // The flow has no clock.
     let over = Said::Ended(handle, Came::Deadline, at(3));
     assert_eq!(said(&mut flow, &[handle]), over);
 
     let mut flow = Flow::new(run_id()).with_journaled_deadlines();
-    let handle = flow.start(seconds(0), Vec::new(), at(3));
+    let handle = flow.start(seconds(0), Vec::new(), at(3)); // The flow has no clock.
     assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
     flow.take(at(2), [Fact::Due { handle }]);
     assert_eq!(said(&mut flow, &[handle]), over);
@@ -207,7 +207,7 @@ fn a_deadline_of_no_time_is_over_at_once_unless_it_is_journaled() {
 #[test]
 fn a_deadline_does_not_end_as_an_attempt() {
     let mut flow = flow();
-    let handle = flow.start(seconds(5), Vec::new(), at(0));
+    let handle = flow.start(seconds(5), Vec::new(), at(0)); // The flow has no clock.
     flow.take(at(1), [done(handle)]);
     assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
     flow.take(at(2), [Fact::Due { handle }]);
@@ -269,7 +269,7 @@ fn so_many_workers_lost_in_a_row_end_a_step_that_is_no_write() {
 #[test]
 fn deadlines_keep_no_segment_from_its_end() {
     let mut flow = flow();
-    flow.start(seconds(5), Vec::new(), at(0));
+    flow.start(seconds(5), Vec::new(), at(0)); // The flow has no clock.
     assert!(flow.is_idle());
     let handle = start(&mut flow, ToolEffects::ReadOnly);
     assert!(!flow.is_idle());

@@ -124,7 +124,7 @@ impl Pair {
     }
 
     fn act(&mut self, act: Act) -> TestCaseResult {
-        self.now += TimeDelta::seconds(7);
+        self.now += TimeDelta::seconds(7); // The flow has no clock.
         match act {
             Act::Step(effects) => {
                 let turn = u32::try_from(self.started).unwrap() + 1;

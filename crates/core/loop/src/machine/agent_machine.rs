@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MachineError, Observation,
-    machine::{
-        call::{is_running, is_unjudged, is_unknown},
-        in_flight::MODEL_CALL,
-    },
+    machine::call::{is_running, is_unjudged, is_unknown},
 };
+
+/// The position of the model's call in its turn.
+pub(crate) const MODEL_CALL: u32 = 0;
 
 /// One run's decisions, without I/O and without `async`.
 ///

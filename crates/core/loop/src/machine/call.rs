@@ -1,8 +1,6 @@
 //! Where a call of the turn stands: the table of its states. A call begins as unjudged.
 
-use neuron_types::{Asking, CallState, FailureKind, RunError, ToolResultBlock};
-
-use crate::AgentMachine;
+use neuron_types::{Asking, CallState, ToolResultBlock};
 
 /// What happens to a call.
 #[derive(Debug, Clone)]
@@ -26,7 +24,7 @@ pub(crate) enum CallEvent {
 }
 
 impl CallEvent {
-    const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
             Self::Doubted(_) => "doubted",
@@ -41,7 +39,7 @@ impl CallEvent {
 }
 
 /// The table: the state that a call of this one comes to; `None` if that does not happen to it.
-fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
+pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     use CallState::{
         Asked, Done, Inquiring, Previewing, Ready, Running, Unjudged, Unknown, Unseen,
     };
@@ -66,44 +64,8 @@ fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     Some(next)
 }
 
-impl AgentMachine {
-    /// Brings a call to its next state, and returns whether it has one. A run in which what does not happen to a call is to
-    /// happen to it ends.
-    pub(crate) fn call(&mut self, index: usize, event: CallEvent) -> bool {
-        let own = self.next_own_call();
-        let Some(slot) = self.state.calls.get_mut(index) else {
-            return false;
-        };
-        let (was, what) = (name(&slot.state), event.name());
-        let Some(state) = on(&slot.state, event) else {
-            let message = format!("call {} is {was}: it cannot be {what}", slot.position);
-            let kind = FailureKind::Internal;
-            self.state.ending.get_or_insert(RunError { kind, message });
-            return false;
-        };
-        #[cfg(test)]
-        tests::note(was, what);
-        slot.in_flight = match state {
-            CallState::Running => Some(slot.position),
-            CallState::Previewing(_) | CallState::Inquiring(_) => {
-                self.state.own_calls = self.state.own_calls.saturating_add(1);
-                Some(own)
-            }
-            _ => None,
-        };
-        slot.state = state;
-        true
-    }
-
-    /// As [`call`](Self::call), for all calls in these states.
-    pub(crate) fn calls(&mut self, which: fn(&CallState) -> bool, event: &CallEvent) {
-        for index in self.positions(which) {
-            self.call(index, event.clone());
-        }
-    }
-}
-
-const fn name(state: &CallState) -> &'static str {
+/// What a state is called in an error.
+pub(crate) const fn name(state: &CallState) -> &'static str {
     match state {
         CallState::Unjudged => "unjudged",
         CallState::Ready => "ready",
@@ -154,4 +116,4 @@ pub(crate) const fn is_moving(state: &CallState) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -11,13 +11,11 @@ use neuron_types::{
 use crate::{
     AgentMachine, MachineError,
     machine::{
+        agent_machine::MODEL_CALL,
         call::{CallEvent, is_running},
         phase::Phase,
     },
 };
-
-/// The position of the model's call in its turn.
-pub(crate) const MODEL_CALL: u32 = 0;
 
 impl AgentMachine {
     /// The steps of the turn that start now but its model call: verifications, questions for outcomes, previews, calls.

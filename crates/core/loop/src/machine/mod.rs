@@ -6,6 +6,7 @@ pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod boundary;
 mod call;
+mod calls;
 pub(crate) mod context;
 pub(crate) mod decisions;
 mod edited;

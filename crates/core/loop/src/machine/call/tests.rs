@@ -2,15 +2,15 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use chrono::DateTime;
 use neuron_types::{
-    AgentSpec, Asking, CallState, CompletionResponse, ContentBlock, Decision, Message,
+    AgentSpec, Asking, CallState, CompletionResponse, ContentBlock, Decision, FailureKind, Message,
     OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
-    RequestHead, RunInput, StepFailure, StopReason, TokenUsage, ToolAnnotations, ToolDefinition,
-    ToolOutput, Verdict, Verification, VerifyOutcome,
+    RequestHead, RunError, RunInput, StepFailure, StopReason, TokenUsage, ToolAnnotations,
+    ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
 };
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Observation;
+use crate::{AgentMachine, Observation};
 
 /// A state and what happens to a call in it.
 type Row = (&'static str, &'static str);
@@ -20,7 +20,7 @@ thread_local! {
     static REACHED: RefCell<BTreeSet<Row>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-pub(super) fn note(was: &'static str, what: &'static str) {
+pub(crate) fn note(was: &'static str, what: &'static str) {
     REACHED.with_borrow_mut(|rows| rows.insert((was, what)));
 }
 
