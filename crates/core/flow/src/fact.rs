@@ -30,7 +30,7 @@ pub enum Fact {
         /// What was started.
         handle: Handle,
     },
-    /// Attempts at the step have failed before, in another process.
+    /// Attempts at the step have failed, whoever made them.
     Failing {
         /// What was started.
         handle: Handle,

@@ -180,22 +180,13 @@ impl Flow {
             owed.may_be_awaited = true;
         }
         Left {
-            handle,
-            attempt: None,
             is_owed,
-            failing: None,
-            notify: Vec::new(),
+            ..Left::nothing(handle)
         }
     }
 
     fn leave_going(&mut self, index: usize, handle: Handle) -> Left {
-        let mut left = Left {
-            handle,
-            attempt: None,
-            is_owed: false,
-            failing: None,
-            notify: Vec::new(),
-        };
+        let mut left = Left::nothing(handle);
         let Some(going) = self.going.get_mut(index) else {
             return left;
         };
@@ -328,7 +319,7 @@ impl Flow {
         }
         let may_follow = !self.is_cancelled() && !going.is_left;
         Some(match result {
-            Ok(outcome) => Then::Over(Ok(outcome.with_spent_before(making.life.spent()))),
+            Ok(outcome) => Then::Over(Ok(making.life.succeeded(outcome))),
             Err(failure) if !may_follow => Then::Over(Err(making.life.ends_with(failure))),
             Err(failure) => making.failed(&self.run_id, failure, made, at),
         })
@@ -478,12 +469,6 @@ impl Flow {
                 due: deadline.due(),
             })
         })
-    }
-
-    /// Whether the end of this attempt still counts. What is under way and is not wanted is dropped.
-    #[must_use]
-    pub fn wants(&self, key: AttemptKey) -> bool {
-        self.steps().any(|attempt| attempt.key == key)
     }
 
     /// Takes in that all [attempts](Self::attempts) are under way: their steps are [made](Fact::Made).

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use neuron_types::{FailureKind, Handle, RunEvent, RunId, Step, StepFailure, StepId};
 
-use crate::{AttemptKey, StepLife, StepTerms, Then};
+use crate::{AttemptKey, StepLife, StepTerms, Then, step_life::later};
 
 /// What has not ended.
 #[derive(Debug)]
@@ -42,10 +42,7 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     pub(crate) fn due(&self) -> DateTime<Utc> {
-        TimeDelta::from_std(self.time)
-            .ok()
-            .and_then(|time| self.since.checked_add_signed(time))
-            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+        later(self.since, self.time)
     }
 }
 

@@ -62,6 +62,19 @@ pub struct Left {
     pub notify: Vec<RunEvent>,
 }
 
+impl Left {
+    /// Nothing goes on, and nothing will be observed.
+    pub(crate) const fn nothing(handle: Handle) -> Self {
+        Self {
+            handle,
+            attempt: None,
+            is_owed: false,
+            failing: None,
+            notify: Vec::new(),
+        }
+    }
+}
+
 /// What there is to be shown of something that became known.
 #[derive(Debug, PartialEq)]
 pub enum Shown {

@@ -221,13 +221,13 @@ impl StepLife {
 
     /// Returns what the step comes to, with what the attempts used and cost that failed before.
     #[must_use]
-    pub fn succeeded(self, outcome: Outcome) -> Outcome {
-        outcome.with_spent_before(self.spent)
+    pub fn succeeded(&self, outcome: Outcome) -> Outcome {
+        outcome.with_spent_before(self.spent.clone())
     }
 }
 
 /// A time after this one, or the last there is.
-fn later(at: DateTime<Utc>, duration: Duration) -> DateTime<Utc> {
+pub(crate) fn later(at: DateTime<Utc>, duration: Duration) -> DateTime<Utc> {
     let duration = TimeDelta::from_std(duration).ok();
     duration
         .and_then(|duration| at.checked_add_signed(duration))

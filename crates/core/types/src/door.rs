@@ -1,6 +1,6 @@
 //! The door between the loop, which decides, and the executor, which acts.
 
-use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableError, Effect, FailureKind,
-    Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolEffects, ToolOutput,
+    Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolOutput,
 };
 
 /// The only way out of the loop room: one implementation per engine.
@@ -177,46 +177,10 @@ pub trait DurableContext {
     ) -> impl Future<Output = Result<ToolOutput, DurableError>> {
         async move {
             let call = Awaited::start(self, Started::step(Effect::Tool(call.clone()), options));
-            tool_result(call.end().await?)
-        }
-    }
-
-    /// Calls several tools side by side: `options[i]` belongs to `calls[i]`, and so does the result.
-    ///
-    /// All are started before any is awaited. The slices have the same length; with different lengths every
-    /// call is answered with an internal failure, and none is made.
-    fn execute_tools(
-        &self,
-        calls: &[ToolCall],
-        options: &[ActivityOptions],
-    ) -> impl Future<Output = Vec<Result<ToolOutput, DurableError>>> {
-        async move {
-            if calls.len() != options.len() {
-                return calls.iter().map(|_| Err(no_options().into())).collect();
+            match outcome(call.end().await?)? {
+                Outcome::Tool(output) => Ok(output),
+                other => Err(other.unexpected()),
             }
-            let mut started: VecDeque<_> = calls
-                .iter()
-                .zip(options)
-                .map(|(call, options)| {
-                    Awaited::start(self, Started::step(Effect::Tool(call.clone()), options))
-                })
-                .collect();
-            let mut results = Vec::with_capacity(started.len());
-            while let Some(call) = started.pop_front() {
-                let result = call.end().await.and_then(tool_result);
-                results.push(result);
-                if let Some(Err(DurableError::Cancelled { reason })) = results.last() {
-                    // All writes are asked to end before any is waited for.
-                    for (other, options) in
-                        started.iter_mut().zip(options.iter().skip(results.len()))
-                    {
-                        if options.effects == ToolEffects::Write {
-                            other.leave(reason.as_deref());
-                        }
-                    }
-                }
-            }
-            results
         }
     }
 
@@ -463,26 +427,12 @@ impl<D: DurableContext + ?Sized> Drop for Awaited<'_, D> {
     }
 }
 
-fn tool_result(observed: Observed) -> Result<ToolOutput, DurableError> {
-    match outcome(observed)? {
-        Outcome::Tool(output) => Ok(output),
-        other => Err(other.unexpected()),
-    }
-}
-
 /// What an effect came to.
 fn outcome(observed: Observed) -> Result<Outcome, DurableError> {
     match observed {
         Observed::Ended(_, End::Effect(result)) => Ok(result?),
         other => Err(other.unexpected()),
     }
-}
-
-fn no_options() -> StepFailure {
-    StepFailure::new(
-        FailureKind::Internal,
-        "the call came to the door without options",
-    )
 }
 
 /// A borrowed door is a door, so that its owner still has it when the run is over.

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod agent;
 mod flight;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -10,14 +9,13 @@ mod memory;
 mod sessions;
 mod worker;
 
-pub use agent::{AgentEvent, LocalAgent};
 pub use home::{
     paths::{home_files, home_files_to_look_at},
     store::{HomeStore, home_has_files},
 };
 pub use journal::{
-    Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, ParkPolicy,
-    RunClaim, prepare_home,
+    Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, LocalWorkflow,
+    ParkPolicy, RunClaim, prepare_home,
 };
 pub use memory::{LocalDurableContext, LocalHandle};
 pub use sessions::{
@@ -32,7 +30,6 @@ pub use sessions::{
 };
 pub use worker::{
     event::WorkerEvent,
-    execution::LocalWorkflow,
     local_worker::{LocalWorker, LocalWorkerBuilder},
     source::{ExecutorSource, NotServed, RunExecutor, WaitingRun},
 };

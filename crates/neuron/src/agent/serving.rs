@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use neuron_local::{JournaledContext, LocalDurableContext};
+use neuron_local::{LocalDurableContext, LocalWorkflow};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_workflows::Workflow;
 
@@ -13,10 +13,6 @@ use super::hosted::{Register, register};
 /// A workflow in memory.
 type InMemory =
     for<'a> fn(&'a LocalDurableContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
-
-/// A workflow in a journal.
-type InJournal =
-    for<'a> fn(&'a JournaledContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
 /// A workflow on Restate.
 #[cfg(feature = "restate")]
@@ -30,7 +26,7 @@ type OnRestate = ();
 #[derive(Clone, Copy)]
 pub struct Serving {
     pub(crate) memory: InMemory,
-    pub(crate) journal: InJournal,
+    pub(crate) journal: LocalWorkflow,
     /// The patches that the workflow declares.
     pub(crate) patches: &'static [&'static str],
     #[cfg(feature = "temporal")]
@@ -47,7 +43,7 @@ impl Serving {
     #[must_use]
     pub const fn of<W: Workflow>(
         memory: InMemory,
-        journal: InJournal,
+        journal: LocalWorkflow,
         #[cfg_attr(not(feature = "restate"), allow(unused_variables))] restate: OnRestate,
     ) -> Self {
         Self {

@@ -9,12 +9,14 @@ use std::{
 
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
 use neuron_executor::{Agents, checked_input};
-use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext};
-use neuron_types::{DurableError, Refusal, RunId, RunInput, RunOutput, RunRequest};
+use neuron_local::{
+    Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext, LocalWorkflow,
+};
+use neuron_types::{Refusal, RunId, RunInput, RunRequest};
 
 use super::{Steps, Watched, execution::Execution, fan::Fan};
 use crate::{
-    agent::{AnyAgent, Parts, Serving},
+    agent::{AnyAgent, Parts},
     place::{Engine, StartFuture, attach_or_start},
     run::{RunFailure, Started, Way},
 };
@@ -213,7 +215,11 @@ impl Home {
         let alive = Arc::clone(agent);
         let flushed = Arc::downgrade(&door);
         let execution = Execution::spawn(run_id.clone(), fan, flushed, async move {
-            let output = to_its_end(&door, alive.serving).await;
+            let workflow: LocalWorkflow = match alive.serving {
+                Some(serving) => serving.journal,
+                None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
+            };
+            let output = door.execute(workflow).await;
             drop(alive);
             output
         });
@@ -293,19 +299,6 @@ fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started 
         output
     });
     Started::here(run_id, Watched::with(live, execution))
-}
-
-async fn to_its_end(
-    door: &JournaledContext,
-    workflow: Option<Serving>,
-) -> Result<RunOutput, DurableError> {
-    let start = door.run_start().await.map_err(DurableError::engine)?;
-    let output = match workflow {
-        Some(serving) => (serving.journal)(door, start).await?,
-        None => neuron_workflows::agent(door, start).await?,
-    };
-    door.finish(&output).await?;
-    Ok(output)
 }
 
 impl fmt::Debug for Local {

@@ -7,6 +7,7 @@
 //! the run's output.
 
 mod asking;
+mod batch;
 mod cases;
 mod door_case;
 mod outside;
@@ -16,6 +17,7 @@ mod trial;
 mod verdict;
 
 pub use self::{
+    batch::execute_tools,
     cases::CASES,
     door_case::DoorCase,
     outside::Outside,

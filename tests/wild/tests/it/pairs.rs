@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use neuron_context::NoCompaction;
 use neuron_executor::Executor;
-use neuron_local::LocalAgent;
-use neuron_testing::NotedTool;
+use neuron_testing::{NotedTool, run_locally};
 use neuron_tool::ToolRegistry;
 use neuron_types::{
     AgentSpec, ContentItem, ImageSource, RequestHead, RetryPolicy, RunPhase, ToolEffects,
@@ -63,8 +61,7 @@ async fn run(first: Vendor, second: Vendor) -> (RunPhase, Option<String>, Course
         }),
         ..AgentSpec::default()
     };
-    let mut agent = LocalAgent::from_parts(executor, spec, NoCompaction::default());
-    let output = agent.run("What is there?").await.unwrap();
+    let (output, _) = run_locally(&spec, &executor).await;
     let course = std::mem::take(&mut *course.lock().unwrap());
     (output.state, output.output, course)
 }

@@ -110,7 +110,8 @@ fn a_write_that_is_left_is_still_observed() {
     flow.take(at(1), [Fact::Made { handle }, cancelled()]);
     assert_eq!(said(&mut flow, &[handle]), Said::Cancelled);
     assert!(flow.leave(handle).is_owed);
-    assert!(flow.wants(key(handle, 1)) && flow.attempts().all(|attempt| attempt.is_left));
+    let then = flow.then(key(handle, 1), 1, Ok(outcome()), at(2));
+    assert!(then.is_some() && flow.attempts().all(|attempt| attempt.is_left));
     assert_eq!(said(&mut flow, &[handle]), Said::Nothing);
     flow.take(at(2), [done(handle)]);
     assert_eq!(
@@ -326,7 +327,8 @@ fn a_write_that_is_left_before_it_is_made_has_ended_as_given_up() {
             flow.take(at(1), [cancelled()]);
         }
         let left = flow.leave(handle);
-        assert!(left.is_owed && !flow.wants(key(handle, 1)) && flow.is_idle());
+        let then = flow.then(key(handle, 1), 1, Ok(outcome()), at(1));
+        assert!(left.is_owed && then.is_none() && flow.is_idle());
         // An attempt that began all the same makes no difference.
         flow.take(at(2), [done(handle)]);
         let given_up = Came::Failed(FailureKind::Cancelled);

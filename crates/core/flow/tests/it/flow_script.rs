@@ -281,7 +281,8 @@ impl Pair {
         self.keys.extend(steps.iter().map(|step| step.key));
         for key in &self.keys {
             let is_wanted = steps.iter().any(|step| step.key == *key);
-            prop_assert_eq!(self.flow.wants(*key), is_wanted);
+            let then = self.flow.then(*key, 1, Ok(outcome()), at(0));
+            prop_assert_eq!(then.is_some(), is_wanted);
         }
         let timers: Vec<Handle> = self.flow.timers().map(|timer| timer.handle).collect();
         prop_assert_eq!(timers, self.model.deadlines());

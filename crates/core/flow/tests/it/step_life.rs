@@ -58,7 +58,7 @@ fn what_failed_attempts_used_is_in_the_end_once() {
     assert_eq!((again.notice.attempt, again.since), (2, at(0)));
     assert_eq!(again.blocked().attempt, Some(2));
     let outcome = Outcome::from(CompletionResponse::default());
-    let Outcome::Model(response) = life.clone().succeeded(outcome) else {
+    let Outcome::Model(response) = life.succeeded(outcome) else {
         panic!("another kind");
     };
     assert_eq!(response.spent_before, used(15));

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use neuron_types::{
     ContextError, ContextStrategy, Decision, DurableContext, DurableError, EffectKind, End,
     FailureKind, Handle, Lineage, Message, Observed, Outcome, PermissionDecision, PermissionPolicy,
-    RunEvent, RunInput, RunOutput, RunState, Signal, Stage, Step, StepFailure, StepId, ToolCall,
-    UpgradeRequest, signal,
+    RunEvent, RunInput, RunOutput, RunPolicy, RunState, Signal, Stage, Step, StepFailure, StepId,
+    ToolCall, UpgradeRequest, signal,
 };
 
 use crate::{
@@ -22,9 +22,7 @@ use crate::{
 pub struct AgentLoop<D, C> {
     door: D,
     strategy: C,
-    policy: Box<dyn PermissionPolicy>,
-    /// The policy is the agent's, and not one that was set.
-    is_own_policy: bool,
+    policy: RunPolicy,
     machine: AgentMachine,
     /// Something was observed in this segment, so that another segment brings the run on.
     has_stepped: bool,
@@ -68,12 +66,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     fn with_machine(door: D, strategy: C, machine: AgentMachine) -> Self {
-        let policy = Box::new(machine.agent().policy());
+        let policy = machine.agent().policy();
         Self {
             door,
             strategy,
             policy,
-            is_own_policy: true,
             machine,
             has_stepped: false,
             in_flight: Vec::new(),
@@ -82,21 +79,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
     }
 
-    /// Sets the permission policy. Default is [that of the agent](neuron_types::AgentSpec::policy). It is asked again on every replay,
-    /// so it must be pure.
-    #[must_use]
-    pub fn with_policy(mut self, policy: impl PermissionPolicy + 'static) -> Self {
-        self.policy = Box::new(policy);
-        self.is_own_policy = false;
-        self
-    }
-
     /// The agent has another definition.
     fn go_by_definition(&mut self) {
         let agent = self.machine.agent();
-        if self.is_own_policy {
-            self.policy = Box::new(agent.policy());
-        }
+        self.policy = agent.policy();
         self.strategy.adopt(&agent.context);
     }
 
@@ -320,9 +306,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let slots = &self.machine.state().calls;
         let slot = slots.iter().find(|slot| slot.position == position);
         let call = slot.map(|slot| slot.call.clone());
-        let before = self.machine.state().definition.clone();
+        let before = match &result {
+            Ok(Outcome::Definition(_)) => Some(self.machine.state().definition.clone()),
+            _ => None,
+        };
         self.feed(Observation::Ended { position, result })?;
-        if self.machine.state().definition != before {
+        if before.is_some_and(|before| self.machine.state().definition != before) {
             self.go_by_definition();
         }
         Ok(call)

@@ -157,7 +157,7 @@ impl AgentMachine {
     }
 
     /// The calls that start now: all that are ready and wait for no other, or one at a time if the agent is sequential.
-    pub(crate) fn startable(&self) -> Vec<&PendingCall> {
+    pub(crate) fn startable(&self) -> impl Iterator<Item = &PendingCall> {
         let at_once = match self.state.agent.parallel_tools {
             true => usize::MAX,
             false => {
@@ -166,7 +166,7 @@ impl AgentMachine {
             }
         };
         let ready = self.unheld().filter(|slot| slot.state == CallState::Ready);
-        ready.take(at_once).collect()
+        ready.take(at_once)
     }
 
     /// This turn's model call.

@@ -26,7 +26,7 @@ impl AgentMachine {
         let mut steps: Vec<Step> = verifications
             .filter_map(|(open, position)| self.verification(open, position))
             .collect();
-        steps.extend(self.due().into_iter().filter_map(|slot| match &slot.state {
+        steps.extend(self.due().filter_map(|slot| match &slot.state {
             CallState::Unknown(_) => Some(self.question(slot, positions.next()?)),
             CallState::Unseen(_) => Some(self.preview_of(slot, positions.next()?)),
             _ => Some(self.making(slot)),
@@ -35,14 +35,12 @@ impl AgentMachine {
     }
 
     /// The calls for which a step starts now.
-    fn due(&self) -> Vec<&PendingCall> {
-        if self.state.halt.is_some() {
-            return Vec::new();
-        }
+    fn due(&self) -> impl Iterator<Item = &PendingCall> {
         let unknown = self.calls_in(|state| matches!(state, CallState::Unknown(_)));
         let unseen = self.unheld();
         let unseen = unseen.filter(|slot| matches!(slot.state, CallState::Unseen(_)));
-        unknown.chain(unseen).chain(self.startable()).collect()
+        let due = unknown.chain(unseen).chain(self.startable());
+        due.filter(|_| self.state.halt.is_none())
     }
 
     /// The step that makes a call.
@@ -98,7 +96,7 @@ impl AgentMachine {
 
     /// Whether any step of the turn can start but its model call.
     pub(crate) fn can_start(&self) -> bool {
-        self.verifiable().next().is_some() || !self.due().is_empty()
+        self.verifiable().next().is_some() || self.due().next().is_some()
     }
 
     /// The steps that start now are being started.
@@ -119,7 +117,7 @@ impl AgentMachine {
     fn turn_started(&mut self) {
         self.verifications_started();
         // Which can start is asked before any has.
-        let due: Vec<u32> = self.due().iter().map(|slot| slot.position).collect();
+        let due: Vec<u32> = self.due().map(|slot| slot.position).collect();
         for position in due {
             let mut slots = self.state.calls.iter();
             if let Some(index) = slots.position(|slot| slot.position == position) {

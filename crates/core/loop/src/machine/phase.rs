@@ -114,8 +114,7 @@ impl AgentMachine {
 
     /// Whether the run can be told this. That its time is over it is told only while it has such a time.
     pub(crate) fn accepts(&self, observation: &Observation) -> bool {
-        let has_time = self.clock().is_some();
         let is_about_time = matches!(observation, Observation::TimeOver { .. });
-        self.phase().accepts(observation) && (has_time || !is_about_time)
+        self.phase().accepts(observation) && (!is_about_time || self.clock().is_some())
     }
 }

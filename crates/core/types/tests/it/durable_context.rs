@@ -155,24 +155,6 @@ async fn a_signal_with_another_payload_says_which_signal_it_was() {
 }
 
 #[tokio::test]
-async fn calls_beside_each_other_are_all_started_and_answered_in_their_order() {
-    let door = Door::new(());
-    let call = ToolCall::new("c", "look", serde_json::Value::Null);
-    let agent = AgentSpec::default();
-    let options = agent.tool_options(&call, StepId::default());
-    let results = door
-        .execute_tools(&[call.clone(), call.clone()], &[options.clone(), options])
-        .await;
-    assert_eq!(results.len(), 2);
-    assert!(matches!(&results[1], Err(DurableError::Step(failure)) if failure.message == "gone"));
-    let without = door.execute_tools(&[call], &[]).await;
-    assert!(
-        matches!(&without[..], [Err(DurableError::Step(failure))] if failure.kind == FailureKind::Internal)
-    );
-    assert_eq!(*door.started.lock().unwrap(), ['t', 't']);
-}
-
-#[tokio::test]
 async fn a_wait_that_is_over_or_dropped_leaves_its_deadline() {
     let door = Door::new(());
     let hour = Some(HOUR);

@@ -2,8 +2,7 @@ use std::{fmt, future::pending, pin::pin, time::Duration};
 
 use neuron_types::{
     Decision, Place, RecordedEvent, RunEvent, RunId, RunOutput, RunPhase, RunRequest, RunStatus,
-    Transcript, UpgradeRequest, UserMessage, WasmBoxedFuture, WasmCompatSend, WasmCompatSync,
-    signal,
+    Transcript, UpgradeRequest, UserMessage, WasmBoxedFuture, signal,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ const IDLE_POLL: Duration = Duration::from_secs(1);
 ///
 /// What holds a run up that the run cannot know, as that nobody polls its queue, stands in
 /// [`RunStatus::blocked`] too, as far as the engine says it.
-pub trait RunClient: fmt::Debug + WasmCompatSend + WasmCompatSync + 'static {
+pub trait RunClient: fmt::Debug + Send + Sync + 'static {
     /// Returns the engine's name, as in [`RunStatus::engine`]: `local`, `temporal`, `restate`.
     fn engine(&self) -> &'static str;
 

@@ -7,7 +7,11 @@ pub(crate) mod store;
 pub(crate) mod tables;
 
 pub use self::{
-    door::{interrupt::Interrupt, journaled_context::JournaledContext, park_policy::ParkPolicy},
+    door::{
+        interrupt::Interrupt,
+        journaled_context::{JournaledContext, LocalWorkflow},
+        park_policy::ParkPolicy,
+    },
     local_client::LocalClient,
     store::{
         error::JournalError, journal::Journal, journal_options::JournalOptions,

@@ -1,7 +1,7 @@
 //! Where conversations are stored.
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RunId, WasmBoxedFuture, WasmCompatSend, WasmCompatSync};
+use neuron_types::{RunId, WasmBoxedFuture};
 
 use crate::sessions::{
     error::StorageError,
@@ -18,7 +18,7 @@ use crate::sessions::{
 ///    is stored. So of two who loaded the same, one saves and the other learns of it. One that was deleted and made anew is
 ///    another one, whatever its revision.
 /// 3. A name that is [none](StorageError::InvalidId) is refused by every method.
-pub trait SessionStorage: WasmCompatSend + WasmCompatSync {
+pub trait SessionStorage: Send + Sync {
     /// Stores a session, and returns its revision now, which is one more.
     ///
     /// # Errors

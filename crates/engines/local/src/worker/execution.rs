@@ -1,23 +1,16 @@
 //! One run in the hands of a worker.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use neuron_executor::EventSink;
-use neuron_types::{DurableError, Refusal, RunId, RunOutput, RunPhase, RunStart, with_causes};
+use neuron_types::{DurableError, Refusal, RunId, RunOutput, RunPhase, with_causes};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Journal, JournalError, JournaledContext, ParkPolicy,
+    Journal, JournalError, JournaledContext, LocalWorkflow, ParkPolicy,
     worker::source::{ExecutorSource, RunExecutor, WaitingRun},
 };
-
-/// The workflow of a worker's runs: for agents `|door, start| Box::pin(neuron_workflows::agent(door, start))`.
-pub type LocalWorkflow =
-    for<'a> fn(
-        &'a JournaledContext,
-        RunStart,
-    ) -> Pin<Box<dyn Future<Output = Result<RunOutput, DurableError>> + Send + 'a>>;
 
 /// Makes the sink of a run's events.
 pub(crate) type Sinks = Arc<dyn Fn(&RunId) -> Arc<dyn EventSink> + Send + Sync>;
@@ -111,7 +104,7 @@ impl Means {
     /// Lets the run go on, and has it stop when the worker ends.
     async fn attend(&self, door: &JournaledContext) -> Result<RunOutput, DurableError> {
         let interrupt = door.interrupt_handle();
-        let mut run = std::pin::pin!(self.to_its_end(door));
+        let mut run = std::pin::pin!(door.execute(self.workflow));
         let (mut is_draining, mut is_ending) = (false, false);
         loop {
             tokio::select! {
@@ -127,12 +120,6 @@ impl Means {
                 }
             }
         }
-    }
-
-    async fn to_its_end(&self, door: &JournaledContext) -> Result<RunOutput, DurableError> {
-        let output = (self.workflow)(door, door.run_start().await?).await?;
-        door.finish(&output).await?;
-        Ok(output)
     }
 
     /// Says how the run was left, while nobody else can have it.

@@ -9,11 +9,11 @@ use tokio::{task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Journal, JournalError,
+    Journal, JournalError, LocalWorkflow,
     journal::{store::column::remaining, tables::open_runs::OpenRun},
     worker::{
         event::WorkerEvent,
-        execution::{LocalWorkflow, Means, Outcome},
+        execution::{Means, Outcome},
         memory::{Mark, Memory},
         source::ExecutorSource,
     },

@@ -1,7 +1,10 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use neuron_local::{LocalDurableContext, LocalHandle};
-use neuron_testing::effects::{self, TestHook};
+use neuron_testing::{
+    door::execute_tools,
+    effects::{self, TestHook},
+};
 use neuron_types::{
     DurableContext, DurableError, FailureKind, HookAction, HookEvent, RunEvent, RunId, ToolOutput,
     UserMessage, signal,
@@ -47,7 +50,7 @@ async fn starts_every_call_of_a_batch_before_it_waits_and_answers_in_order() {
     let handle = door.handle();
     let calls = [call("read"), call("put")];
     let each = [options("read", 1, 1), options("put", 1, 2)];
-    let batch = door.execute_tools(&calls, &each);
+    let batch = execute_tools(&door, &calls, &each);
     let world = async {
         eventually(|| room.calls().len() == 2).await;
         handle.cancel(Some("enough".into()));
@@ -57,21 +60,6 @@ async fn starts_every_call_of_a_batch_before_it_waits_and_answers_in_order() {
         matches!(&results[0], Err(DurableError::Cancelled { reason }) if reason.as_deref() == Some("enough"))
     );
     assert_eq!(text(results[1].as_ref().unwrap()), r#"put of {"n":1.1}"#);
-}
-
-#[tokio::test]
-async fn makes_no_call_of_a_batch_whose_options_are_missing() {
-    let room = Room::default();
-    let results = door(&room)
-        .execute_tools(&[call("read"), call("put")], &[options("read", 1, 1)])
-        .await;
-    assert_eq!(results.len(), 2);
-    for result in results {
-        assert!(
-            matches!(result, Err(DurableError::Step(failure)) if failure.kind == FailureKind::Internal)
-        );
-    }
-    assert!(room.calls().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -335,7 +323,7 @@ async fn lets_a_hook_end_the_run_instead_of_the_next_effect() {
     door.emit(RunEvent::TurnStarted { turn: 1 });
     let calls = [call("read"), call("put")];
     let options = [options("read", 1, 1), options("put", 1, 2)];
-    let results = door.execute_tools(&calls, &options).await;
+    let results = execute_tools(&door, &calls, &options).await;
     // The verdict is about the first effect behind what happened, as on every engine.
     assert!(
         matches!(&results[0], Err(DurableError::Step(failure)) if failure.kind == FailureKind::Terminated)
@@ -355,7 +343,6 @@ fn has_futures_that_can_be_spawned() {
     let options = model_options(1);
     drop(is_send(door.execute_llm_call(&request, &options)));
     drop(is_send(door.execute_tool(&call, &options)));
-    drop(is_send(door.execute_tools(&[], &[])));
     drop(is_send(door.wait_for_signal::<Value>("go", None)));
     drop(is_send(door.sleep(Duration::ZERO))); // It is never polled.
 }

@@ -1,4 +1,3 @@
 //! Answers that are told while they come.
 
-mod agent;
 mod doors;

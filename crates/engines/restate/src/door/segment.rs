@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use neuron_flow::{Attempt, Fact, Flow, Shown};
 use neuron_types::Handle;
 
@@ -17,7 +16,7 @@ use crate::{
         work::Work,
     },
     door::{ledger_writer::LedgerWriter, steps::Steps},
-    wire::entries::AttemptEnd,
+    wire::entries::Observation,
 };
 
 /// A segment under way: its steps, its attempts in this worker, what is in flight and what it shows.
@@ -97,14 +96,17 @@ impl<'a> Segment<'a> {
         });
     }
 
-    /// Takes in how attempts ended, as the journal has it.
-    pub(crate) fn attempts_ended(&self, place: u64, at: DateTime<Utc>, ends: Vec<AttemptEnd>) {
+    /// Takes in what a wait found, as the journal has it.
+    pub(crate) fn observed(&self, place: u64, observation: Observation) {
+        let Observation { at, ends, lost, .. } = observation;
         for end in &ends {
             self.attempts.remove((end.number, end.attempt));
         }
-        let shown = self
-            .flow()
-            .take_at(place, at, ends.into_iter().map(Fact::from));
+        let lost = lost.into_iter().map(Handle::new);
+        let facts = lost
+            .map(|handle| Fact::Lost { handle })
+            .chain(ends.into_iter().map(Fact::from));
+        let shown = self.flow().take_at(place, at, facts);
         for shown in shown {
             match shown {
                 Shown::Failing(again) => {

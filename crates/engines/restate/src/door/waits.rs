@@ -258,14 +258,11 @@ impl<'a> Waits<'a> {
         if observed.value().cancelled {
             return Err(self.cancellation.by_restate());
         }
-        let Observation { at, ends, lost, .. } = segment.steps.meter.read(observed);
+        let observation: Observation = segment.steps.meter.read(observed);
         self.mailbox.settle();
-        segment.ledger().clock.advance(at);
-        let news = !ends.is_empty();
-        let lost = lost.into_iter().map(Handle::new);
-        let lost = lost.map(|handle| Fact::Lost { handle });
-        drop(segment.flow().take_at(self.place, at, lost));
-        segment.attempts_ended(self.place, at, ends);
+        segment.ledger().clock.advance(observation.at);
+        let news = !observation.ends.is_empty();
+        segment.observed(self.place, observation);
         Ok(news)
     }
 

@@ -191,15 +191,14 @@ impl Reader {
             }
             data = rest;
             self.left -= 1;
-            match self.step(*byte) {
-                Some(Progress::More) | None => {}
-                Some(said) => return said,
+            if let Some(said) = self.step(*byte) {
+                return said;
             }
         }
         Progress::Over
     }
 
-    /// Takes a byte of a tag, a number or a length.
+    /// Takes a byte of a tag, a number or a length. Returns what the start says, where that is known now.
     fn step(&mut self, byte: u8) -> Option<Progress> {
         let next = match &mut self.part {
             Part::Tag(varint) => {

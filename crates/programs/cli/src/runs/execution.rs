@@ -113,7 +113,8 @@ pub(crate) async fn execute(
     });
     let asker =
         decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
-    let result = attend(to_its_end(&door), asker, &interrupt).await;
+    let run = door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)));
+    let result = attend(run, asker, &interrupt).await;
     progress.finish();
     match result? {
         Ok(output) => outcome::over(session, &output, Some(&progress)),
@@ -151,12 +152,6 @@ fn limited(mut door: JournaledContext, segment: &SegmentArgs) -> JournaledContex
         door = door.continue_as_new_after_bytes(bytes);
     }
     door
-}
-
-async fn to_its_end(door: &JournaledContext) -> Result<RunOutput, DurableError> {
-    let output = neuron_workflows::agent(door, door.run_start().await?).await?;
-    door.finish(&output).await?;
-    Ok(output)
 }
 
 /// Lets the run go on while the person is asked. What they put off parks it.

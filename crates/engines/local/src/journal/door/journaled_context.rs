@@ -6,6 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 use neuron_engine::SegmentSize;
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
 use neuron_flow::{Fact, still_in_flight};
@@ -19,13 +20,13 @@ use uuid::Uuid;
 use crate::journal::{
     door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy, request::operation_of},
     run::core::Core,
-    store::{
-        column::{later, remaining},
-        error::JournalError,
-        journal::Journal,
-    },
+    store::{column::remaining, error::JournalError, journal::Journal},
     tables::{claim::RunClaim, segments},
 };
+
+/// A workflow on a [`JournaledContext`]: for agents `|door, start| Box::pin(neuron_workflows::agent(door, start))`.
+pub type LocalWorkflow =
+    for<'a> fn(&'a JournaledContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
 /// A door that journals: a run goes on in another process where this one stopped, however it stopped.
 ///
@@ -53,8 +54,8 @@ use crate::journal::{
 ///
 /// A run whose journal has become long continues as new, in another segment: the loop's state is written, and the steps
 /// that led to it are dropped, in one transaction. So a replay takes no longer however long the run is.
-/// Start the workflow with what [`run_start`](Self::run_start) gives: the run's input, or the state that the newest
-/// segment began with. The run's id, status, events and signals are those of one run.
+/// [`execute`](Self::execute) starts the workflow with what [`run_start`](Self::run_start) gives: the run's input, or the state
+/// that the newest segment began with. The run's id, status, events and signals are those of one run.
 ///
 /// # Ending
 ///
@@ -201,6 +202,18 @@ impl JournaledContext {
         Ok(start)
     }
 
+    /// Executes the run with this workflow, from where it is to its end, and journals what it came to.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the run from going on here, as [`run_start`](Self::run_start) and the workflow say it;
+    /// [`DurableError::Suspended`] if it waits for somebody and is put away. It can be resumed.
+    pub async fn execute(&self, workflow: LocalWorkflow) -> Result<RunOutput, DurableError> {
+        let output = workflow(self, self.run_start().await?).await?;
+        self.finish(&output).await?;
+        Ok(output)
+    }
+
     pub(crate) fn executor(&self) -> &Executor {
         self.granting.get().unwrap_or(&self.executor)
     }
@@ -307,12 +320,6 @@ impl DurableContext for JournaledContext {
         let handle = operation.handle();
         let is_write = matches!(&what, Started::Step(step) if step.is_write());
         let now = core.now();
-        let wake_at = match &what {
-            Started::Deadline(time) => {
-                Some(Instant::now().checked_add(remaining(later(now, *time))))
-            }
-            Started::Step(_) => None,
-        };
         let mut flow = core.flow();
         flow.start_as(handle, what, Vec::new(), now);
         if is_write {
@@ -320,6 +327,8 @@ impl DurableContext for JournaledContext {
             drop(flow.take(now, [Fact::Made { handle }]));
         }
         let is_over = flow.has_ended(&[handle]);
+        let due = flow.timers().find(|timer| timer.handle == handle);
+        let wake_at = due.map(|timer| Instant::now().checked_add(remaining(timer.due)));
         drop(flow);
         let mut flight = self.flight();
         if !is_over {

@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_flow::{Adapter, Asked, Fact, Flow, Left, Timer};
-use neuron_types::{DurableError, Handle, Signal};
+use neuron_types::{DurableError, Signal};
 use tokio::time::Instant;
 
 use crate::journal::{
@@ -273,8 +273,7 @@ impl JournaledContext {
         let (flight, flow) = (self.flight(), self.core.flow());
         let looked_at = flight.looked_at.filter(|_| !signals.is_empty());
         let look_at = looked_at.map(|at| at + BETWEEN_LOOKS);
-        let first: fn(Timer) -> Handle = |timer| timer.handle;
-        let due = flight.first_of(flow.timers().map(first));
+        let due = flight.first_of(flow.timers().map(|timer| timer.handle));
         look_at.into_iter().chain(due).fold(flush_at, Instant::min)
     }
 }

@@ -40,14 +40,6 @@ pub(crate) fn wall_clock() -> DateTime<Utc> {
     DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
 }
 
-/// This much later, or the end of time.
-pub(crate) fn later(at: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
-    chrono::Duration::from_std(by)
-        .ok()
-        .and_then(|by| at.checked_add_signed(by))
-        .unwrap_or(DateTime::<Utc>::MAX_UTC)
-}
-
 /// How long it is until then; zero if it is over.
 pub(crate) fn remaining(until: DateTime<Utc>) -> Duration {
     (until - Utc::now()).to_std().unwrap_or_default()

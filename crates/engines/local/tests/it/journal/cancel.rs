@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use neuron_patience::patience;
+use neuron_testing::door::execute_tools;
 use neuron_types::{
     DurableContext, DurableError, ExitReason, FailureKind, RunEvent, RunPhase, signal,
 };
@@ -70,9 +71,7 @@ async fn ends_a_model_call_that_hangs() {
     assert!(is_cancelled(&later, "enough"));
     let later = door.sleep(Duration::ZERO).await; // It ends at once.
     assert!(is_cancelled(&later, "enough"));
-    let later = door
-        .execute_tools(&[call_write()], &[write_options()])
-        .await;
+    let later = execute_tools(&door, &[call_write()], &[write_options()]).await;
     assert!(is_cancelled(&later[0], "enough"));
     let of_the_model = "SELECT count(*) FROM entries WHERE kind = 'model'";
     assert_eq!(world.count(of_the_model), 0);
@@ -174,7 +173,7 @@ async fn is_not_an_interrupt_after_which_the_run_goes_on() {
         eventually(both).await;
         interrupt.interrupt();
     };
-    let (results, ()) = tokio::join!(door.execute_tools(&calls, &each), person);
+    let (results, ()) = tokio::join!(execute_tools(&door, &calls, &each), person);
     assert!(results[0].is_ok());
     assert!(matches!(results[1], Err(DurableError::Suspended)));
     let later = door.sleep(Duration::ZERO).await; // It ends at once.
@@ -182,7 +181,7 @@ async fn is_not_an_interrupt_after_which_the_run_goes_on() {
     drop(door);
 
     let door = world.door().await;
-    let results = door.execute_tools(&calls, &each).await;
+    let results = execute_tools(&door, &calls, &each).await;
     assert!(results[0].is_ok());
     assert!(
         matches!(&results[1], Err(DurableError::Step(failure)) if failure.kind == FailureKind::OutcomeUnknown),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use neuron_local::JournaledContext;
 use neuron_loop::AgentMachine;
+use neuron_testing::door::execute_tools;
 use neuron_types::{
     ActivityOptions, DurableContext, Effect, FailureKind, Handle, RetryPolicy, RunEvent, RunStart,
     RunState, Started,
@@ -120,7 +121,7 @@ async fn perform(
                 .zip(1..)
                 .map(|(name, n)| quick(name, n))
                 .collect();
-            format!("{:?}", door.execute_tools(&calls, &each).await)
+            format!("{:?}", execute_tools(&door, &calls, &each).await)
         }
         Op::Sleep(millis) => {
             let slept = door.sleep(*millis * MILLISECOND).await; // It may take longer.
@@ -297,9 +298,7 @@ async fn of_a_long_run_dies_at_every_step_and_repeats_none() {
                 .await
                 .unwrap();
             let each = [options("write", turn, 1), options("read", turn, 2)];
-            let results = door
-                .execute_tools(&[call("write"), call("read")], &each)
-                .await;
+            let results = execute_tools(&door, &[call("write"), call("read")], &each).await;
             assert!(results.iter().all(Result::is_ok));
             door.emit(RunEvent::TurnEnded { turn });
         }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use neuron_testing::effects::text_of;
+use neuron_testing::{door::execute_tools, effects::text_of};
 use neuron_types::{BlockedKind, DurableContext, DurableError, FailureKind, StepFailure};
 use tokio::time::Instant;
 
@@ -43,9 +43,7 @@ async fn of_every_kind_are_performed_once_and_replayed_with_the_same_results() {
             .await;
         results.push(format!("{:?} at {:?}", failure(refused), door.now()));
         let each = [options("read", 2, 1), options("put", 2, 2)];
-        let batch = door
-            .execute_tools(&[call("read"), call("put")], &each)
-            .await;
+        let batch = execute_tools(&door, &[call("read"), call("put")], &each).await;
         results.push(format!("{batch:?} at {:?}", door.now()));
         door.sleep(A_MOMENT).await.unwrap(); // It may take longer.
         results.push(format!(
@@ -162,13 +160,13 @@ async fn of_a_batch_that_were_done_are_not_repeated_with_the_others() {
     let door = world.door().await;
     let done = "SELECT count(*) FROM entries WHERE result IS NOT NULL";
     tokio::select! {
-        _ = door.execute_tools(&calls, &each) => panic!("two tools hang"),
+        _ = execute_tools(&door, &calls, &each) => panic!("two tools hang"),
         () = eventually(|| world.room.calls().len() == 3 && world.count(done) == 1) => {}
     }
     drop(door);
 
     let door = world.door().await;
-    let results = door.execute_tools(&calls, &each).await;
+    let results = execute_tools(&door, &calls, &each).await;
     assert_eq!(
         text_of(results[0].as_ref().unwrap()),
         r#"read of {"n":1.1}"#
@@ -191,27 +189,15 @@ async fn of_a_batch_answer_in_the_order_of_the_calls() {
         options("read", 1, 3),
     ];
     let door = world.door().await;
-    let live = door.execute_tools(&calls, &each).await;
+    let live = execute_tools(&door, &calls, &each).await;
     assert!(live[0].as_ref().unwrap().is_error);
     assert_eq!(text_of(live[1].as_ref().unwrap()), r#"put of {"n":1.1}"#);
     drop(door);
     let door = world.door().await;
-    let replayed = door.execute_tools(&calls, &each).await;
+    let replayed = execute_tools(&door, &calls, &each).await;
     for (live, replayed) in live.iter().zip(&replayed) {
         assert_eq!(live.as_ref().unwrap(), replayed.as_ref().unwrap());
     }
-}
-
-#[tokio::test]
-async fn of_an_empty_batch_are_none() {
-    let world = World::new().await;
-    let door = world.door().await;
-    assert!(door.execute_tools(&[], &[]).await.is_empty());
-    let missing = door.execute_tools(&[call("read")], &[]).await;
-    assert_eq!(
-        failure(missing.into_iter().next().unwrap()).kind,
-        FailureKind::Internal
-    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -353,8 +339,7 @@ async fn that_differ_from_the_journal_are_refused_and_leave_it_as_it_is() {
         .await
         .unwrap();
     let each = [options("read", 1, 1), options("put", 1, 2)];
-    door.execute_tools(&[call("read"), call("put")], &each)
-        .await;
+    execute_tools(&door, &[call("read"), call("put")], &each).await;
     drop(door);
     let rows = || world.count("SELECT count(*) FROM entries");
     assert_eq!(rows(), 3);
@@ -382,7 +367,7 @@ async fn that_differ_from_the_journal_are_refused_and_leave_it_as_it_is() {
         input: serde_json::json!({ "n": 2 }),
         ..call("put")
     };
-    let results = door.execute_tools(&[call("read"), other], &each).await;
+    let results = execute_tools(&door, &[call("read"), other], &each).await;
     for result in results {
         assert!(matches!(result, Err(DurableError::NonDeterminism { .. })));
     }
@@ -436,7 +421,7 @@ fn have_futures_that_can_be_spawned() {
         let calls = [call("read")];
         let each = [options("read", 1, 1)];
         drop(door.execute_llm_call(&request(1), &model_options(1)).await);
-        drop(door.execute_tools(&calls, &each).await);
+        drop(execute_tools(&door, &calls, &each).await);
         drop(door.wait_for_signal::<u32>("go", None).await);
         drop(door.sleep(Duration::ZERO).await); // It is never polled.
         drop(door.finish(&plain_output(&super::run_id("r"))).await);
