@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::{
     adapters, circles, clock, command, dependencies, docs, features, replayed, spelling, subjects,
-    test, workspace,
+    test, wasm, workspace,
 };
 
 /// Checks the format, the lints, the tests and the documentation.
@@ -30,7 +30,7 @@ const TEST: &str = "test";
 /// A step that is made when it is asked for: it compiles most crates again, which takes minutes.
 const FEATURES: &str = "features";
 
-const STEPS: [(&str, Step); 13] = [
+const STEPS: [(&str, Step); 14] = [
     ("replayed", replayed),
     ("adapters", adapters::check),
     ("circles", circles::check),
@@ -41,6 +41,7 @@ const STEPS: [(&str, Step); 13] = [
     ("subjects", subjects),
     ("format", format),
     ("clippy", clippy),
+    ("wasm", wasm::check),
     (FEATURES, features::check),
     (TEST, test),
     ("rustdoc", rustdoc),

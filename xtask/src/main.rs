@@ -23,6 +23,7 @@ mod soak;
 mod spelling;
 mod subjects;
 mod test;
+mod wasm;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,0 +1,46 @@
+//! The core compiles for a browser, where futures have one thread.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Error;
+use crate::{command, workspace};
+
+/// Where it runs there.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What runs there: what has no files, no programs and no sockets.
+const CRATES: [&str; 4] = [
+    "neuron-types",
+    "neuron-context",
+    "neuron-flow",
+    "neuron-loop",
+];
+
+/// Checks the core for that target, and says so where the target is not installed.
+///
+/// # Errors
+///
+/// Returns an error if a crate does not compile.
+pub(crate) fn check() -> Result<(), Error> {
+    if !is_installed() {
+        eprintln!("nothing was checked: `rustup target add {TARGET}` installs the target");
+        return Ok(());
+    }
+    let mut check = workspace::cargo();
+    check.args(["check", "--quiet", "--no-default-features", "--target"]);
+    check.arg(TARGET);
+    for name in CRATES {
+        check.args(["--package", name]);
+    }
+    command::show(&mut check)
+}
+
+fn is_installed() -> bool {
+    let mut rustc = Command::new("rustc");
+    let sysroot = command::ask(rustc.args(["--print", "sysroot"]));
+    sysroot.is_some_and(|sysroot| {
+        let targets = Path::new(sysroot.trim()).join("lib/rustlib");
+        targets.join(TARGET).is_dir()
+    })
+}
