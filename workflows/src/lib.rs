@@ -2,7 +2,10 @@
 
 use neuron_context::Strategy;
 use neuron_loop::AgentLoop;
-use neuron_types::{DurableContext, DurableError, FailureKind, RunOutput, RunStart, StepFailure};
+use neuron_types::{
+    DurableContext, DurableError, FailureKind, RunInput, RunOutput, RunRequest, RunStart,
+    StepFailure,
+};
 
 mod own;
 
@@ -13,8 +16,8 @@ pub use own::text::{from_text, to_text};
 pub use own::workflow::Workflow;
 pub use own::workflow_error::WorkflowError;
 
-/// Runs one agent to its end, from a [`RunInput`](neuron_types::RunInput) or from where an earlier history of
-/// the run left off, with the context strategy and the permission policy of its definition.
+/// Runs one agent to its end, from what the run was started with or from where an earlier history of the run left off,
+/// with the context strategy and the permission policy of its definition.
 ///
 /// A run that failed, was cancelled or met a limit has an output too: its `exit_reason` says so.
 ///
@@ -27,21 +30,44 @@ pub async fn agent<D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
 ) -> Result<RunOutput, DurableError> {
-    let start = start.into();
-    let name = &start.agent().name;
-    if start.agent().team.is_some() {
+    agent_loop(door, start.into()).await?.run().await
+}
+
+/// Has the run begin, if it has yet to, and returns the loop that [`agent`] runs, for whoever takes it step by step.
+///
+/// # Errors
+///
+/// What keeps the run from [beginning](DurableContext::begin); [`DurableError::Step`] for the definition of a workflow,
+/// which is no agent.
+pub async fn agent_loop<D: DurableContext>(
+    door: D,
+    start: RunStart,
+) -> Result<AgentLoop<D, Strategy>, DurableError> {
+    let begun = match start {
+        RunStart::Continued(state) => {
+            let strategy = Strategy::from_policy(&state.agent.context);
+            return Ok(AgentLoop::resume(door, strategy, *state));
+        }
+        RunStart::New(input) => input,
+        RunStart::Request { request, directory } => begin(&door, *request, directory).await?,
+    };
+    let agent = &begun.agent;
+    if agent.team.is_some() {
+        let name = &agent.name;
         let text =
             format!("{name} is a workflow and no agent: start it as the workflow agent:{name}");
         return Err(StepFailure::new(FailureKind::InvalidRequest, text).into());
     }
-    agent_loop(door, start).run().await
+    let strategy = Strategy::from_policy(&agent.context);
+    Ok(AgentLoop::new(door, strategy, begun))
 }
 
-/// Returns the loop that [`agent`] runs, for whoever takes it step by step.
-pub fn agent_loop<D: DurableContext>(door: D, start: RunStart) -> AgentLoop<D, Strategy> {
-    let strategy = Strategy::from_policy(&start.agent().context);
-    match start {
-        RunStart::New(input) => AgentLoop::new(door, strategy, input),
-        RunStart::Continued(state) => AgentLoop::resume(door, strategy, *state),
-    }
+/// What the run starts with, in this directory.
+async fn begin<D: DurableContext>(
+    door: &D,
+    request: RunRequest,
+    directory: Option<String>,
+) -> Result<RunInput, DurableError> {
+    let begun = door.begin(request).await?;
+    Ok(RunInput { directory, ..begun })
 }

@@ -4,17 +4,15 @@
 
 use std::error::Error;
 
-use neuron_executor::Agents;
 use neuron_local::LocalDurableContext;
 use neuron_testing::{executor_at, worker_variables::variable};
-use neuron_types::RunRequest;
+use neuron_types::{RunRequest, RunStart};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let executor = executor_at(variable("NEURON_TESTING_WORLD")?);
     let request: RunRequest = serde_json::from_str(&variable::<String>("NEURON_TESTING_INPUT")?)?;
-    let input = Agents::default().resolve(request)?;
     let door = LocalDurableContext::new(executor, variable("NEURON_TESTING_RUN")?);
-    neuron_workflows::agent(&door, input).await?;
+    neuron_workflows::agent(&door, RunStart::request(request)).await?;
     Ok(())
 }

@@ -3,6 +3,8 @@
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
 use serde::de::Error as _;
 
+use crate::begin;
+
 use super::{
     door::Door,
     text::{from_text, to_text},
@@ -23,6 +25,7 @@ pub async fn run<W: Workflow, D: DurableContext>(
 ) -> Result<RunOutput, DurableError> {
     let input = match start.into() {
         RunStart::New(input) => input,
+        RunStart::Request { request, directory } => begin(&door, *request, directory).await?,
         RunStart::Continued(_) => {
             let text = format!("the workflow {} does not continue as new", W::NAME);
             return Err(DurableError::engine(text));

@@ -2,20 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use neuron_types::{AgentSpec, FailureKind, RunInput, RunRequest, StepFailure};
+use neuron_types::AgentSpec;
 
 use crate::AwaitedAgent;
 
-/// The definitions of the agents that a worker has, by name: what runs that are started by name are resolved with.
-/// Cheap to clone.
+/// The definitions of the agents that a worker has, by name: what runs begin with that are started by name. Cheap to clone.
 ///
 /// ```
 /// use neuron_executor::Agents;
-/// use neuron_types::{AgentSpec, Message, RunRequest};
+/// use neuron_types::AgentSpec;
 ///
 /// let agents: Agents = [AgentSpec::default()].into_iter().collect();
-/// let input = agents.resolve(RunRequest::new("default", Message::user("Go.")))?;
-/// assert_eq!(input.agent, AgentSpec::default());
+/// assert_eq!(agents.get("default")?, &AgentSpec::default());
 /// # Ok::<(), neuron_executor::UnknownAgent>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -53,18 +51,8 @@ impl Agents {
     pub fn definitions(&self) -> impl Iterator<Item = &AgentSpec> {
         self.known.values()
     }
-
-    /// Returns what a run of this request starts with. The prompt is not [checked](crate::input_mismatch) here.
-    ///
-    /// # Errors
-    ///
-    /// [`UnknownAgent`], for a request that names its agent.
-    pub fn resolve(&self, request: RunRequest) -> Result<RunInput, UnknownAgent> {
-        request.resolve(|name| self.get(name).cloned())
-    }
 }
 
-/// Of several with one name the last counts.
 impl FromIterator<AgentSpec> for Agents {
     fn from_iter<I: IntoIterator<Item = AgentSpec>>(agents: I) -> Self {
         let named = agents.into_iter().map(|agent| (agent.name.clone(), agent));
@@ -89,12 +77,5 @@ fn list(known: &[String]) -> String {
     match known {
         [] => "none".to_owned(),
         known => known.join(", "),
-    }
-}
-
-/// Another worker may have it: a further attempt can help.
-impl From<UnknownAgent> for StepFailure {
-    fn from(unknown: UnknownAgent) -> Self {
-        Self::new(FailureKind::NoWorker, unknown.to_string())
     }
 }

@@ -178,6 +178,7 @@ impl Executor {
         match needed {
             Needed::Provider(name) => executor.provider(name, None).map(drop),
             Needed::Tool(name) => executor.check_tool(name),
+            Needed::Agent(name) => executor.check_agent(name),
             Needed::Executor => Ok(()),
         }
     }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, Decision, Effect, FailureKind, Outcome, Place, RunEvent, RunStatus, StepFailure,
-    VerifyOutcome, VerifyRequest,
+    Decision, Effect, FailureKind, Outcome, Place, RunEvent, RunStatus, StepFailure, VerifyOutcome,
+    VerifyRequest,
 };
 
 use crate::{Agents, AwaitedAgent, EventSink, Executor, StepScope};
@@ -24,6 +24,8 @@ pub struct Executors {
     awaited: Awaited,
     /// That of all other agents.
     other: Option<Executor>,
+    /// Runs fail that begin with the definition of whoever started them.
+    rejects_definitions: bool,
 }
 
 /// Executors that are there from some time on, and what is done to each of them then.
@@ -75,6 +77,7 @@ impl From<Executor> for Executors {
             by_agent: Arc::default(),
             awaited: Awaited::default(),
             other: Some(executor),
+            rejects_definitions: false,
         }
     }
 }
@@ -86,6 +89,7 @@ impl Executors {
             by_agent: Arc::new(executors.into_iter().collect()),
             awaited: Awaited::default(),
             other: None,
+            rejects_definitions: false,
         }
     }
 
@@ -115,6 +119,7 @@ impl Executors {
             by_agent: Arc::new(by_agent.collect()),
             awaited: self.awaited.clone().afresh(),
             other: self.other.as_ref().map(&changed),
+            rejects_definitions: self.rejects_definitions,
         }
     }
 
@@ -124,6 +129,13 @@ impl Executors {
         let mut all = self.each(|executor| executor.clone().with_place(place.clone()));
         all.awaited.place = Some(place.clone());
         all
+    }
+
+    /// Has runs fail that begin with a definition which whoever started them gave. Default is to take it.
+    #[must_use]
+    pub fn rejecting_definitions(mut self) -> Self {
+        self.rejects_definitions = true;
+        self
     }
 
     /// Has the executors of these agents do what the agents may do, as [`Executor::granting`]. The workers of both
@@ -140,14 +152,6 @@ impl Executors {
         self
     }
 
-    /// Returns the definition as a run gets it from here: with whether its decisions [have to be
-    /// signed](Self::verify_decisions_of).
-    #[must_use]
-    pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
-        agent.signed = self.verify_decisions_of(&agent.name);
-        agent
-    }
-
     /// Says whose a decision about a run is that stands so, before the run takes it up, as [`Executor::judge_decision`]; `None`
     /// also where it is about no open ticket, or none of these acts for the run's agent.
     #[must_use]
@@ -157,17 +161,6 @@ impl Executors {
         let ticket = open.find(|open| open.ticket == decision.ticket)?;
         let executor = self.of(&status.agent).ok()?;
         executor.judge_decision(ticket.agent.as_deref(), &request)
-    }
-
-    /// Returns whether decisions about runs of this agent have to be signed: the executor that acts for it knows approvers,
-    /// or any of these does if none acts for it.
-    #[must_use]
-    pub fn verify_decisions_of(&self, agent: &str) -> bool {
-        let mut all = self.by_agent.values().chain(&self.other);
-        match self.of(agent) {
-            Ok(executor) => executor.knows_approvers(),
-            Err(_) => all.any(Executor::knows_approvers),
-        }
     }
 
     /// Does what a run of this agent asks for, as [`Executor::perform`]. The hooks are notified of these events before; but
@@ -183,10 +176,33 @@ impl Executors {
         effect: &Effect,
         notify: &[RunEvent],
     ) -> Result<Outcome, StepFailure> {
-        let executor = self.of(agent)?;
-        executor.check(scope.agent.as_deref(), effect.needs())?;
+        let executor = self.of_step(agent, scope.agent.as_deref(), effect)?;
         executor.observe(&scope.run_id, notify).await?;
         executor.perform(scope, effect).await
+    }
+
+    /// Returns the executor that acts for the agent of this name, if it has what the step needs that does this.
+    /// `step_agent` is whose step it is, as in [`StepScope::agent`].
+    ///
+    /// # Errors
+    ///
+    /// [`of`](Self::of)'s and those of [`Executor::check`]; `invalid_request` for the definition of whoever starts a run,
+    /// where it is [rejected](Self::rejecting_definitions).
+    pub fn of_step(
+        &self,
+        agent: &str,
+        step_agent: Option<&str>,
+        effect: &Effect,
+    ) -> Result<&Executor, StepFailure> {
+        if self.rejects_definitions
+            && let Effect::Begin(asked) = effect
+            && asked.defined.is_some()
+        {
+            return Err(definition_rejected(agent));
+        }
+        let executor = self.of(agent)?;
+        executor.check(step_agent, effect.needs())?;
+        Ok(executor)
     }
 
     /// Returns the executor that acts for the agent of this name.
@@ -209,6 +225,16 @@ impl Executors {
             StepFailure::new(FailureKind::NoWorker, message)
         })
     }
+}
+
+fn definition_rejected(agent: &str) -> StepFailure {
+    StepFailure::new(
+        FailureKind::InvalidRequest,
+        format!(
+            "the run was started with a definition of the agent {agent:?}, and this worker takes names only: what an \
+             agent is, its worker knows"
+        ),
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Whether a run is given what its agent takes.
 
 use neuron_tool::schema_mismatch;
-use neuron_types::RunInput;
 use serde_json::Value;
 
 /// Returns why a prompt states no value that fits the JSON Schema of an agent's [input](neuron_types::AgentSpec::input);
@@ -28,16 +27,6 @@ pub fn input_mismatch(schema: &Value, prompt: &str) -> Option<String> {
     }
 }
 
-/// Returns a run's input with what is wrong with its prompt, for doors that journal nothing: see [`input_mismatch`].
-#[must_use]
-pub fn checked_input(mut input: RunInput) -> RunInput {
-    if let Some(schema) = &input.agent.input {
-        input.mismatch = input_mismatch(schema, &input.prompt.text());
-    }
-    input
-}
-
-/// Whether a prompt that is no JSON is meant as a text.
 fn is_text(schema: &Value, prompt: &str) -> bool {
     let takes_texts = match schema.get("type") {
         Some(Value::String(one)) => one == "string",
@@ -50,7 +39,6 @@ fn is_text(schema: &Value, prompt: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{AgentSpec, Message};
     use serde_json::json;
 
     use super::*;
@@ -94,18 +82,5 @@ mod tests {
             wrong(&choice, "good").starts_with("it does not fit its schema; at the top level: ")
         );
         assert!(wrong(&choice, "[").starts_with("it is no JSON: "));
-    }
-
-    #[test]
-    fn an_agent_without_a_schema_is_given_any_text() {
-        let of = |input| {
-            let agent = AgentSpec {
-                input,
-                ..AgentSpec::default()
-            };
-            checked_input(RunInput::new(agent, Message::user("Go."))).mismatch
-        };
-        assert_eq!(of(None), None);
-        assert!(of(Some(invoice())).is_some());
     }
 }

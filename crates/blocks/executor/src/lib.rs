@@ -17,7 +17,7 @@ pub use events::sink::{EventSink, NoSink};
 pub use events::token::{Delta, TokenDelta};
 pub use executor::{Executor, ExecutorBuilder};
 pub use executors::Executors;
-pub use input_form::{checked_input, input_mismatch};
+pub use input_form::input_mismatch;
 pub(crate) use limiter::wait::longest_answer;
 pub use limiter::{
     admission::Admission,

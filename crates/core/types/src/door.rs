@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use crate::{
     ActivityOptions, CompletionRequest, CompletionResponse, DurableError, Effect, FailureKind,
-    Outcome, RunEvent, RunId, RunState, Step, StepFailure, ToolCall, ToolOutput,
+    Outcome, RunEvent, RunId, RunInput, RunRequest, RunState, Step, StepFailure, ToolCall,
+    ToolOutput,
 };
 
 /// The only way out of the loop room: one implementation per engine.
@@ -38,7 +39,7 @@ use crate::{
 ///    is started later ends at once with a failure of kind [`FailureKind::Cancelled`], which [`next`](Self::next)
 ///    hands out like any end; the provided methods return [`DurableError::Cancelled`] for it.
 /// 5. An operation that was journaled is never performed again. One that was in flight may be, unless it is
-///    a [`ToolEffects::Write`]: then it fails with [`FailureKind::OutcomeUnknown`].
+///    a [`ToolEffects::Write`](crate::ToolEffects::Write): then it fails with [`FailureKind::OutcomeUnknown`].
 /// 6. Only the door retries, as [`ActivityOptions::retry_policy`] says and no sooner than the failure's
 ///    `retry_after`.
 /// 7. A dropped future of this trait abandons its wait, and those of the provided methods leave what they
@@ -141,6 +142,25 @@ pub trait DurableContext {
     fn patched(&self, id: &str) -> bool {
         let _ = id;
         false
+    }
+
+    /// Has a run begin that was started with this: finds its agent's definition, and checks what the run is given.
+    ///
+    /// It is a step like any other, and the first of its run. Where no worker has the agent, one is looked for until there
+    /// is one: see [`Effect::Begin`].
+    ///
+    /// # Errors
+    ///
+    /// [`DurableError::Step`] if a worker does not take a definition from callers; [`DurableError::Cancelled`], or what
+    /// kept the door from it.
+    fn begin(&self, request: RunRequest) -> impl Future<Output = Result<RunInput, DurableError>> {
+        async move {
+            let begun = Awaited::start(self, request.first_step().into());
+            match outcome(begun.end().await?)? {
+                Outcome::Begin(begun) => request.begun(*begun),
+                other => Err(other.unexpected()),
+            }
+        }
     }
 
     /// Calls the model, and waits for its answer and nothing else.

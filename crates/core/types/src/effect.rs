@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActivityOptions, CompletionRequest, CompletionResponse, CurrentDefinition, DefinitionRequest,
-    DurableError, OutcomeRequest, Preview, PreviewRequest, Spent, StepId, ToolCall, ToolEffects,
-    ToolOutput, VerifyOutcome, VerifyRequest,
+    ActivityOptions, BeginRequest, Begun, CompletionRequest, CompletionResponse, CurrentDefinition,
+    DefinitionRequest, DurableError, OutcomeRequest, Preview, PreviewRequest, Spent, StepId,
+    ToolCall, ToolEffects, ToolOutput, VerifyOutcome, VerifyRequest,
 };
 
 /// One thing that is done outside of the loop, by an executor.
@@ -29,6 +29,8 @@ pub enum Effect {
     Verify(Box<VerifyRequest>),
     /// The current definition of an agent is looked for.
     Definition(DefinitionRequest),
+    /// A run begins: the definition of its agent is looked for, and what it is given is checked.
+    Begin(Box<BeginRequest>),
 }
 
 /// What an [`Effect`] comes to, of the same kind.
@@ -49,6 +51,8 @@ pub enum Outcome {
     Verify(VerifyOutcome),
     /// The definition, or why there is none.
     Definition(CurrentDefinition),
+    /// What the run begins with.
+    Begin(Box<Begun>),
 }
 
 /// What kind of [`Effect`] it is.
@@ -69,6 +73,8 @@ pub enum EffectKind {
     Verify,
     /// [`Effect::Definition`].
     Definition,
+    /// [`Effect::Begin`].
+    Begin,
 }
 
 impl EffectKind {
@@ -83,6 +89,7 @@ impl EffectKind {
             Self::AskOutcome => "ask_outcome",
             Self::Verify => "verify",
             Self::Definition => "definition",
+            Self::Begin => "begin",
         }
     }
 }
@@ -94,6 +101,8 @@ pub enum Needed<'a> {
     Provider(Option<&'a str>),
     /// The tool of this name.
     Tool(&'a str),
+    /// The definition of the agent of this name.
+    Agent(&'a str),
     /// An executor for the step's agent, and nothing that can be told beforehand.
     Executor,
 }
@@ -110,6 +119,7 @@ impl Effect {
             Self::AskOutcome(_) => EffectKind::AskOutcome,
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
+            Self::Begin(_) => EffectKind::Begin,
         }
     }
 
@@ -123,6 +133,7 @@ impl Effect {
             Self::AskOutcome(request) => &request.name,
             Self::Verify(request) => &request.ticket,
             Self::Definition(request) => &request.agent,
+            Self::Begin(request) => &request.agent,
         }
     }
 
@@ -140,6 +151,7 @@ impl Effect {
         match self {
             Self::Model(_) | Self::Summary(_) => format!("{} {turn}", self.kind().as_str()),
             Self::Tool(call) => format!("{} {turn}.{position}", call.name),
+            Self::Begin(request) => format!("begin {}", request.agent),
             other => format!("{} {} {turn}", other.kind().as_str(), other.name()),
         }
     }
@@ -152,9 +164,12 @@ impl Effect {
                 Needed::Provider(request.provider.as_deref())
             }
             Self::Tool(call) => Needed::Tool(&call.name),
-            Self::Preview(_) | Self::AskOutcome(_) | Self::Verify(_) | Self::Definition(_) => {
-                Needed::Executor
-            }
+            Self::Begin(request) if request.defined.is_none() => Needed::Agent(&request.agent),
+            Self::Preview(_)
+            | Self::AskOutcome(_)
+            | Self::Verify(_)
+            | Self::Definition(_)
+            | Self::Begin(_) => Needed::Executor,
         }
     }
 }
@@ -171,6 +186,7 @@ impl Outcome {
             Self::AskOutcome(_) => EffectKind::AskOutcome,
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
+            Self::Begin(_) => EffectKind::Begin,
         }
     }
 

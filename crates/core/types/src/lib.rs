@@ -69,9 +69,11 @@ pub use request::stream::{StreamEvent, StreamHandle};
 pub use request::usage::{TokenUsage, UsageIteration, cost_sum};
 pub use rule::certainty::Certainty;
 pub use rule::judged_call::JudgedCall;
+pub use run::beginning::{BeginRequest, Begun, DefinedByCaller};
 pub use run::event::{RecordedEvent, RunEvent};
 pub use run::halt::{Halt, HaltReason};
 pub use run::id::{InvalidRunId, RunId};
+pub use run::input::RunInput;
 pub use run::lineage::{Lease, Lineage};
 pub use run::outcome::{ExitReason, RunError, RunPhase};
 pub use run::output::RunOutput;
@@ -80,7 +82,7 @@ pub use run::place::Place;
 pub use run::refusal::Refusal;
 pub use run::request::{AgentRef, RunRequest};
 pub use run::signals::{UpgradeRequest, UserMessage, signal};
-pub use run::start::{RunInput, RunStart};
+pub use run::start::RunStart;
 pub use run::state::{
     CallState, ContextRecord, PendingCall, RawSignals, RunOutcome, RunState, Stage,
 };

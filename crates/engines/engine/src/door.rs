@@ -2,23 +2,22 @@
 
 use std::error::Error as _;
 
-use neuron_types::{DurableError, ExitReason, FailureKind, RunError, StepFailure};
+use neuron_types::{DurableError, ExitReason, FailureKind, RunError, RunEvent};
 
-/// A run was started with the whole definition of an agent, where callers name agents.
+/// Returns how a run ends whose workflow returned an error in the place of an output, and the event that says so. `said` is
+/// the last that its agent said, if it has said anything.
 #[must_use]
-pub fn definition_rejected(agent: &str) -> StepFailure {
-    StepFailure::new(
-        FailureKind::InvalidRequest,
-        format!(
-            "the run was started with a definition of the agent {agent:?}, and this worker takes names only: what an \
-             agent is, its worker knows"
-        ),
-    )
+pub fn end_event(error: &DurableError, said: Option<String>) -> (ExitReason, RunEvent) {
+    let (exit_reason, error) = end_of(error);
+    let ended = RunEvent::RunEnded {
+        exit_reason,
+        output: said,
+        error: Some(error),
+    };
+    (exit_reason, ended)
 }
 
-/// Returns how a run ends whose workflow returned an error in the place of an output.
-#[must_use]
-pub fn end_of(error: &DurableError) -> (ExitReason, RunError) {
+fn end_of(error: &DurableError) -> (ExitReason, RunError) {
     let (exit_reason, kind) = match error {
         DurableError::Cancelled { .. } => (ExitReason::Cancelled, FailureKind::Cancelled),
         DurableError::Step(failure) => (ExitReason::Failed, failure.kind),

@@ -14,7 +14,7 @@ pub use client::{
     Became, Cause, Cursor, EventPage, OpenTicket, PageRequest, RunClient, RunClientError,
     RunFilter, RunFuture, RunHandle, RunPage, TicketPage,
 };
-pub use door::{definition_rejected, end_of};
+pub use door::end_event;
 pub use json_bytes::json_bytes;
 pub use ledger::{RunClock, RunLedger, Unobserved};
 pub use left::{UnreadRequest, cannot_go_on, ends_run, hold_up, read_request};

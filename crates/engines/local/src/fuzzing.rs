@@ -4,7 +4,6 @@ use std::fmt::Debug;
 
 use chrono::DateTime;
 use neuron_engine::{AgentSignal, DecisionBody};
-use neuron_executor::Agents;
 use neuron_types::{Decision, EffectKind, RunId, RunStart, RunStatus, Transcript, signal};
 use rusqlite::{Connection, params};
 use serde::{Serialize, de::DeserializeOwned};
@@ -128,7 +127,7 @@ fn read(journal: &Connection) {
     if let Ok(Some(output)) = runs::load_output(journal, RUN) {
         check_kept(&output);
     }
-    if let Ok(request) = runs::load_request(journal, RUN) {
+    if let Ok(request) = segments::load_begun(journal, RUN) {
         check_kept(&request);
     }
     if let Ok(run_id) = RunId::new("run") {
@@ -137,9 +136,7 @@ fn read(journal: &Connection) {
     }
     runs::load_origin(journal, RUN).ok();
     check_events(journal);
-    if let Ok(RunStart::Continued(state)) =
-        segments::load_start(journal, RUN, &Agents::default(), false)
-    {
+    if let Ok(RunStart::Continued(state)) = segments::load_start(journal, RUN) {
         check_kept(&state);
     }
     segments::load(journal, RUN).ok();

@@ -17,7 +17,7 @@ pub use journal::{
     Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient, LocalWorkflow,
     ParkPolicy, RunClaim, prepare_home,
 };
-pub use memory::{LocalDurableContext, LocalHandle};
+pub use memory::{LocalDurableContext, LocalHandle, MemoryWorkflow};
 pub use sessions::{
     conversation::conversation_of,
     error::{SessionError, StorageError},

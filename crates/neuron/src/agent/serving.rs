@@ -2,17 +2,11 @@
 
 use std::fmt;
 
-use futures::future::BoxFuture;
-use neuron_local::{LocalDurableContext, LocalWorkflow};
-use neuron_types::{DurableError, RunOutput, RunStart};
+use neuron_local::{LocalWorkflow, MemoryWorkflow};
 use neuron_workflows::Workflow;
 
 #[cfg(feature = "temporal")]
 use super::hosted::{Register, register};
-
-/// A workflow in memory.
-type InMemory =
-    for<'a> fn(&'a LocalDurableContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
 
 /// A workflow on Restate.
 #[cfg(feature = "restate")]
@@ -25,7 +19,7 @@ type OnRestate = ();
 /// A workflow on each engine of this build. `#[neuron::workflow]` makes it.
 #[derive(Clone, Copy)]
 pub struct Serving {
-    pub(crate) memory: InMemory,
+    pub(crate) memory: MemoryWorkflow,
     pub(crate) journal: LocalWorkflow,
     /// The patches that the workflow declares.
     pub(crate) patches: &'static [&'static str],
@@ -42,7 +36,7 @@ impl Serving {
     #[doc(hidden)]
     #[must_use]
     pub const fn of<W: Workflow>(
-        memory: InMemory,
+        memory: MemoryWorkflow,
         journal: LocalWorkflow,
         #[cfg_attr(not(feature = "restate"), allow(unused_variables))] restate: OnRestate,
     ) -> Self {

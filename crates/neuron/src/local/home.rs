@@ -8,11 +8,12 @@ use std::{
 };
 
 use neuron_engine::{PageRequest, RunClient, RunFilter, RunHandle};
-use neuron_executor::{Agents, checked_input};
+use neuron_executor::Agents;
 use neuron_local::{
     Journal, JournalError, JournaledContext, LocalClient, LocalDurableContext, LocalWorkflow,
+    MemoryWorkflow,
 };
-use neuron_types::{Refusal, RunId, RunInput, RunRequest};
+use neuron_types::{Refusal, RunId, RunRequest, RunStart};
 
 use super::{Steps, Watched, execution::Execution, fan::Fan};
 use crate::{
@@ -121,8 +122,8 @@ impl Local {
     ) -> Result<Steps<O>, RunFailure> {
         match &self.kept {
             Kept::Nowhere => {
-                let door = LocalDurableContext::new(agent.executor.clone(), run_id);
-                Ok(Steps::in_memory(door, input_of(agent, request)))
+                let door = memory_door(agent, run_id);
+                Steps::in_memory(door, start_of(agent, request)).await
             }
             Kept::Journal(home) => {
                 attach_or_start(&home.client, &run_id, request).await?;
@@ -266,12 +267,18 @@ fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
         .with_patches(patches_of(agent))
 }
 
-fn input_of(agent: &Arc<Parts>, request: RunRequest) -> RunInput {
-    let directory = agent.executor.cwd().to_str().map(ToOwned::to_owned);
-    checked_input(RunInput {
-        directory,
-        ..request.with_agent(agent.executor.as_given(agent.spec.clone()))
-    })
+/// The door of a run that nothing keeps.
+fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
+    let executor = agent.executor.clone();
+    LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id)
+}
+
+/// Where such a run starts: in the directory that its tools work in.
+fn start_of(agent: &Arc<Parts>, request: RunRequest) -> RunStart {
+    RunStart::Request {
+        request: Box::new(request),
+        directory: agent.executor.cwd().to_str().map(ToOwned::to_owned),
+    }
 }
 
 /// The patches that the agent's workflow declares, if it is one.
@@ -280,21 +287,21 @@ fn patches_of(agent: &Parts) -> &'static [&'static str] {
 }
 
 fn in_memory(agent: &Arc<Parts>, run_id: RunId, request: RunRequest) -> Started {
-    let door = LocalDurableContext::new(agent.executor.clone(), run_id.clone());
+    let door = memory_door(agent, run_id.clone());
     let fan = Arc::new(Fan::new(Way::Memory(door.handle())));
     let door = door
         .with_sink(Arc::clone(&fan) as _)
         .with_patches(patches_of(agent));
-    let input = input_of(agent, request);
+    let start = start_of(agent, request);
     // Before it executes, which it may do at once, on another thread: nothing keeps what nobody watched.
     let live = fan.watch();
     let alive = Arc::clone(agent);
     let execution = Execution::spawn(run_id.clone(), fan, Weak::new(), async move {
-        let output = match alive.serving {
-            Some(serving) => (serving.memory)(&door, input.into()).await,
-            None => neuron_workflows::agent(&door, input).await,
+        let workflow: MemoryWorkflow = match alive.serving {
+            Some(serving) => serving.memory,
+            None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
         };
-        door.finish().await;
+        let output = door.execute(start, workflow).await;
         drop(alive);
         output
     });

@@ -5,9 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use neuron_context::Strategy;
 use neuron_local::{JournaledContext, LocalDurableContext};
 use neuron_loop::{AgentLoop, MachineError, TurnResult};
-use neuron_types::{
-    DurableContext as _, DurableError, Message, RunId, RunInput, RunOutput, RunStart,
-};
+use neuron_types::{DurableContext as _, DurableError, Message, RunId, RunOutput, RunStart};
 use neuron_workflows::agent_loop;
 
 use crate::run::{Finished, RunFailure};
@@ -28,18 +26,30 @@ enum Stepped {
     Journal(Box<AgentLoop<JournaledContext, Strategy>>),
 }
 
+fn stuck(run_id: &RunId, error: DurableError) -> RunFailure {
+    RunFailure::Stuck {
+        run_id: run_id.clone(),
+        source: Arc::new(error),
+    }
+}
+
 impl<O> Steps<O> {
-    pub(crate) fn in_memory(door: LocalDurableContext, input: RunInput) -> Self {
+    pub(crate) async fn in_memory(
+        door: LocalDurableContext,
+        start: RunStart,
+    ) -> Result<Self, RunFailure> {
         let run_id = door.run_id().clone();
-        let run = Stepped::Memory(Box::new(agent_loop(door, RunStart::New(input))));
-        Self::of(run, run_id)
+        let begun = agent_loop(door, start).await;
+        let run = begun.map_err(|error| stuck(&run_id, error))?;
+        Ok(Self::of(Stepped::Memory(Box::new(run)), run_id))
     }
 
     pub(crate) async fn in_journal(door: JournaledContext) -> Result<Self, RunFailure> {
         let run_id = door.run_id().clone();
         let start = door.run_start().await?;
-        let run = Stepped::Journal(Box::new(agent_loop(door, start)));
-        Ok(Self::of(run, run_id))
+        let begun = agent_loop(door, start).await;
+        let run = begun.map_err(|error| stuck(&run_id, error))?;
+        Ok(Self::of(Stepped::Journal(Box::new(run)), run_id))
     }
 
     const fn of(run: Stepped, run_id: RunId) -> Self {
@@ -68,7 +78,7 @@ impl<O> Steps<O> {
         Some(match result {
             Ok(TurnResult::Ended(output)) => self.end(output).await,
             Ok(other) => Ok(other),
-            Err(error) => Err(self.stuck(error)),
+            Err(error) => Err(stuck(&self.run_id, error)),
         })
     }
 
@@ -77,18 +87,11 @@ impl<O> Steps<O> {
             Stepped::Memory(run) => run.door().finish().await,
             Stepped::Journal(run) => {
                 let finished = run.door().finish(&output).await;
-                finished.map_err(|error| self.stuck(error))?;
+                finished.map_err(|error| stuck(&self.run_id, error))?;
             }
         }
         self.output = Some(RunOutput::clone(&output));
         Ok(TurnResult::Ended(output))
-    }
-
-    fn stuck(&self, error: DurableError) -> RunFailure {
-        RunFailure::Stuck {
-            run_id: self.run_id.clone(),
-            source: Arc::new(error),
-        }
     }
 
     /// Returns the conversation so far.

@@ -1,12 +1,14 @@
 //! Several calls at once, as a loop makes them.
 
+use std::collections::VecDeque;
+
 use neuron_types::{
     ActivityOptions, DurableContext, DurableError, Effect, End, FailureKind, Handle, Observed,
     Outcome, Step, ToolCall, ToolOutput,
 };
 
 /// Calls several tools side by side: `options[i]` belongs to `calls[i]`, and so does the result. All are started before any
-/// is awaited. A run that is cancelled meanwhile gives up all of them, and waits for the writes that are in flight.
+/// is awaited. A run that is cancelled meanwhile asks the writes in flight to end, and waits for them.
 pub async fn execute_tools(
     door: &impl DurableContext,
     calls: &[ToolCall],
@@ -14,18 +16,23 @@ pub async fn execute_tools(
 ) -> Vec<Result<ToolOutput, DurableError>> {
     let steps = calls.iter().cloned().zip(options.iter().cloned());
     let steps = steps.map(|(call, options)| Step::new(Effect::Tool(call), options));
-    let started: Vec<Handle> = steps.map(|step| door.start(step.into())).collect();
-    let mut open = started.clone();
+    let mut started: VecDeque<(Handle, bool)> = steps
+        .map(|step| {
+            let is_write = step.is_write();
+            (door.start(step.into()), is_write)
+        })
+        .collect();
     let mut results = Vec::with_capacity(started.len());
-    for handle in started {
+    while let Some((handle, _)) = started.pop_front() {
         let mut ended = door.next(&[handle], &[]).await;
         if let Err(DurableError::Cancelled { .. }) = &ended {
-            open.retain(|handle| door.leave(*handle));
-            if open.contains(&handle) {
+            let is_owed = door.leave(handle);
+            // All writes are asked to end before any is waited for.
+            started.retain(|(other, is_write)| !is_write || door.leave(*other));
+            if is_owed {
                 ended = door.next(&[handle], &[]).await;
             }
         }
-        open.retain(|other| *other != handle);
         results.push(match ended {
             Ok(Observed::Ended(_, End::Effect(Ok(Outcome::Tool(output))))) => Ok(output),
             Ok(Observed::Ended(_, End::Effect(Err(failure))))

@@ -122,8 +122,9 @@ impl JournaledHost {
         if let Some(operations) = self.continue_as_new_after {
             door = door.continue_as_new_after(operations);
         }
-        let output = neuron_workflows::agent(&door, door.run_start().await?).await?;
-        Ok(door.finish(&output).await?)
+        door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)))
+            .await?;
+        Ok(())
     }
 }
 

@@ -10,10 +10,10 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use neuron_executor::{EventSink, Executor, RetryNotice, checked_input};
-use neuron_local::{LocalDurableContext, LocalHandle};
+use neuron_executor::{EventSink, Executor, RetryNotice};
+use neuron_local::{LocalDurableContext, LocalHandle, MemoryWorkflow};
 use neuron_types::{
-    Decision, DurableError, Place, RecordedEvent, RunId, RunInput, RunOutput, RunRequest,
+    Decision, DurableError, Place, RecordedEvent, RunId, RunOutput, RunRequest, RunStart,
     RunStatus, UserMessage,
 };
 use serde_json::Value;
@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use crate::{Host, HostError, Session, World};
 
 type Execute = Arc<
-    dyn Fn(LocalDurableContext, RunInput) -> BoxFuture<'static, Result<RunOutput, DurableError>>
+    dyn Fn(LocalDurableContext, RunStart) -> BoxFuture<'static, Result<RunOutput, DurableError>>
         + Send
         + Sync,
 >;
@@ -38,11 +38,11 @@ impl LocalHost {
     /// it is handed.
     pub fn executing<F, Fut>(execute: F) -> Self
     where
-        F: Fn(LocalDurableContext, RunInput) -> Fut + Send + Sync + 'static,
+        F: Fn(LocalDurableContext, RunStart) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<RunOutput, DurableError>> + Send + 'static,
     {
         Self {
-            execute: Arc::new(move |door, input| Box::pin(execute(door, input))),
+            execute: Arc::new(move |door, start| Box::pin(execute(door, start))),
         }
     }
 }
@@ -50,10 +50,10 @@ impl LocalHost {
 impl Default for LocalHost {
     /// Executes [`neuron_workflows::agent`].
     fn default() -> Self {
-        Self::executing(|door, input| async move {
-            let output = neuron_workflows::agent(&door, input).await;
-            door.finish().await;
-            output
+        Self::executing(|door, start| async move {
+            let agent: MemoryWorkflow =
+                |door, start| Box::pin(neuron_workflows::agent(door, start));
+            door.execute(start, agent).await
         })
     }
 }
@@ -87,7 +87,7 @@ struct LocalRun {
 #[derive(Debug)]
 struct Waiting {
     door: LocalDurableContext,
-    input: RunInput,
+    start: RunStart,
     outcome: watch::Sender<Option<Result<RunOutput, String>>>,
 }
 
@@ -134,10 +134,10 @@ impl Waiting {
     fn execute(self, host: &LocalHost) {
         let Self {
             door,
-            input,
+            start,
             outcome,
         } = self;
-        let run = (host.execute)(door, input);
+        let run = (host.execute)(door, start);
         tokio::spawn(async move {
             let output = run.await;
             outcome.send_replace(Some(output.map_err(|error| error.to_string())));
@@ -181,22 +181,24 @@ impl Session for LocalSession {
     }
 
     async fn submit(&self, run_id: &RunId, request: RunRequest) -> Result<(), HostError> {
-        let mut input = checked_input(self.world.agents().resolve(request)?);
-        input.agent = self.executor.as_given(input.agent);
+        let agent = request.agent.name().to_owned();
         let events = Arc::new(Events::default());
-        let door = LocalDurableContext::new(self.executor.clone(), run_id.clone())
+        let agents = self.world.agents();
+        let executor = self.executor.clone();
+        let executor = executor.with_definitions(agents.definitions().cloned());
+        let door = LocalDurableContext::new(executor, run_id.clone())
             .with_sink(Arc::clone(&events) as Arc<dyn EventSink>);
         let (outcome, end) = watch::channel(None);
         let mut run = LocalRun {
             handle: door.handle(),
             events,
-            agent: input.agent.name.clone(),
+            agent,
             outcome: end,
             waiting: None,
         };
         let waiting = Waiting {
             door,
-            input,
+            start: RunStart::request(request),
             outcome,
         };
         if self.is_executing.load(Ordering::SeqCst) {

@@ -1,14 +1,15 @@
-//! The current definition of an agent, for a run that adopts it.
+//! The definitions of agents, for runs that begin with them or adopt them.
 
 use std::sync::Arc;
 
-use neuron_types::{AgentSpec, CurrentDefinition};
+use neuron_types::{AgentSpec, BeginRequest, Begun, CurrentDefinition, FailureKind, StepFailure};
 
 use super::{Executor, list};
+use crate::input_mismatch;
 
 impl Executor {
-    /// Says to this executor, and to its clones from now on, which definitions its worker has now: a run that is to adopt
-    /// the current one is given it from these. Default is the definition of the agent that it is [granting](Self::granting).
+    /// Says to this executor, and to its clones from now on, which definitions its worker has now: a run that begins, or is
+    /// to adopt the current one, is given it from these. Default is the definition of the agent that it is [granting](Self::granting).
     ///
     /// The doors of local runs do this with their agents.
     #[must_use]
@@ -18,21 +19,54 @@ impl Executor {
         self
     }
 
+    /// Returns what a run begins with.
+    ///
+    /// # Errors
+    ///
+    /// `no_worker` if the agent is not known here.
+    pub(super) fn begun(&self, asked: &BeginRequest) -> Result<Begun, StepFailure> {
+        let mismatch = |schema: Option<&serde_json::Value>| {
+            schema.and_then(|schema| input_mismatch(schema, &asked.given))
+        };
+        if let Some(defined) = &asked.defined {
+            return Ok(Begun {
+                definition: None,
+                signed: self.knows_approvers(),
+                mismatch: mismatch(defined.input.as_ref()),
+            });
+        }
+        let agent = Box::new(self.as_given(self.known(&asked.agent)?.clone()));
+        Ok(Begun {
+            mismatch: mismatch(agent.input.as_ref()),
+            signed: agent.signed,
+            definition: Some(agent),
+        })
+    }
+
+    /// Checks that the agent of this name is known here.
+    pub(super) fn check_agent(&self, name: &str) -> Result<(), StepFailure> {
+        self.known(name).map(drop)
+    }
+
     /// Returns the definition that the worker has now of the agent with this name, or says why there is none. No hook sees
     /// it.
     pub(super) fn current_definition(&self, name: &str) -> CurrentDefinition {
+        match self.known(name) {
+            Ok(agent) => CurrentDefinition::Here(Box::new(self.as_given(agent.clone()))),
+            Err(failure) => CurrentDefinition::Missing(failure.message),
+        }
+    }
+
+    fn known(&self, name: &str) -> Result<&AgentSpec, StepFailure> {
         let known = self.definitions.as_deref();
         let granted = self.grants.as_ref().map(|grants| grants.definition());
         let granted = granted.filter(|agent| agent.name == name);
-        match known.and_then(|known| known.get(name)).or(granted) {
-            Some(agent) => CurrentDefinition::Here(Box::new(self.as_given(agent.clone()))),
-            None => {
-                let names = known.into_iter().flat_map(|known| known.keys());
-                let names = list(names.map(String::as_str));
-                CurrentDefinition::Missing(format!(
-                    "there is no agent named {name:?} here (known: {names})"
-                ))
-            }
-        }
+        let found = known.and_then(|known| known.get(name)).or(granted);
+        found.ok_or_else(|| {
+            let names = known.into_iter().flat_map(|known| known.keys());
+            let names = list(names.map(String::as_str));
+            let message = format!("there is no agent named {name:?} here (known: {names})");
+            StepFailure::new(FailureKind::NoWorker, message)
+        })
     }
 }

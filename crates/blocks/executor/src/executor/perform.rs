@@ -12,7 +12,7 @@ impl Executor {
     /// # Errors
     ///
     /// Those of [`call_model`](Self::call_model) and [`call_tool`](Self::call_tool) for these; `no_worker` where the step's
-    /// agent is not here, a tool that is asked for an outcome, or whoever could say whose a signed decision is;
+    /// agent is not here, its definition where a run begins, a tool that is asked for an outcome, or whoever could say whose a signed decision is;
     /// `timeout` or `cancelled` where the scope ended it.
     pub async fn perform(
         &self,
@@ -56,6 +56,11 @@ impl Executor {
                 self.find_out(scope, effect, find)
                     .await
                     .map(Outcome::Definition)
+            }
+            Effect::Begin(asked) => {
+                let begin = async |executor: Self| executor.begun(asked);
+                let begun = self.find_out(scope, effect, begin).await?;
+                Ok(Outcome::Begin(Box::new(begun)))
             }
         }
     }

@@ -6,10 +6,11 @@ use serde::{
     Deserialize, Deserializer, Serialize,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
+use serde_json::Value;
 
 use crate::{
-    AgentOrigin, AgentSpec, Conversation, LimitOverrides, Message, Overrides, RunInput, RunTags,
-    StateVersion,
+    AgentOrigin, AgentSpec, Begun, Conversation, DurableError, LimitOverrides, Message, Overrides,
+    RunInput, RunTags, StateVersion,
 };
 
 /// What a run is started with, the same on every engine.
@@ -31,6 +32,7 @@ use crate::{
 /// | --- | --- |
 /// | `agent` | the name of an agent of the worker; or, for development, a whole [`AgentSpec`] |
 /// | `prompt` | a text, or a [`Message`] |
+/// | `input` | in the place of a prompt: the value that the agent [is given](AgentSpec::input), whatever it is in JSON |
 /// | `tenant`, `owner`, `labels` | see [`RunTags`] |
 /// | `overrides` | what this run changes of the agent: see [`Overrides`] |
 /// | `origin` | beside a whole definition: how the run came to it, see [`AgentOrigin`] |
@@ -61,7 +63,7 @@ pub struct RunRequest {
 
 impl RunRequest {
     /// The names of its fields in JSON.
-    pub const FIELDS: [&str; 9] = [
+    pub const FIELDS: [&str; 10] = [
         "version",
         "agent",
         "tenant",
@@ -71,6 +73,7 @@ impl RunRequest {
         "origin",
         "preamble",
         "prompt",
+        "input",
     ];
 
     /// Returns the request for a run of this agent with this prompt, and nothing said before it.
@@ -125,21 +128,28 @@ impl RunRequest {
         changes.filter(|overrides| !overrides.is_empty())
     }
 
-    /// Returns what the run starts with, once its agent's definition is found: by `find`, if the request only names
-    /// it. The prompt has not been checked then: see [`RunInput::mismatch`].
+    /// Returns what the run starts with, where this is what it begins with.
     ///
     /// # Errors
     ///
-    /// That of `find`.
-    pub fn resolve<E>(
-        self,
-        find: impl FnOnce(&str) -> Result<AgentSpec, E>,
-    ) -> Result<RunInput, E> {
-        let agent = match &self.agent {
-            AgentRef::Name(name) => find(name)?,
-            AgentRef::Definition(definition) => AgentSpec::clone(definition),
+    /// [`DurableError::Engine`] if neither has a definition of the agent.
+    pub fn begun(self, begun: Begun) -> Result<RunInput, DurableError> {
+        let agent = match (begun.definition, &self.agent) {
+            (Some(definition), _) => *definition,
+            (None, AgentRef::Definition(definition)) => {
+                let mut definition = AgentSpec::clone(definition);
+                definition.signed |= begun.signed;
+                definition
+            }
+            (None, AgentRef::Name(name)) => {
+                let text = format!("the run begins without a definition of its agent {name:?}");
+                return Err(DurableError::engine(text));
+            }
         };
-        Ok(self.with_agent(agent))
+        Ok(RunInput {
+            mismatch: begun.mismatch,
+            ..self.with_agent(agent)
+        })
     }
 
     /// Returns what the run starts with, where this is its agent's definition: [narrowed](AgentSpec::narrowed) by what
@@ -325,8 +335,10 @@ struct Form {
     origin: Option<AgentOrigin>,
     #[serde(default)]
     preamble: Conversation,
-    #[serde(deserialize_with = "prompt")]
-    prompt: Message,
+    #[serde(default, deserialize_with = "prompt")]
+    prompt: Option<Message>,
+    #[serde(default, deserialize_with = "input")]
+    input: Option<Value>,
 }
 
 impl TryFrom<Form> for RunRequest {
@@ -339,6 +351,16 @@ impl TryFrom<Form> for RunRequest {
             // As whole inputs were in version 1.
             (None, AgentRef::Definition(_)) => StateVersion::unsaid()?,
         };
+        let prompt = match (form.prompt, form.input) {
+            (Some(prompt), None) => prompt,
+            (None, Some(Value::String(text))) => Message::user(text),
+            (None, Some(value)) => Message::user(value.to_string()),
+            (None, None) => return Err(de::Error::missing_field("prompt")),
+            (Some(_), Some(_)) => {
+                let text = "a run is given a `prompt`, or a value as `input`, and not both";
+                return Err(de::Error::custom(text));
+            }
+        };
         Ok(Self {
             version,
             agent: form.agent,
@@ -350,17 +372,23 @@ impl TryFrom<Form> for RunRequest {
             overrides: form.overrides,
             origin: form.origin,
             preamble: form.preamble,
-            prompt: form.prompt,
+            prompt,
         })
     }
 }
 
-fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Message, D::Error> {
-    deserializer.deserialize_any(TextOr::<Message, Message> {
+fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Message>, D::Error> {
+    let prompt = deserializer.deserialize_any(TextOr::<Message, Message> {
         of_text: Message::user,
         expected: "a text, or a message",
         read: PhantomData,
-    })
+    });
+    prompt.map(Some)
+}
+
+/// Nothing is a value, too.
+fn input<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// Reads a text in the place of an object.

@@ -16,7 +16,7 @@ pub struct StepId {
     pub turn: u32,
     /// The position in the turn: 0 for the model call, the n-th tool call is n,
     /// [`StepId::SUMMARY`] counted downwards for the calls of a context strategy, and [`StepId::OWN_CALLS`] counted
-    /// upwards for those that the loop makes for itself.
+    /// upwards for those that the loop makes for itself. [`StepId::BEGIN`] is before all.
     pub position: u32,
 }
 
@@ -71,6 +71,9 @@ impl StepId {
     /// verifications, previews, questions for outcomes and for definitions: the n-th of its run, counted from 1, is so
     /// much and n. No turn has so many calls.
     pub const OWN_CALLS: u32 = 1_000_000_000;
+
+    /// The step by which a run [begins](crate::Effect::Begin).
+    pub const BEGIN: Self = Self::new(0, Self::OWN_CALLS);
 
     /// The position of the first model call that a context strategy makes before a turn.
     pub const SUMMARY: u32 = u32::MAX;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{ActivitySettings, Priority, RetryPolicy, StepId, ToolEffects, json::millis};
+use crate::{ActivitySettings, Priority, RetryPolicy, RunTags, StepId, ToolEffects, json::millis};
 
 /// How a door performs one effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,4 +38,26 @@ pub struct ActivityOptions {
     /// What else the engine is told about it.
     #[serde(default, skip_serializing_if = "ActivitySettings::is_default")]
     pub activity: ActivitySettings,
+}
+
+impl ActivityOptions {
+    /// How long one attempt to begin may take: it is about what a worker has in its memory.
+    const BEGINNING: Duration = Duration::from_secs(5);
+
+    /// Returns how a door performs the step by which a run begins whose definition is not known.
+    #[must_use]
+    pub fn of_beginning(tags: &RunTags) -> Self {
+        Self {
+            step: StepId::BEGIN,
+            agent: None,
+            nonce: None,
+            tenant: tags.tenant.clone(),
+            allow: Vec::new(),
+            priority: Priority::default(),
+            effects: ToolEffects::ReadOnly,
+            start_to_close_timeout: Self::BEGINNING,
+            retry_policy: RetryPolicy::default(),
+            activity: ActivitySettings::default(),
+        }
+    }
 }

@@ -10,8 +10,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use neuron_types::{
     AgentSpec, CompletionRequest, DurableContext, DurableError, EffectKind, End, FailureKind,
-    Handle, Observed, RunEvent, RunId, RunState, Signal, Started, StepFailure, StepId, ToolCall,
-    UserMessage, signal,
+    Handle, Observed, RunEvent, RunId, RunState, Signal, Started, StepFailure, UserMessage, signal,
 };
 use uuid::Uuid;
 

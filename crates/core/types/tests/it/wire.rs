@@ -157,6 +157,26 @@ fn a_request_is_one_object_and_its_clone_shares_everything() {
 }
 
 #[test]
+fn a_run_is_given_a_value_in_the_place_of_a_prompt_and_not_beside_it() {
+    let read = |json: Value| serde_json::from_value::<RunRequest>(json);
+    for (input, prompt) in [
+        (
+            json!({"cents": 7, "to": "ada"}),
+            r#"{"cents":7,"to":"ada"}"#,
+        ),
+        (json!("Pay it."), "Pay it."),
+        (json!(7), "7"),
+        (json!(null), "null"),
+    ] {
+        let request = read(json!({"agent": "clerk", "input": input})).unwrap();
+        assert_eq!(request, RunRequest::new("clerk", Message::user(prompt)));
+    }
+    let both = read(json!({"agent": "clerk", "prompt": "Pay.", "input": 7})).unwrap_err();
+    let expected = "a run is given a `prompt`, or a value as `input`, and not both";
+    assert_eq!(both.to_string(), expected);
+}
+
+#[test]
 fn a_request_needs_two_texts_and_refuses_what_it_does_not_know() {
     let read = |json: Value| serde_json::from_value::<RunRequest>(json);
     let short = json!({"agent": "default", "prompt": "Go."});

@@ -10,14 +10,16 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::{RunClock, Unobserved};
+use futures::future::BoxFuture;
+use neuron_engine::{RunClock, Unobserved, end_event, ends_run};
 use neuron_executor::{EventSink, Executor, StepScope};
 use neuron_flow::{
     Adapter, Asked, BEHIND_ALL, Fact, Flow, Left, Shown, cancelled_between, given_up,
 };
 use neuron_types::{
     DurableContext, DurableError, FailureKind, Handle, Observed, Outcome, Place, RecordedEvent,
-    RunEvent, RunId, RunState, Signal, Started, Step, StepFailure, declared_patches,
+    RunEvent, RunId, RunOutput, RunStart, RunState, RunStatus, Signal, Started, Step, StepFailure,
+    declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -30,10 +32,14 @@ use crate::{
     memory::handle::{LocalHandle, Reach},
 };
 
+/// A workflow on a [`LocalDurableContext`]: for agents `|door, start| Box::pin(neuron_workflows::agent(door, start))`.
+pub type MemoryWorkflow =
+    for<'a> fn(&'a LocalDurableContext, RunStart) -> BoxFuture<'a, Result<RunOutput, DurableError>>;
+
 /// A door without a journal: the run lives in this process, at no cost worth mentioning.
 ///
-/// Signals and cancellation come through its [`LocalHandle`]. When the loop is done, call
-/// [`finish`](Self::finish), so that hooks learn of the end.
+/// Signals and cancellation come through its [`LocalHandle`]. [`execute`](Self::execute) has a workflow run on it. Whoever drives
+/// a loop by hand calls [`finish`](Self::finish) when it is done, so that hooks learn of the end.
 ///
 /// Waits and delays use tokio's clock, so a runtime with time must be entered.
 pub struct LocalDurableContext {
@@ -100,6 +106,36 @@ impl LocalDurableContext {
         LocalHandle {
             reach: Arc::clone(&self.reach),
         }
+    }
+
+    /// Executes the run with this workflow to its end, and [finishes](Self::finish) it. A run that ends before it has begun, as
+    /// one that is cancelled first, has an output too.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the run from going on, as the workflow says it.
+    pub async fn execute(
+        &self,
+        start: impl Into<RunStart>,
+        workflow: MemoryWorkflow,
+    ) -> Result<RunOutput, DurableError> {
+        let start = start.into();
+        let agent = start.agent().to_owned();
+        let output = match workflow(self, start).await {
+            Err(error) if ends_run(&error) => Ok(self.broken(&agent, &error)),
+            output => output,
+        };
+        self.finish().await;
+        output
+    }
+
+    /// The end of a run that has not begun.
+    fn broken(&self, agent: &str, error: &DurableError) -> RunOutput {
+        let (exit_reason, ended) = end_event(error, None);
+        self.emit(ended.clone());
+        let mut status = RunStatus::new(self.run_id.clone(), self.engine(), agent, self.now());
+        status.apply(&ended, self.now());
+        status.output(Some(exit_reason))
     }
 
     /// Notifies the hooks of what they have not seen yet, the run's end above all.

@@ -3,4 +3,7 @@
 pub(crate) mod durable_context;
 pub(crate) mod handle;
 
-pub use self::{durable_context::LocalDurableContext, handle::LocalHandle};
+pub use self::{
+    durable_context::{LocalDurableContext, MemoryWorkflow},
+    handle::LocalHandle,
+};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use neuron_executor::{Agents, EventSink, Executors};
+use neuron_executor::{EventSink, Executors};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
@@ -14,9 +14,6 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct WorkerContext {
     pub(crate) executors: Executors,
-    pub(crate) agents: Agents,
-    /// Whole definitions of agents are taken from callers.
-    pub(crate) accepts_definitions: bool,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) drain: Arc<Drain>,

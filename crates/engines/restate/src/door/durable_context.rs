@@ -11,29 +11,21 @@ use futures::lock::Mutex as AsyncMutex;
 use neuron_engine::{Pace, SegmentSize};
 use neuron_flow::{Adapter, Asked, BEHIND_ALL, Flow, Left, still_in_flight};
 use neuron_types::{
-    DurableContext, DurableError, FailureKind, Handle, Observed, RunEvent, RunId, RunOutput,
-    RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure,
+    DurableContext, DurableError, FailureKind, Handle, Observed, Outcome, RunEvent, RunId,
+    RunOutput, RunState, RunStatus, RunTags, Signal, Started, Step, StepFailure, StepId,
 };
 use restate_sdk::{context::RequestTarget, endpoint::ContextInternal};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
     attempts::worker_context::WorkerContext,
     door::{
-        agent_given::{AgentGiven, Sought},
-        cancellation::Cancellation,
-        carried::Carried,
-        ledger_writer::LedgerWriter,
-        mailbox::Mailbox,
-        record::Record,
-        segment::Segment,
-        sink_replay_filter::SinkReplayFilter,
-        steps::Steps,
-        waits::Waits,
+        cancellation::Cancellation, carried::Carried, ledger_writer::LedgerWriter,
+        mailbox::Mailbox, record::Record, segment::Segment, sink_replay_filter::SinkReplayFilter,
+        steps::Steps, waits::Waits,
     },
     wire::{
-        entries::FoundAgent,
+        entries::{AttemptEnd, Observation},
         messages::CANCELLED,
         meter::{ASK, CALL, Meter},
         service_names::{ENGINE, ServiceNames},
@@ -89,6 +81,8 @@ pub struct RestateDurableContext<'a> {
     pace: Mutex<Pace>,
     /// The worker that began the segment has hooks.
     has_hooks: bool,
+    /// What came of the run's first step, until the run asks for it.
+    begun: Mutex<Option<Result<Outcome, StepFailure>>>,
     /// What the segment began with.
     patches: Vec<String>,
 }
@@ -101,8 +95,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) run_id: &'a RunId,
     /// The agent's name.
     pub(crate) agent: Arc<str>,
-    /// How it is known.
-    pub(crate) given: AgentGiven,
+    /// The step by which a new run begins.
+    pub(crate) first: Option<Step>,
     /// Whose a new run is.
     pub(crate) tags: RunTags,
     /// How long one journaled wait takes at most, in a journal that begins here.
@@ -118,12 +112,12 @@ pub(crate) struct Opening<'a> {
 impl<'a> RestateDurableContext<'a> {
     /// A door for the invocation that this context belongs to: that of a new run, or of one that goes on from
     /// what an earlier segment handed over. Its first entries in the journal are the promises of a cancelled
-    /// run and of the next signal, with a question of the state between them, then the segment's start, which may
-    /// have found the agent's definition.
+    /// run and of the next signal, with a question of the state between them, then the segment's start, with
+    /// what comes of the first step of a new run.
     pub(crate) async fn open(
         opening: Opening<'a>,
         carried: Option<(LedgerWriter, Mailbox)>,
-    ) -> Result<(Self, Sought), DurableError> {
+    ) -> Result<Self, DurableError> {
         let Opening {
             ctx, names, agent, ..
         } = opening;
@@ -140,8 +134,8 @@ impl<'a> RestateDurableContext<'a> {
         let (ledger, mailbox) = carried.unzip();
         let mut waits = Waits::new(&steps, cancellation, mailbox.unwrap_or_default());
         let cancellation = &mut waits.cancellation;
-        let (most, pulse, given) = (opening.most, opening.pulse, opening.given);
-        let started = steps.start(cancellation, most, pulse, given, opening.patches);
+        let (most, pulse, first) = (opening.most, opening.pulse, opening.first);
+        let started = steps.start(cancellation, most, pulse, first, opening.patches);
         let started = started.await?;
         let pulse = started.pulse();
         waits.settle(&steps).await?;
@@ -164,50 +158,15 @@ impl<'a> RestateDurableContext<'a> {
             opening.is_again,
         );
         waits.tell_cancelled(&segment);
-        let door = Self {
+        Ok(Self {
             segment,
             names,
             waits: AsyncMutex::new(waits),
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
+            begun: Mutex::new(started.begun),
             patches: started.patches,
-        };
-        let sought = Sought {
-            found: started.agent,
-            is_rejected: started.is_rejected,
-            is_signed: started.is_signed,
-        };
-        Ok((door, sought))
-    }
-
-    /// Looks once more for the definition of an agent.
-    pub(crate) async fn find_agent(&self, name: &str) -> Result<FoundAgent, DurableError> {
-        let mut waits = self.waits.lock().await;
-        let found = self
-            .segment
-            .steps
-            .find_agent(&mut waits.cancellation, name)
-            .await;
-        let (at, found) = found?;
-        self.segment.ledger().clock.advance(at);
-        Ok(found)
-    }
-
-    /// Finds why a prompt does not fit this schema; `None` if it does.
-    pub(crate) async fn check_input(
-        &self,
-        schema: &Value,
-        prompt: &str,
-    ) -> Result<Option<String>, DurableError> {
-        let mut waits = self.waits.lock().await;
-        let checked = self
-            .segment
-            .steps
-            .check_input(&mut waits.cancellation, schema, prompt)
-            .await;
-        let (at, mismatch) = checked?;
-        self.segment.ledger().clock.advance(at);
-        Ok(mismatch)
+        })
     }
 
     /// Notifies the hooks and the readers of what they have not seen yet: the run's end above all.
@@ -231,6 +190,17 @@ impl<'a> RestateDurableContext<'a> {
             let run_id = steps.run_id.as_str();
             let close = RequestTarget::object(self.names.inbox(), run_id, "close");
             drop(steps.ctx.request::<_, ()>(close, ()).send());
+        }
+    }
+
+    /// The segment began with what the run's first step comes to.
+    fn first_has_ended(&self, handle: Handle) {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = begun.take() {
+            let end = AttemptEnd::first(handle, result);
+            let at = self.now();
+            self.segment
+                .observed(0, Observation::of_ends(at, vec![end]));
         }
     }
 
@@ -337,7 +307,12 @@ impl DurableContext for RestateDurableContext<'_> {
     }
 
     fn start(&self, what: Started) -> Handle {
-        neuron_flow::start(self, what)
+        let is_first = matches!(&what, Started::Step(step) if step.options.step == StepId::BEGIN);
+        let handle = neuron_flow::start(self, what);
+        if is_first {
+            self.first_has_ended(handle);
+        }
+        handle
     }
 
     fn leave(&self, handle: Handle) -> bool {

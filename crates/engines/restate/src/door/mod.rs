@@ -1,6 +1,5 @@
 //! The door: attempts beside the run, awaited by journaled waits.
 
-pub(crate) mod agent_given;
 pub(crate) mod beginning;
 pub(crate) mod cancellation;
 pub(crate) mod carried;

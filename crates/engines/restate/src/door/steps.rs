@@ -2,25 +2,23 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use neuron_engine::SegmentSize;
-use neuron_executor::input_mismatch;
-use neuron_types::{DurableError, RunEvent, RunId};
+use neuron_executor::StepScope;
+use neuron_types::{DurableError, Outcome, RunEvent, RunId, Step, StepFailure};
 use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
     endpoint::ContextInternal,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
     attempts::worker_context::WorkerContext,
-    door::{
-        agent_given::AgentGiven, cancellation::Cancellation, sink_replay_filter::SinkReplayFilter,
-    },
+    door::{cancellation::Cancellation, sink_replay_filter::SinkReplayFilter},
     wire::{
-        entries::{FoundAgent, Started},
+        entries::Started,
         meter::{ASK, Meter, Weighed},
     },
 };
@@ -37,13 +35,13 @@ pub(crate) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// The time and the worker's settings, and what the worker says of the agent, as a journaled step.
+    /// The time and the worker's settings, and what comes of the first step of a new run, as a journaled step.
     pub(crate) async fn start(
         &self,
         cancellation: &mut Cancellation<'_>,
         most: SegmentSize,
         pulse: Duration,
-        given: AgentGiven,
+        first: Option<Step>,
         patches: Vec<String>,
     ) -> Result<Started, DurableError> {
         let start = || async move {
@@ -53,10 +51,10 @@ impl Steps<'_> {
                 nonce: Uuid::new_v4(),
                 seed: Some(Uuid::new_v4()),
                 has_hooks: self.has_hooks(),
-                agent: (given == AgentGiven::ByName).then(|| self.agent_here(&self.agent)),
-                is_signed: given == AgentGiven::Whole
-                    && self.worker.executors.verify_decisions_of(&self.agent),
-                is_rejected: given == AgentGiven::Whole && !self.worker.accepts_definitions,
+                begun: match first {
+                    Some(step) => Some(self.make(&step).await),
+                    None => None,
+                },
                 pulse_ms: Started::pulse_ms(pulse),
                 patches,
             }
@@ -65,33 +63,13 @@ impl Steps<'_> {
         Ok(self.meter.read(started))
     }
 
-    /// Looks once more for the definition of an agent, as a journaled step that tells the time, too.
-    pub(crate) async fn find_agent(
-        &self,
-        cancellation: &mut Cancellation<'_>,
-        name: &str,
-    ) -> Result<(DateTime<Utc>, FoundAgent), DurableError> {
-        let find = || async { (Utc::now(), self.agent_here(name)) };
-        let found = self.run(cancellation, "find agent", find).await?;
-        Ok(self.meter.read(found))
-    }
-
-    /// Finds why a prompt does not fit this schema, `None` if it does, as a journaled step that tells the time, too.
-    pub(crate) async fn check_input(
-        &self,
-        cancellation: &mut Cancellation<'_>,
-        schema: &Value,
-        prompt: &str,
-    ) -> Result<(DateTime<Utc>, Option<String>), DurableError> {
-        let check = || async { (Utc::now(), input_mismatch(schema, prompt)) };
-        let checked = self.run(cancellation, "check input", check).await?;
-        Ok(self.meter.read(checked))
-    }
-
-    fn agent_here(&self, name: &str) -> FoundAgent {
-        let found = self.worker.agents.get(name).cloned();
-        let found = found.map(|found| Box::new(self.worker.executors.as_given(found)));
-        found.map_err(|unknown| unknown.to_string())
+    /// Makes one attempt at a step that takes no time.
+    async fn make(&self, step: &Step) -> Result<Outcome, StepFailure> {
+        let Step { effect, options } = step;
+        let token = CancellationToken::new();
+        let scope = StepScope::new(self.run_id.clone(), options, 1, token);
+        let executors = &self.worker.executors;
+        executors.perform(&self.agent, &scope, effect, &[]).await
     }
 
     fn has_hooks(&self) -> bool {

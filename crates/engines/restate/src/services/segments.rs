@@ -7,9 +7,9 @@
 use std::{collections::BTreeMap, error::Error};
 
 use futures::future::BoxFuture;
-use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_of, ends_run};
+use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_event, ends_run};
 use neuron_types::{
-    DurableContext as _, DurableError, RunEvent, RunId, RunOutput, RunStart, declared_patches,
+    DurableContext as _, DurableError, RunId, RunOutput, RunStart, declared_patches,
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
@@ -181,7 +181,7 @@ impl Segments {
             names: &self.names,
             run_id,
             agent: beginning.agent().into(),
-            given: beginning.agent_given(),
+            first: beginning.first_step(),
             tags: beginning.tags(),
             pulse: self.settings.pulse(),
             most,
@@ -190,12 +190,8 @@ impl Segments {
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;
-        let (door, sought) = opened.map_err(not_opened)?;
-        let output = match door.run_start(beginning, sought).await {
-            Ok(start) => workflow(&door, start).await,
-            Err(error) => Err(error),
-        };
-        let output = match output {
+        let door = opened.map_err(not_opened)?;
+        let output = match workflow(&door, beginning.into()).await {
             Ok(output) => output,
             Err(DurableError::ContinuedAsNew) => return Ok(None),
             Err(error) if ends_run(&error) => broken(&door, &error),
@@ -226,12 +222,8 @@ fn cannot_read(source: impl Into<Box<dyn Error + Send + Sync>>) -> HandlerError 
 
 /// A run that ends without an output has one too, and a status that says so.
 fn broken(door: &RestateDurableContext<'_>, error: &DurableError) -> RunOutput {
-    let (exit_reason, error) = end_of(error);
-    let output = door.segment.ledger().status().last_message.clone();
-    door.emit(RunEvent::RunEnded {
-        exit_reason,
-        output,
-        error: Some(error),
-    });
+    let said = door.segment.ledger().status().last_message.clone();
+    let (exit_reason, ended) = end_event(error, said);
+    door.emit(ended);
     door.segment.ledger().status().output(Some(exit_reason))
 }

@@ -5,9 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
 use neuron_flow::{AttemptKey, Fact};
-use neuron_types::{
-    AgentSpec, CompletionResponse, Handle, Outcome, StepFailure, StepId, ToolOutput,
-};
+use neuron_types::{CompletionResponse, Handle, Outcome, StepFailure, StepId, ToolOutput};
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
@@ -26,6 +24,18 @@ pub(crate) struct Observation {
     /// place of all this.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cancelled: bool,
+}
+
+impl Observation {
+    /// These ends, and nothing else.
+    pub(crate) const fn of_ends(at: DateTime<Utc>, ends: Vec<AttemptEnd>) -> Self {
+        Self {
+            at,
+            ends,
+            lost: Vec::new(),
+            cancelled: false,
+        }
+    }
 }
 
 /// Writes that are made from now on.
@@ -51,6 +61,19 @@ pub(crate) struct AttemptEnd {
     pub(crate) made: u32,
     #[serde(rename = "came", deserialize_with = "came")]
     pub(crate) result: Result<Outcome, StepFailure>,
+}
+
+impl AttemptEnd {
+    /// The end of the first attempt at what was started.
+    pub(crate) const fn first(handle: Handle, result: Result<Outcome, StepFailure>) -> Self {
+        Self {
+            number: handle.number(),
+            attempt: 1,
+            step: None,
+            made: 1,
+            result,
+        }
+    }
 }
 
 impl From<AttemptEnd> for Fact {
@@ -123,15 +146,9 @@ pub(crate) struct Started {
     /// nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) has_hooks: bool,
-    /// The agent of a run that only names it.
+    /// What a new run begins with, as the worker found it that began the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) agent: Option<FoundAgent>,
-    /// The run was started with a definition, and its worker takes none from callers.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) is_rejected: bool,
-    /// The run was started with a definition, and decisions about it have to be signed.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) is_signed: bool,
+    pub(crate) begun: Option<Result<Outcome, StepFailure>>,
     /// How long one journaled wait takes at most, in milliseconds, as the worker had it that began the journal: it says
     /// what is a wait and what a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,9 +171,6 @@ impl Started {
     }
 }
 
-/// A definition, or why the worker has none.
-pub(crate) type FoundAgent = Result<Box<AgentSpec>, String>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,9 +183,7 @@ mod tests {
             nonce: Uuid::nil(),
             seed: None,
             has_hooks: false,
-            agent: None,
-            is_rejected: false,
-            is_signed: false,
+            begun: None,
             pulse_ms,
             patches: Vec::new(),
         };

@@ -25,6 +25,9 @@ use crate::{
 pub struct AgentServices {
     names: ServiceNames,
     worker: WorkerContext,
+    agents: Agents,
+    /// Whole definitions of agents are taken from callers.
+    accepts_definitions: bool,
     workflows: Workflows,
     settings: Settings,
     identity_keys: Vec<String>,
@@ -46,8 +49,6 @@ impl AgentServices {
             names,
             worker: WorkerContext {
                 executors,
-                agents: Agents::default(),
-                accepts_definitions: false,
                 sink: Arc::new(NoSink),
                 metrics: Arc::default(),
                 drain: Arc::default(),
@@ -55,6 +56,8 @@ impl AgentServices {
                 retried: Arc::default(),
                 slots: None,
             },
+            agents: Agents::default(),
+            accepts_definitions: false,
             workflows: Workflows {
                 of_agents: workflow,
                 by_name: BTreeMap::new(),
@@ -71,7 +74,7 @@ impl AgentServices {
     /// Sets the agents whose runs are started by name. Default is none.
     #[must_use]
     pub fn with_agents(mut self, agents: Agents) -> Self {
-        self.worker.agents = agents;
+        self.agents = agents;
         self
     }
 
@@ -80,7 +83,7 @@ impl AgentServices {
     /// `false`: a run that is started with a definition fails before its first step.
     #[must_use]
     pub fn accept_definitions(mut self, accept: bool) -> Self {
-        self.worker.accepts_definitions = accept;
+        self.accepts_definitions = accept;
         self
     }
 
@@ -231,7 +234,10 @@ impl AgentServices {
     pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
         let names = &self.names;
         let mut worker = self.worker.clone();
-        worker.executors = worker.executors.granting(&worker.agents);
+        worker.executors = worker.executors.granting(&self.agents);
+        if !self.accepts_definitions {
+            worker.executors = worker.executors.rejecting_definitions();
+        }
         let workflows = self.workflows.clone();
         let agent = agent::definition(names, worker, workflows, &self.settings)?;
         let mut builder = Endpoint::builder()

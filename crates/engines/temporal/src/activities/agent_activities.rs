@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use neuron_executor::{Agents, Executor, Executors, StepScope, input_mismatch};
+use neuron_executor::{Executor, Executors, StepScope};
 use neuron_flow::look_again;
-use neuron_types::{
-    AgentSpec, CompletionResponse, FailureKind, Outcome, RunId, StepFailure, ToolOutput,
-};
+use neuron_types::{CompletionResponse, FailureKind, Outcome, RunId, StepFailure, ToolOutput};
 use temporalio_macros::activities;
 use temporalio_sdk::activities::{ActivityContext, ActivityError};
 
@@ -20,8 +18,8 @@ use crate::{
     },
     wire::{
         activity_inputs::{
-            CHECK, Delta, EffectStep, Ending, FIND, InputCheck, MODEL, MODEL_BESIDE, ModelStep,
-            Need, OBSERVE, PART, PERFORM, SEEK,
+            Delta, EffectStep, Ending, MODEL, MODEL_BESIDE, ModelStep, Need, OBSERVE, PART,
+            PERFORM, SEEK,
         },
         failure::activity_error,
         payload_limits,
@@ -32,29 +30,12 @@ use crate::{
 /// What a worker makes the calls of its runs with.
 pub(crate) struct AgentActivities {
     pub(crate) executors: Executors,
-    pub(crate) agents: Agents,
     pub(crate) memory: Memory,
     pub(crate) attempts: Attempts,
 }
 
 #[activities]
 impl AgentActivities {
-    /// Finds the definition of an agent. A worker that lacks it leaves it to another.
-    #[activity(name = FIND)]
-    pub(crate) async fn find(
-        self: Arc<Self>,
-        ctx: ActivityContext,
-        agent: String,
-    ) -> Result<AgentSpec, ActivityError> {
-        let delay = (!ctx.info().is_local).then(|| look_again(ctx.info().attempt));
-        let found = self.agents.get(&agent).cloned();
-        let found = found.map_err(|unknown| activity_error(&unknown.into(), delay))?;
-        let found = self.executors.as_given(found);
-        let checked = payload_limits::check_definition(&found);
-        checked.map_err(|failure| activity_error(&failure, None))?;
-        Ok(found)
-    }
-
     /// Ends in a worker that has what a step needs. One that lacks it leaves it to another.
     #[activity(name = SEEK)]
     pub(crate) async fn seek(
@@ -66,16 +47,6 @@ impl AgentActivities {
         let checked = executor
             .and_then(|executor| executor.check(need.step_agent.as_deref(), need.of_step()));
         checked.map_err(|lacking| activity_error(&lacking, Some(look_again(ctx.info().attempt))))
-    }
-
-    /// Finds why a run is not given what its agent takes; `None` if it is.
-    #[activity(name = CHECK)]
-    pub(crate) async fn check_input(
-        self: Arc<Self>,
-        _ctx: ActivityContext,
-        check: InputCheck,
-    ) -> Result<Option<String>, ActivityError> {
-        Ok(input_mismatch(&check.schema, &check.prompt))
     }
 
     /// Calls the model.
@@ -139,12 +110,9 @@ impl AgentActivities {
         ctx: ActivityContext,
         step: EffectStep,
     ) -> Result<Outcome, ActivityError> {
-        let executor = self.executors.of(&step.terms.agent);
         // Whoever is notified of a step is notified once.
-        let executor = executor.and_then(|executor| {
-            let checked = executor.check(step.terms.step_agent.as_deref(), step.effect.needs());
-            checked.map(|()| executor)
-        });
+        let (agent, step_agent) = (&step.terms.agent, step.terms.step_agent.as_deref());
+        let executor = self.executors.of_step(agent, step_agent, &step.effect);
         self.attempts
             .make(&ctx, executor, &step.terms, async |executor, scope| {
                 let outcome = beside_others(executor.perform(&scope, &step.effect)).await?;

@@ -1,9 +1,7 @@
 //! The door: steps as activities, deadlines as timers, signals from the workflow's state.
 
 pub(crate) mod continue_as_new;
-pub(crate) mod definition;
 pub(crate) mod durable_context;
-pub(crate) mod input;
 pub(crate) mod place;
 mod room;
 mod running;

@@ -12,8 +12,6 @@ pub(crate) struct Hosting {
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) segments: Arc<Segments>,
     pub(crate) registered: Arc<Registered>,
-    /// The worker takes whole definitions of agents from callers.
-    pub(crate) accepts_definitions: bool,
     /// They judge the decisions that arrive.
     pub(crate) executors: Executors,
 }
@@ -25,7 +23,6 @@ impl Default for Hosting {
             sink: Arc::new(NoSink),
             segments: Arc::default(),
             registered: Arc::default(),
-            accepts_definitions: false,
             executors: Executors::default(),
         }
     }

@@ -8,7 +8,6 @@ use neuron_types::{
     ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::wire::stated::{ResultOf, StatedBlock, StatedMessage};
@@ -26,14 +25,8 @@ pub(crate) const TOOL: &str = "tool";
 /// The name of the activity that notifies the hooks of how the run ended.
 pub(crate) const OBSERVE: &str = "observe";
 
-/// Finds the definition of an agent that a run names.
-pub(crate) const FIND: &str = "find_agent";
-
 /// The name of the activity that ends in a worker that has what a step needs.
 pub(crate) const SEEK: &str = "find_worker";
-
-/// The name of the local activity that checks what a run is given.
-pub(crate) const CHECK: &str = "check_input";
 
 /// How a step's attempts are made, as far as the activity has to know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -221,7 +214,10 @@ pub(crate) struct Need {
     /// The model's provider, where the request names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
-    /// The step calls neither.
+    /// The agent whose definition the step finds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) definition: Option<String>,
+    /// The step needs none of these.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) executor: bool,
 }
@@ -234,11 +230,13 @@ impl Need {
             step_agent: options.agent.clone(),
             tool: None,
             provider: None,
+            definition: None,
             executor: false,
         };
         match needed {
             Needed::Tool(name) => need.tool = Some(name.to_owned()),
             Needed::Provider(name) => need.provider = name.map(ToOwned::to_owned),
+            Needed::Agent(name) => need.definition = Some(name.to_owned()),
             Needed::Executor => need.executor = true,
         }
         need
@@ -246,10 +244,11 @@ impl Need {
 
     /// Returns it without the run's agent.
     pub(crate) fn of_step(&self) -> Needed<'_> {
-        match &self.tool {
-            Some(tool) => Needed::Tool(tool),
-            None if self.executor => Needed::Executor,
-            None => Needed::Provider(self.provider.as_deref()),
+        match (&self.tool, &self.definition) {
+            (Some(tool), _) => Needed::Tool(tool),
+            (None, Some(agent)) => Needed::Agent(agent),
+            (None, None) if self.executor => Needed::Executor,
+            (None, None) => Needed::Provider(self.provider.as_deref()),
         }
     }
 }
@@ -258,13 +257,6 @@ impl Need {
 #[derive(Debug, Deserialize)]
 pub(crate) struct StepOf {
     pub(crate) step: StepId,
-}
-
-/// What a run is given, and what its agent is given.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct InputCheck {
-    pub(crate) schema: Value,
-    pub(crate) prompt: String,
 }
 
 /// What the executor's hooks are notified of when the run is over.

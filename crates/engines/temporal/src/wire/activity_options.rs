@@ -27,9 +27,6 @@ const GRACE: Duration = Duration::from_secs(10);
 /// 100 s.
 const LOCAL_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often it is tried to check an input, which takes less than a moment.
-const CHECKS: u32 = 3;
-
 /// Temporal takes a zero for "not set".
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -112,44 +109,6 @@ pub(crate) fn local(
         .cancel_type(ActivityCancellationType::TryCancel)
         .cancellation_token(token.clone())
         .summary(summary.to_owned())
-        .build()
-}
-
-/// For finding an agent in the worker that has the run.
-pub(crate) fn find_here(token: &WorkflowCancellationToken) -> LocalActivityOptions {
-    LocalActivityOptions::builder()
-        .start_to_close_timeout(GRACE)
-        .schedule_to_close_timeout(GRACE)
-        .retry_policy(TemporalRetryPolicy::builder().maximum_attempts(1).build())
-        .cancel_type(ActivityCancellationType::TryCancel)
-        .cancellation_token(token.clone())
-        .summary("find the agent".to_owned())
-        .build()
-}
-
-/// For checking what a run is given in the worker that has it, which may have to wait for others of its worker.
-pub(crate) fn check_input(token: &WorkflowCancellationToken) -> LocalActivityOptions {
-    LocalActivityOptions::builder()
-        .start_to_close_timeout(GRACE)
-        .schedule_to_close_timeout(LOCAL_CALL)
-        .retry_policy(
-            TemporalRetryPolicy::builder()
-                .maximum_attempts(CHECKS)
-                .build(),
-        )
-        .cancel_type(ActivityCancellationType::TryCancel)
-        .cancellation_token(token.clone())
-        .summary("check the input".to_owned())
-        .build()
-}
-
-/// For finding an agent in whatever worker has it, without end.
-pub(crate) fn find(agent: &str, token: &WorkflowCancellationToken) -> TemporalActivityOptions {
-    TemporalActivityOptions::with_start_to_close_timeout(GRACE)
-        .retry_policy(TemporalRetryPolicy::builder().build())
-        .cancellation_type(ActivityCancellationType::TryCancel)
-        .cancellation_token(token.clone())
-        .summary(format!("find the agent {agent}"))
         .build()
 }
 

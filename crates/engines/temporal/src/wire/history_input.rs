@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use neuron_engine::{Unobserved, read_request};
-use neuron_types::{Conversation, RecordedEvent, RunRequest, RunState, RunStatus, RunTags};
+use neuron_types::{
+    Conversation, DurableError, FailureKind, RecordedEvent, RunRequest, RunStart, RunState,
+    RunStatus, RunTags, StepFailure,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -75,6 +78,22 @@ fn is_not(value: &bool) -> bool {
 }
 
 impl HistoryInput {
+    /// Where the workflow starts in the history.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not start: an input that says too little, or what another build may read.
+    pub(crate) fn into_start(self) -> Result<RunStart, DurableError> {
+        match self.0 {
+            Opening::New(request) => Ok(RunStart::request(*request)),
+            Opening::Continued { continued } => Ok(continued.state.into()),
+            Opening::Wrong(reason) => {
+                Err(StepFailure::new(FailureKind::InvalidRequest, reason).into())
+            }
+            Opening::Unknown(unknown) => Err(DurableError::engine(unknown.reason)),
+        }
+    }
+
     /// What the run was started with, if this is its first history and this build can read it. Why not is left out: it may
     /// have what people wrote.
     pub(crate) fn into_request(self) -> Option<RunRequest> {

@@ -182,6 +182,13 @@ pub(crate) fn fitting_outcome(outcome: Outcome, is_local: bool) -> Result<Outcom
             check_definition(&agent)?;
             Outcome::Definition(CurrentDefinition::Here(agent))
         }
+        Outcome::Begin(begun) => {
+            begun
+                .definition
+                .iter()
+                .try_for_each(|agent| check_definition(agent))?;
+            Outcome::Begin(begun)
+        }
         other => other,
     })
 }

@@ -268,12 +268,14 @@ impl AgentWorkerBuilder {
     /// [`WorkerError`] if two workflows have one name or the SDK refuses the options.
     pub fn build(mut self) -> Result<AgentWorker, WorkerError> {
         let registered = Arc::new(Registered::new(self.search_attributes));
-        let executors = self.executors.granting(&self.agents).with_sink(&self.sink);
+        let mut executors = self.executors.granting(&self.agents).with_sink(&self.sink);
+        if !self.accepts_definitions {
+            executors = executors.rejecting_definitions();
+        }
         let hosting = Hosting {
             sink: Arc::clone(&self.sink),
             segments: Arc::new(self.segments),
             registered: Arc::clone(&registered),
-            accepts_definitions: self.accepts_definitions,
             executors: executors.clone(),
         };
         self.options.tuner = self.slots.into();
@@ -284,7 +286,6 @@ impl AgentWorkerBuilder {
         let stopping = CancellationToken::new();
         self.options.register_activities(AgentActivities {
             executors,
-            agents: self.agents,
             memory: Memory::new(self.transcript_cache_bytes),
             attempts: Attempts {
                 sink: self.sink,

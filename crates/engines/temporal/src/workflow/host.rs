@@ -4,10 +4,10 @@ use std::any::Any;
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
-use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_of, ends_run, json_bytes};
+use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_event, ends_run, json_bytes};
 use neuron_types::{
-    DurableError, ExitReason, Refusal, RunEvent, RunId, RunOutput, RunStatus, StepFailure,
-    UserMessage, VerifyOutcome, declared_patches, signal,
+    DurableError, ExitReason, Refusal, RunId, RunOutput, RunStatus, StepFailure, UserMessage,
+    VerifyOutcome, declared_patches, signal,
 };
 use serde_json::json;
 use temporalio_common::{
@@ -60,7 +60,7 @@ impl<W: AgentWorkflow> AgentHost<W> {
         let patches = Self::patches(&ctx);
         let door =
             TemporalDurableContext::new(ctx.clone(), run_id, &agent, stop).with_patches(patches);
-        let output = match door.run_start(input).await {
+        let output = match input.into_start() {
             Ok(start) => W::run(door, start).await,
             Err(error) => Err(error),
         };
@@ -98,19 +98,12 @@ impl<W: AgentWorkflow> AgentHost<W> {
         ctx: &WorkflowContext<Self>,
         error: &DurableError,
     ) -> Result<RunOutput, WorkflowTermination> {
-        let (exit_reason, run_error) = end_of(error);
-        let last = ctx.state(|host| {
+        let said = ctx.state(|host| {
             let status = host.view.status();
             status.and_then(|status| status.last_message.clone())
         });
-        Self::emit(
-            ctx,
-            RunEvent::RunEnded {
-                exit_reason,
-                output: last,
-                error: Some(run_error),
-            },
-        );
+        let (exit_reason, ended) = end_event(error, said);
+        Self::emit(ctx, ended);
         let output = ctx.state(|host| {
             let status = host.view.status();
             status.map(|status| status.output(Some(exit_reason)))

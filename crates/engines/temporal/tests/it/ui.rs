@@ -116,6 +116,7 @@ async fn each_step_is_named_and_the_details_say_where_the_run_stands() {
         summaries(&stage, &run).await,
         [
             "agent default",
+            "begin default",
             "script",
             "verify t1-1",
             "echo",

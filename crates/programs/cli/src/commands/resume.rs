@@ -1,7 +1,7 @@
 //! `neuron resume`
 
 use neuron_local::JournalError;
-use neuron_types::{AgentRef, RunInput};
+use neuron_types::{AgentRef, AgentSpec, RunInput};
 
 use crate::{
     CliError, Exit,
@@ -61,8 +61,12 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     };
     // What is not in the file any more cannot be adopted.
     let current = agents.agent(request.agent.name()).ok();
-    let input = request.resolve(|name| agents.agent(name));
-    let made = input.and_then(|RunInput { agent, .. }| {
+    let found = match &request.agent {
+        AgentRef::Name(name) => agents.agent(name),
+        AgentRef::Definition(agent) => Ok(AgentSpec::clone(agent)),
+    };
+    let made = found.and_then(|found| {
+        let RunInput { agent, .. } = request.with_agent(found);
         let wanted = current.as_ref().filter(|_| was_upgraded);
         let adopted = wanted.and_then(|current| agents.executor(current).ok());
         let executor = adopted.map_or_else(|| agents.executor(&agent), Ok)?;

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
-use neuron_engine::SegmentSize;
+use neuron_engine::{SegmentSize, end_event, ends_run};
 use neuron_executor::{Agents, EventSink, Executor, NoSink};
 use neuron_flow::{Fact, still_in_flight};
 use neuron_types::{
@@ -180,38 +180,44 @@ impl JournaledContext {
         self
     }
 
-    /// Returns what the workflow starts with: the run's input, or the state in which it began its newest segment.
-    ///
-    /// An agent that was only named is looked up here, the first time that a run gets so far. Its definition is written
-    /// down before this returns, and the run keeps it. So is what there is to say of the prompt, where the agent is given
-    /// values: see [`RunInput::mismatch`](neuron_types::RunInput::mismatch).
+    /// Returns what the workflow starts with: what the run was started with, or the state in which it began its newest
+    /// segment.
     ///
     /// A run does not continue as new, and does not go on from a later segment, before this was called.
     ///
     /// # Errors
     ///
-    /// [`JournalError::UnknownAgent`]: the run stays as it is, for whoever has the agent; or what keeps the journal from being read.
+    /// What keeps the journal from being read.
     pub async fn run_start(&self) -> Result<RunStart, JournalError> {
-        let (agents, patches) = (self.agents.clone(), self.patches.clone());
-        let signed = self.executor.knows_approvers();
-        let start = self.core.run_start(agents, patches, signed).await?;
-        if let Ok(agent) = self.agents.get(&start.agent().name) {
+        let start = self.core.run_start(self.patches.clone()).await?;
+        if let Ok(agent) = self.agents.get(start.agent()) {
             let granting = || self.executor.clone().granting_owner(agent);
             self.granting.get_or_init(granting);
         }
         Ok(start)
     }
 
-    /// Executes the run with this workflow, from where it is to its end, and journals what it came to.
+    /// Executes the run with this workflow, from where it is to its end, and journals what it came to. A run that ends before
+    /// it has begun, as one that is cancelled first, has an output too.
     ///
     /// # Errors
     ///
     /// What keeps the run from going on here, as [`run_start`](Self::run_start) and the workflow say it;
     /// [`DurableError::Suspended`] if it waits for somebody and is put away. It can be resumed.
     pub async fn execute(&self, workflow: LocalWorkflow) -> Result<RunOutput, DurableError> {
-        let output = workflow(self, self.run_start().await?).await?;
+        let output = match workflow(self, self.run_start().await?).await {
+            Err(error) if ends_run(&error) => self.broken(&error),
+            output => output?,
+        };
         self.finish(&output).await?;
         Ok(output)
+    }
+
+    fn broken(&self, error: &DurableError) -> RunOutput {
+        let said = self.core.state().ledger.status().last_message.clone();
+        let (exit_reason, ended) = end_event(error, said);
+        self.emit(ended);
+        self.core.state().ledger.status().output(Some(exit_reason))
     }
 
     pub(crate) fn executor(&self) -> &Executor {

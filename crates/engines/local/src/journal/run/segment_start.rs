@@ -3,7 +3,6 @@
 use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
 
 use neuron_engine::SegmentSize;
-use neuron_executor::Agents;
 use neuron_types::RunStart;
 use rusqlite::Connection;
 
@@ -14,17 +13,13 @@ use crate::journal::{
 };
 
 impl Core {
-    /// What the loop is to start with. A run of which nothing was journaled begins with these patches, and decisions
-    /// about it have to be signed where they are `signed` here.
+    /// What the workflow is to start with. A run of which nothing was journaled begins with these patches.
     pub(crate) async fn run_start(
         self: &Arc<Self>,
-        agents: Agents,
         declared: Vec<String>,
-        signed: bool,
     ) -> Result<RunStart, JournalError> {
         let load = move |core: &Self, connection: &mut Connection| {
-            let signed = signed && core.is_untouched();
-            let start = segments::load_start(connection, core.run, &agents, signed)?;
+            let start = segments::load_start(connection, core.run)?;
             let patches = match patches::load(connection, core.run)? {
                 Some(kept) => kept,
                 None if core.is_untouched() => {

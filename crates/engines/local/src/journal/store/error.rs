@@ -3,7 +3,6 @@
 use std::{io, path::PathBuf};
 
 use neuron_engine::BadSignal;
-use neuron_executor::UnknownAgent;
 use neuron_types::{DurableError, Refusal, RunId};
 
 /// What can go wrong with a [`Journal`](crate::Journal), and what it refuses.
@@ -123,9 +122,6 @@ pub enum JournalError {
         /// The id.
         run_id: RunId,
     },
-    /// The run names an agent that is not among those of whoever executes it. Whoever has it can go on with the run.
-    #[error(transparent)]
-    UnknownAgent(#[from] UnknownAgent),
     /// An older neuron began the run, and counted its steps otherwise.
     #[error(
         "run {run_id} was begun by an older neuron, and this one cannot go on with it: cancel it and start it again"

@@ -80,6 +80,21 @@ pub(crate) fn append(
     Ok(())
 }
 
+/// The result of the run's first operation of this kind, as long as it is there.
+pub(crate) fn first_of(
+    connection: &Connection,
+    run: i64,
+    kind: &str,
+) -> Result<Option<String>, JournalError> {
+    let rows = (row_at(run, 0), last_row(run), kind);
+    Ok(connection
+        .prepare_cached(
+            "SELECT result FROM entries WHERE id BETWEEN ?1 AND ?2 AND kind = ?3 ORDER BY id LIMIT 1",
+        )?
+        .query_row(rows, |entry| entry.get(0))
+        .optional()?)
+}
+
 /// The place of the run's last entry and the number of its last event; zeros where there is none.
 pub(crate) fn last(connection: &Connection, run: i64) -> Result<(u64, u64), JournalError> {
     let last = connection

@@ -5,7 +5,6 @@ pub(crate) mod claim;
 pub(crate) mod decide;
 pub(crate) mod entries;
 pub(crate) mod events;
-pub(crate) mod input;
 pub(crate) mod looking;
 pub(crate) mod open_runs;
 pub(crate) mod patches;

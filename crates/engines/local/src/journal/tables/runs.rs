@@ -111,21 +111,6 @@ impl Journal {
         .await
     }
 
-    /// What the run was started with; with its agent's definition, once whoever executes it has found that.
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::UnknownRun`], [`JournalError::OlderRun`], [`JournalError::OtherVersion`], or what keeps the
-    /// journal from being read.
-    pub async fn load_request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
-        let wanted = run_id.clone();
-        self.of_run(run_id, move |connection, run| {
-            check_version(connection, run, &wanted)?;
-            load_request(connection, run)
-        })
-        .await
-    }
-
     /// Where the run stands.
     ///
     /// # Errors
@@ -264,18 +249,6 @@ pub(crate) fn load_request(connection: &Connection, run: i64) -> Result<RunReque
         .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
         .query_row([run], |row| row.get(0))?;
     Ok(request)
-}
-
-/// Keeps the request with the definition of its agent, which is never looked up again.
-pub(crate) fn save_request(
-    connection: &Connection,
-    run: i64,
-    request: &RunRequest,
-) -> Result<(), JournalError> {
-    connection
-        .prepare_cached("UPDATE runs SET input = ?2 WHERE run = ?1")?
-        .execute(params![run, serde_json::to_string(request)?])?;
-    Ok(())
 }
 
 pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus, JournalError> {

@@ -2,9 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
-use neuron_executor::Agents;
-use neuron_types::{AgentRef, RunId, RunInput, RunRequest, RunStart, RunState};
+use neuron_types::{
+    AgentOrigin, AgentRef, AgentSpec, Begun, EffectKind, Outcome, Overrides, RunId, RunRequest,
+    RunStart, RunState, StepFailure,
+};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::journal::{
     store::{
@@ -14,8 +17,8 @@ use crate::journal::{
         transaction::Transaction,
     },
     tables::{
-        input,
-        runs::{load_request, save_request},
+        entries,
+        runs::{check_version, load_request},
         steps,
     },
 };
@@ -51,6 +54,21 @@ impl Beginning {
 }
 
 impl Journal {
+    /// What the run was started with; with its agent's definition, once whoever executes it has found that.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::UnknownRun`], [`JournalError::OlderRun`], [`JournalError::OtherVersion`], or what keeps the
+    /// journal from being read.
+    pub async fn load_request(&self, run_id: &RunId) -> Result<RunRequest, JournalError> {
+        let wanted = run_id.clone();
+        self.of_run(run_id, move |connection, run| {
+            check_version(connection, run, &wanted)?;
+            load_begun(connection, run)
+        })
+        .await
+    }
+
     /// Returns the segment of its journal that the run is in, counted from 1.
     ///
     /// # Errors
@@ -84,58 +102,71 @@ pub(crate) fn load(connection: &Connection, run: i64) -> Result<Option<Beginning
         .optional()?)
 }
 
-/// What the loop of the newest segment starts with. An agent that is only named is looked up among these, and its
-/// definition kept; what it is given is checked once. Decisions about it have to be signed from then on where they are
-/// `signed`.
-pub(crate) fn load_start(
+/// What the workflow of the newest segment starts with.
+pub(crate) fn load_start(connection: &Connection, run: i64) -> Result<RunStart, JournalError> {
+    if let Some(state) = carried::<RunState>(connection, run)? {
+        return Ok(state.into());
+    }
+    let directory = connection
+        .prepare_cached("SELECT directory FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    let request = Box::new(load_request(connection, run)?);
+    Ok(RunStart::Request { request, directory })
+}
+
+/// What the newest segment began with; `None` in the first.
+fn carried<T: DeserializeOwned>(
     connection: &Connection,
     run: i64,
-    agents: &Agents,
-    signed: bool,
-) -> Result<RunStart, JournalError> {
-    let state: Option<Json<RunState>> = connection
+) -> Result<Option<T>, JournalError> {
+    let state: Option<Json<T>> = connection
         .prepare_cached("SELECT state FROM chapters WHERE run = ?1")?
         .query_row([run], |row| row.get(0))
         .optional()?;
-    if let Some(Json(state)) = state {
-        return Ok(RunState::into(state));
-    }
-    let request = load_request(connection, run)?;
-    let is_named = matches!(request.agent, AgentRef::Name(_));
-    let given = (!is_named && signed).then(|| request.clone());
-    let mut start = agents.resolve(request)?;
-    let is_news = signed && !start.agent.signed;
-    start.agent.signed |= signed;
-    start.directory = connection
-        .prepare_cached("SELECT directory FROM runs WHERE run = ?1")?
-        .query_row([run], |row| row.get(0))?;
-    // What is not taken stays in the request, and ends the run whoever takes it up.
-    if (is_named || is_news) && start.rejected.is_none() {
-        save_request(connection, run, &with_definition(given, &start))?;
-    }
-    if let Some(schema) = &start.agent.input {
-        start.mismatch = input::mismatch(connection, run, schema, &start.prompt.text())?;
-    }
-    Ok(start.into())
+    Ok(state.map(|Json(state)| state))
 }
 
-/// The request with the definition of its agent. Where it was `given` with one, what it changes of that stays beside it, to be
-/// compared with a second start.
-fn with_definition(given: Option<RunRequest>, start: &RunInput) -> RunRequest {
-    if let Some(RunRequest {
-        agent: AgentRef::Definition(mut definition),
-        overrides,
-        ..
-    }) = given
-    {
-        definition.signed = start.agent.signed;
+/// The agent of a run that has continued as new.
+#[derive(Deserialize)]
+struct CarriedAgent {
+    agent: AgentSpec,
+    #[serde(default)]
+    origin: Option<AgentOrigin>,
+}
+
+/// What the run was started with; with its agent's definition, once it has that.
+pub(crate) fn load_begun(connection: &Connection, run: i64) -> Result<RunRequest, JournalError> {
+    let request = load_request(connection, run)?;
+    if let Some(CarriedAgent { agent, origin }) = carried(connection, run)? {
+        return Ok(RunRequest {
+            agent: agent.into(),
+            overrides: Overrides::default(),
+            origin,
+            ..request
+        });
+    }
+    let begun = entries::first_of(connection, run, EffectKind::Begin.as_str())?;
+    let begun = begun.map(|begun| serde_json::from_str::<Result<Outcome, StepFailure>>(&begun));
+    Ok(match begun.transpose()? {
+        Some(Ok(Outcome::Begin(begun))) => with_definition(request, *begun),
+        _ => request,
+    })
+}
+
+/// The request with the definition that the run begins with. What its agent does not take stays as it is.
+fn with_definition(request: RunRequest, begun: Begun) -> RunRequest {
+    if let AgentRef::Definition(definition) = request.agent {
+        let mut definition = *definition;
+        definition.signed |= begun.signed;
         return RunRequest {
-            agent: AgentRef::Definition(definition),
-            overrides,
-            ..start.clone().into()
+            agent: definition.into(),
+            ..request
         };
     }
-    start.clone().into()
+    match request.clone().begun(begun) {
+        Ok(input) if input.rejected.is_none() => input.into(),
+        _ => request,
+    }
 }
 
 /// Begins a segment. The steps before it are never replayed again.

@@ -2,8 +2,10 @@
 
 use neuron_engine::RunClient as _;
 use neuron_executor::Agents;
-use neuron_local::{JournalError, JournaledContext, LocalClient};
-use neuron_types::{AgentRef, AgentSpec, Message, RunRequest, RunStart};
+use neuron_local::{JournaledContext, LocalClient};
+use neuron_types::{
+    AgentRef, AgentSpec, DurableContext as _, DurableError, Message, RunInput, RunRequest, RunStart,
+};
 use serde_json::json;
 
 use super::{World, run_id};
@@ -15,6 +17,15 @@ fn agents(parallel_tools: bool) -> Agents {
         ..AgentSpec::default()
     };
     [agent].into_iter().collect()
+}
+
+/// What a workflow comes to know first.
+async fn begun(door: JournaledContext, agents: Agents) -> Result<RunInput, DurableError> {
+    let door = door.with_agents(agents);
+    match door.run_start().await.unwrap() {
+        RunStart::Request { request, .. } => door.begin(*request).await,
+        other => panic!("the run has begun: {other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -32,23 +43,25 @@ async fn the_definition_is_found_once_and_by_whoever_has_it() {
         let door = JournaledContext::open(&journal, &run, executor)
             .await
             .unwrap();
-        door.with_agents(agents.clone()).run_start().await
+        begun(door, agents.clone()).await
     };
     let unknown = start(&Agents::default()).await.unwrap_err();
-    assert!(matches!(&unknown, JournalError::UnknownAgent(unknown) if unknown.name == "clerk"));
+    let DurableError::Engine { source } = &unknown else {
+        panic!("{unknown:?}");
+    };
     assert_eq!(
-        unknown.to_string(),
-        r#"there is no agent named "clerk" here (known: none)"#
+        source.to_string(),
+        r#"no_worker: there is no agent named "clerk" here (known: none)"#
     );
     assert_eq!(journal.load_request(&run).await.unwrap(), request);
 
     let known = agents(false).get("clerk").unwrap().clone();
-    assert_eq!(start(&agents(false)).await.unwrap().agent(), &known);
+    assert_eq!(start(&agents(false)).await.unwrap().agent, known);
     let kept = journal.load_request(&run).await.unwrap();
     assert_eq!(kept.agent, AgentRef::from(known.clone()));
     // Whoever comes later has it from the journal.
     for later in [agents(true), Agents::default()] {
-        assert_eq!(start(&later).await.unwrap().agent(), &known);
+        assert_eq!(start(&later).await.unwrap().agent, known);
     }
 }
 
@@ -80,10 +93,7 @@ async fn what_a_run_is_given_is_checked_once() {
                 .await
                 .unwrap();
             let agents = [object.clone()].into_iter().collect();
-            match door.with_agents(agents).run_start().await.unwrap() {
-                RunStart::New(input) => found.push(input.mismatch),
-                RunStart::Continued(_) => panic!("the run has not begun"),
-            }
+            found.push(begun(door, agents).await.unwrap().mismatch);
         }
         let reason = r#"it does not fit its schema; at the top level: 7 is not of type "object""#;
         let expected = (!fits).then(|| reason.to_owned());

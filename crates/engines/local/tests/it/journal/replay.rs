@@ -207,7 +207,7 @@ async fn run(ops: &[Op], acts: &[Act], signals: &[&'static str], dies: bool) -> 
     for until in first..=ops.len() {
         let door = world.door().await;
         let done = match door.run_start().await.unwrap() {
-            RunStart::New(_) => 0,
+            RunStart::Request { .. } | RunStart::New(_) => 0,
             RunStart::Continued(state) => usize::try_from(state.turn).unwrap(),
         };
         let mut started = Vec::new();

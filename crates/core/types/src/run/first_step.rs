@@ -1,0 +1,23 @@
+//! The step by which a run begins.
+
+use crate::{ActivityOptions, AgentRef, BeginRequest, DefinedByCaller, Effect, RunRequest, Step};
+
+impl RunRequest {
+    /// Returns the step by which a run begins that was started with this.
+    #[must_use]
+    pub fn first_step(&self) -> Step {
+        let defined = match &self.agent {
+            AgentRef::Name(_) => None,
+            AgentRef::Definition(definition) => Some(DefinedByCaller {
+                input: definition.input.clone(),
+            }),
+        };
+        let asked = BeginRequest {
+            agent: self.agent.name().to_owned(),
+            defined,
+            given: self.prompt.text(),
+        };
+        let options = ActivityOptions::of_beginning(&self.tags);
+        Step::new(Effect::Begin(Box::new(asked)), options)
+    }
+}
