@@ -49,6 +49,10 @@ pub(crate) struct Args {
     /// What Restate reaches this worker at [default: http://ADDR of --listen, or https://]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
+    /// What this deployment is called, in letters, digits, `.`, `_` and `-`: a run goes on at a deployment of the name that it
+    /// began at [default: the address in --url]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) deployment: Option<String>,
     /// The prefix of the services' names
     #[arg(long, value_name = "NAME", env = "NEURON_TASK_QUEUE", default_value = DEFAULT_PREFIX)]
     pub(crate) task_queue: String,

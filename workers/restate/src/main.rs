@@ -60,6 +60,10 @@ async fn serve_agents(
     let url = args
         .url
         .unwrap_or_else(|| registration::url(scheme, address));
+    let deployment = args
+        .deployment
+        .unwrap_or_else(|| registration::deployment(&url));
+    services = services.with_deployment(deployment);
     let health = RestateHealth::new(services.metrics(), registration.is_some());
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;

@@ -34,6 +34,19 @@ pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
     format!("{scheme}://{address}")
 }
 
+/// The longest name of a deployment.
+const LONGEST_NAME: usize = 64;
+
+/// What a deployment is called that Restate reaches there, where nobody says otherwise.
+pub(crate) fn deployment(url: &str) -> String {
+    let address = url.split_once("://").map_or(url, |(_, address)| address);
+    let letters = address.trim_end_matches('/').chars().map(|c| match c {
+        c if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') => c,
+        _ => '-',
+    });
+    letters.take(LONGEST_NAME).collect()
+}
+
 /// Registers the worker, and tries again while the server is not there; and again when the server has forgotten it, as
 /// one whose data were lost. Never ends.
 pub(crate) async fn register(
@@ -92,5 +105,23 @@ async fn is_known(client: &RestateClient, url: &str) -> bool {
             );
             true
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deployment_is_called_as_its_address_is() {
+        for (url, name) in [
+            ("http://127.0.0.1:9080", "127.0.0.1-9080"),
+            ("https://worker-v2:9080/", "worker-v2-9080"),
+            ("http://[::1]:9080", "---1--9080"),
+        ] {
+            assert_eq!(deployment(url), name);
+        }
+        let long = format!("http://{}:9080", "worker.".repeat(20));
+        assert_eq!(deployment(&long).len(), LONGEST_NAME);
     }
 }

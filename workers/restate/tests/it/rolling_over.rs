@@ -24,7 +24,11 @@ async fn runs_roll_over_when_the_command_line_says_so_and_read_as_one() {
         let output = place.wait(&run).await;
         assert_eq!(output.output.as_deref(), Some("Done."), "{output:?}");
 
-        let query = format!("SELECT id FROM sys_invocation WHERE target = 'rolling/{run}/segment'");
+        // Each deployment has a service of its own for them.
+        let query = format!(
+            "SELECT id FROM sys_invocation \
+             WHERE target LIKE 'rolling-segments-%/{run}/segment'"
+        );
         let asked = http
             .post(format!("{}/query", place.address.admin_url))
             .header("accept", "application/json")

@@ -7,7 +7,7 @@ use neuron_engine::hold_up;
 use neuron_types::{Blocked, BlockedKind, RunId, RunStatus};
 use serde::Deserialize;
 
-use super::{RestateClient, fault::HttpFault};
+use super::{RestateClient, fault::HttpFault, tables::of_runs};
 
 /// How long nothing happens in a run before the server is asked why.
 const QUIET: TimeDelta = TimeDelta::seconds(3);
@@ -60,15 +60,14 @@ impl RestateClient {
         if run_ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        // The names were checked when they were made, and run ids too: they have no quote.
-        let agent = self.names.agent();
+        // Run ids were checked when they were made: they have no quote.
+        let of_runs = of_runs(&self.names);
         let keys: Vec<String> = run_ids.iter().map(|run_id| format!("'{run_id}'")).collect();
         let keys = keys.join(", ");
         let query = format!(
             "SELECT target_service_key, status, modified_at, retry_count, next_retry_at, last_failure, \
              last_failure_error_code FROM sys_invocation \
-             WHERE target_service_name = '{agent}' AND target_handler_name IN ('run', 'segment') \
-             AND status IN ('backing-off', 'paused') AND target_service_key IN ({keys})"
+             WHERE {of_runs} AND status IN ('backing-off', 'paused') AND target_service_key IN ({keys})"
         );
         let stuck = self.query::<Stuck>(&query).await?.into_iter();
         Ok(stuck.map(Stuck::hold_up).collect())

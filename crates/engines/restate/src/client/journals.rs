@@ -4,7 +4,7 @@ use neuron_engine::KnownSteps;
 use neuron_types::RunId;
 use serde::Deserialize;
 
-use super::{RestateClient, fault::HttpFault};
+use super::{RestateClient, fault::HttpFault, tables::of_runs};
 use crate::wire::entries::Observation;
 
 /// How many entries are asked for at once: each may hold some MiB.
@@ -20,11 +20,10 @@ impl RestateClient {
         struct Row {
             id: String,
         }
-        // The names were checked when they were made, and run ids too: they have no quote.
-        let agent = self.names.agent();
+        // Run ids were checked when they were made: they have no quote.
+        let of_runs = of_runs(&self.names);
         let query = format!(
-            "SELECT id FROM sys_invocation WHERE target_service_name = '{agent}' \
-             AND target_service_key = '{run_id}' AND target_handler_name IN ('run', 'segment') \
+            "SELECT id FROM sys_invocation WHERE {of_runs} AND target_service_key = '{run_id}' \
              ORDER BY created_at DESC"
         );
         let mut known = KnownSteps::default();

@@ -14,8 +14,8 @@ use super::{
     restate_client::{BETWEEN_LOOKS, TABLES_PATIENCE, post},
 };
 use crate::wire::{
-    pages::{PREFIX, Page},
-    service_names::ENGINE,
+    pages::{self, PREFIX, Page},
+    service_names::{ENGINE, ServiceNames},
 };
 
 /// How long a server that has just started may be unable to look into its tables.
@@ -37,6 +37,16 @@ pub(super) struct Invocation {
     pub(super) completion_failure: Option<String>,
 }
 
+/// What is true of the invocations that runs are in, and of no others, as the server's tables are asked for it. The names were
+/// checked when they were made: they have no quote.
+pub(super) fn of_runs(names: &ServiceNames) -> String {
+    let (agent, segments) = (names.agent(), names.segments(None));
+    format!(
+        "((target_service_name = '{agent}' AND target_handler_name = 'run') \
+         OR (starts_with(target_service_name, '{segments}') AND target_handler_name = 'segment'))"
+    )
+}
+
 impl Invocation {
     pub(super) fn is_over(&self) -> bool {
         self.status == "completed"
@@ -51,6 +61,26 @@ pub(super) enum Shown {
     Nothing,
     /// It was told by a worker of another version.
     Unreadable,
+}
+
+/// A page of a run as the server has it.
+#[derive(Deserialize)]
+struct PageRow {
+    service_name: String,
+    service_key: String,
+    value_utf8: String,
+}
+
+impl PageRow {
+    /// `None` if this build cannot read it.
+    fn page(&self) -> Option<Page> {
+        serde_json::from_str(&self.value_utf8).ok()
+    }
+
+    /// Whether both are of one run, kept in one place.
+    fn is_of(&self, other: &Self) -> bool {
+        self.service_name == other.service_name && self.service_key == other.service_key
+    }
 }
 
 /// A journal's first entry, which holds what its invocation was started with.
@@ -88,12 +118,6 @@ impl RestateClient {
 
     /// What each of these runs, whose ids are given, told of itself last, in their order.
     pub(super) async fn shown(&self, run_ids: &[RunId]) -> Result<Vec<Shown>, HttpFault> {
-        #[derive(Deserialize)]
-        struct Row {
-            service_name: String,
-            service_key: String,
-            value_utf8: String,
-        }
         if run_ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -112,18 +136,50 @@ impl RestateClient {
              ON page.service_name = newest.service_name \
              AND page.service_key = newest.service_key AND page.key = newest.key"
         );
-        let rows: Vec<Row> = self.query(&query).await?;
-        let shown = run_ids.iter().map(|run_id| {
-            let own = rows.iter().filter(|row| row.service_key == run_id.as_str());
-            // What the record of a run says is newer than what its workflow says.
-            let newest = own.max_by_key(|row| row.service_name == record);
-            match newest.map(|row| serde_json::from_str::<Page>(&row.value_utf8)) {
-                Some(Ok(page)) => Shown::Status(Box::new(page.into_status())),
-                Some(Err(_)) => Shown::Unreadable,
-                None => Shown::Nothing,
+        let rows: Vec<PageRow> = self.query(&query).await?;
+        let newest: Vec<Option<(&PageRow, Option<Page>)>> = run_ids
+            .iter()
+            .map(|run_id| {
+                let own = rows.iter().filter(|row| row.service_key == run_id.as_str());
+                // What the record of a run says is newer than what its workflow says.
+                let newest = own.max_by_key(|row| row.service_name == record)?;
+                Some((newest, newest.page()))
+            })
+            .collect();
+        let bases = self.bases(newest.iter().flatten()).await?;
+        let shown = newest.into_iter().map(|newest| match newest {
+            None => Shown::Nothing,
+            Some((_, None)) => Shown::Unreadable,
+            Some((row, Some(page))) => {
+                let base = bases.iter().find(|base| base.is_of(row));
+                match page.into_status(base.and_then(PageRow::page)) {
+                    Ok(status) => Shown::Status(Box::new(status)),
+                    Err(_) => Shown::Unreadable,
+                }
             }
         });
         Ok(shown.collect())
+    }
+
+    /// The pages that these say the changes to.
+    async fn bases<'a>(
+        &self,
+        pages: impl Iterator<Item = &'a (&'a PageRow, Option<Page>)>,
+    ) -> Result<Vec<PageRow>, HttpFault> {
+        let wanted = pages.filter_map(|(row, page)| {
+            let key = pages::key(page.as_ref()?.since()?);
+            let (service, run) = (&row.service_name, &row.service_key);
+            Some(format!(
+                "(service_name = '{service}' AND service_key = '{run}' AND key = '{key}')"
+            ))
+        });
+        let wanted = wanted.collect::<Vec<_>>().join(" OR ");
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query =
+            format!("SELECT service_name, service_key, value_utf8 FROM state WHERE {wanted}");
+        self.query(&query).await
     }
 
     /// The statuses of runs that have told nothing of themselves, in their order: what they were started with stands

@@ -15,18 +15,18 @@ use restate_sdk::{
 pub(crate) type Durable<'a, T> =
     Pin<Box<dyn DurableFuture<Output = Result<T, TerminalError>> + Send + 'a>>;
 
-/// What ends a segment early: the run's promise, or Restate's own cancelling of the invocation.
+/// What ends a segment early: the signal that says so, or Restate's own cancelling of the invocation.
 ///
-/// Restate's own is noticed by whatever is awaited first. The promise is awaited beside everything else.
+/// Restate's own is noticed by whatever is awaited first. The signal is awaited beside everything else.
 pub(crate) struct Cancellation<'a> {
-    promise: Option<Durable<'a, Json<CancelBody>>>,
+    signal: Option<Durable<'a, Json<CancelBody>>>,
     stop: Option<CancelBody>,
 }
 
 impl<'a> Cancellation<'a> {
-    pub(crate) fn new(promise: Durable<'a, Json<CancelBody>>) -> Self {
+    pub(crate) fn new(signal: Durable<'a, Json<CancelBody>>) -> Self {
         Self {
-            promise: Some(promise),
+            signal: Some(signal),
             stop: None,
         }
     }
@@ -42,15 +42,15 @@ impl<'a> Cancellation<'a> {
 
     /// What is awaited beside everything else, until it is done.
     pub(crate) fn handle(&self) -> Option<Awaited> {
-        self.promise
+        self.signal
             .as_ref()
-            .map(|promise| Awaited::of(promise.as_ref().get_ref()))
+            .map(|signal| Awaited::of(signal.as_ref().get_ref()))
     }
 
-    /// The promise is resolved: the run is cancelled from now on.
+    /// The signal is here: the run is cancelled from now on.
     pub(crate) async fn take(&mut self) -> DurableError {
-        let stop = match self.promise.take() {
-            Some(promise) => promise.await.map(Json::into_inner).unwrap_or_default(),
+        let stop = match self.signal.take() {
+            Some(signal) => signal.await.map(Json::into_inner).unwrap_or_default(),
             None => CancelBody::default(),
         };
         self.stop(stop)
@@ -58,7 +58,7 @@ impl<'a> Cancellation<'a> {
 
     /// Restate cancelled the invocation.
     pub(crate) fn by_restate(&mut self) -> DurableError {
-        self.promise = None;
+        self.signal = None;
         self.stop(CancelBody::default())
     }
 

@@ -27,7 +27,7 @@ use crate::{
     wire::{
         entries::{AttemptEnd, Observation},
         messages::CANCELLED,
-        meter::{ASK, CALL, Meter},
+        meter::{CALL, Meter},
         service_names::{ENGINE, ServiceNames},
     },
 };
@@ -81,10 +81,14 @@ pub struct RestateDurableContext<'a> {
     pace: Mutex<Pace>,
     /// The worker that began the segment has hooks.
     has_hooks: bool,
+    /// It is not the run's first segment.
+    has_continued: bool,
     /// What came of the run's first step, until the run asks for it.
     begun: Mutex<Option<Result<Outcome, StepFailure>>>,
     /// What the segment began with.
     patches: Vec<String>,
+    /// The deployment that goes on with the run, in its first segment.
+    pub(crate) deployment: Option<String>,
 }
 
 /// What a segment's door is made of.
@@ -107,13 +111,14 @@ pub(crate) struct Opening<'a> {
     pub(crate) is_again: bool,
     /// The patches that this build declares for the run's workflow.
     pub(crate) patches: Vec<String>,
+    /// What this deployment is called.
+    pub(crate) deployment: Option<String>,
 }
 
 impl<'a> RestateDurableContext<'a> {
     /// A door for the invocation that this context belongs to: that of a new run, or of one that goes on from
-    /// what an earlier segment handed over. Its first entries in the journal are the promises of a cancelled
-    /// run and of the next signal, with a question of the state between them, then the segment's start, with
-    /// what comes of the first step of a new run.
+    /// what an earlier segment handed over. Its first entries in the journal are a question of the state, then the
+    /// segment's start, with what comes of the first step of a new run.
     pub(crate) async fn open(
         opening: Opening<'a>,
         carried: Option<(LedgerWriter, Mailbox)>,
@@ -129,18 +134,21 @@ impl<'a> RestateDurableContext<'a> {
             meter: Meter::default(),
             sink: SinkReplayFilter::new(Arc::clone(&opening.worker.sink)),
         };
-        steps.meter.count(ASK);
-        let cancellation = Cancellation::new(Box::pin(ctx.promise(CANCELLED)));
+        let cancellation = Cancellation::new(Box::pin(ctx.signal(CANCELLED)));
         let (ledger, mailbox) = carried.unzip();
         let mut waits = Waits::new(&steps, cancellation, mailbox.unwrap_or_default());
         let cancellation = &mut waits.cancellation;
         let (most, pulse, first) = (opening.most, opening.pulse, opening.first);
-        let started = steps.start(cancellation, most, pulse, first, opening.patches);
+        let (patches, deployment) = (opening.patches, opening.deployment);
+        let deployment = deployment.filter(|_| first.is_some());
+        let started = steps.start(cancellation, most, pulse, first, patches, deployment);
         let started = started.await?;
         let pulse = started.pulse();
         waits.settle(&steps).await?;
+        let mut has_continued = false;
         let ledger = match ledger {
             Some(mut ledger) => {
+                has_continued = true;
                 ledger.clock.advance(started.at);
                 ledger.on(Record::new(names, opening.run_id.as_str()))
             }
@@ -164,8 +172,10 @@ impl<'a> RestateDurableContext<'a> {
             waits: AsyncMutex::new(waits),
             pace: Mutex::new(Pace::new(started.most, LIMIT)),
             has_hooks: started.has_hooks,
+            has_continued,
             begun: Mutex::new(started.begun),
             patches: started.patches,
+            deployment: started.deployment,
         })
     }
 
@@ -186,7 +196,8 @@ impl<'a> RestateDurableContext<'a> {
             None => self.segment.flush(),
         }
         // An inbox that got nothing has nothing to forget, and a call is an invocation of its own.
-        if waits.mailbox.has_taken() {
+        let is_known = waits.mailbox.count() > 0 || waits.cancellation.error().is_some();
+        if is_known || self.has_continued {
             let run_id = steps.run_id.as_str();
             let close = RequestTarget::object(self.names.inbox(), run_id, "close");
             drop(steps.ctx.request::<_, ()>(close, ()).send());

@@ -11,7 +11,7 @@ use crate::{
     door::record::Record,
     wire::{
         meter::{ASK, CALL, Meter, WRITE},
-        pages::{self, Page},
+        pages::{self, Base, Page},
     },
 };
 
@@ -31,6 +31,9 @@ pub(crate) struct LedgerWriter {
     is_new: bool,
     #[serde(skip)]
     record: Option<Record>,
+    /// The status that this segment's pages say the changes to.
+    #[serde(skip)]
+    base: Option<Base>,
 }
 
 impl LedgerWriter {
@@ -41,6 +44,7 @@ impl LedgerWriter {
             ledger: RunLedger::new(status),
             is_new: true,
             record: None,
+            base: None,
         }
     }
 
@@ -128,6 +132,6 @@ impl LedgerWriter {
         self.is_new = false;
         let events = self.ledger.take_events();
         let next = self.ledger.last() + 1;
-        Page::new(next, self.ledger.status().clone(), events)
+        Page::new(next, self.ledger.status().clone(), events, &mut self.base)
     }
 }

@@ -43,6 +43,7 @@ impl Steps<'_> {
         pulse: Duration,
         first: Option<Step>,
         patches: Vec<String>,
+        deployment: Option<String>,
     ) -> Result<Started, DurableError> {
         let start = || async move {
             Started {
@@ -56,6 +57,7 @@ impl Steps<'_> {
                     None => None,
                 },
                 pulse_ms: Started::pulse_ms(pulse),
+                deployment,
                 patches,
             }
         };

@@ -39,9 +39,9 @@ const GRACE: Duration = Duration::from_millis(200);
 /// attempts in this worker's registry. A journaled step, the wait, starts those that are due, and comes to its
 /// end when one of them ends, when the mailbox or a timer has news, when the run is cancelled, or when it has
 /// taken so long that Restate would take the run for idle. What ended is its value. Where no attempt is under
-/// way, the promises and timers are awaited without a step, so that Restate can suspend the run.
+/// way, signals and timers are awaited without a step, so that Restate can suspend the run.
 ///
-/// This is the one place that awaits the context inside `run`. It creates no journal entry: promises and timers
+/// This is the one place that awaits the context inside `run`. It creates no journal entry: signals have none, and timers
 /// are created before the step, and what has arrived by the end of the step is known at the end of the step in
 /// every replay too, since the journal holds both in their order. When the server asks an invocation to suspend,
 /// an invocation that awaits something gives up its steps; so a wait ends before that. Should the server ask
@@ -73,7 +73,7 @@ impl<'a> Waits<'a> {
         // Any question that is answered at once would do.
         let done = Awaited::next(steps.ctx);
         drop(steps.ctx.get::<bool>(CONTINUED));
-        mailbox.coming(steps.ctx, &steps.meter);
+        mailbox.coming(steps.ctx);
         Self {
             cancellation,
             mailbox,
@@ -87,7 +87,6 @@ impl<'a> Waits<'a> {
 
     /// The segment's first step is journaled: what has arrived before is known from now on.
     pub(crate) async fn settle(&mut self, steps: &Steps<'a>) -> Result<(), DurableError> {
-        self.mailbox.settle();
         match self.look_for_cancellation(steps).await {
             // The first operation says so.
             Err(DurableError::Cancelled { .. }) => Ok(()),
@@ -112,14 +111,11 @@ impl<'a> Waits<'a> {
     ) -> Result<(), DurableError> {
         self.place += 1;
         while self.cancellation.error().is_none() && !self.mailbox.has(names) {
-            if let Some(coming) = self.mailbox.settled()
-                && !self.is_done(&segment.steps, coming).await?
-            {
+            let coming = self.mailbox.coming(segment.steps.ctx);
+            if !self.is_done(&segment.steps, coming).await? {
                 break;
             }
-            if !self.receive(segment).await? {
-                break;
-            }
+            self.receive(segment).await?;
         }
         Ok(())
     }
@@ -196,10 +192,10 @@ impl<'a> Waits<'a> {
         Ok(())
     }
 
-    /// Creates what is awaited: the next signal's promise, and timers.
+    /// Creates what is awaited: the next signal, and timers.
     fn prepare(&mut self, segment: &Segment<'a>) {
         let Steps { ctx, meter, .. } = &segment.steps;
-        self.mailbox.coming(ctx, meter);
+        self.mailbox.coming(ctx);
         let flow = segment.flow();
         let deadlines: Vec<_> = flow.timers().collect();
         self.timers
@@ -227,8 +223,7 @@ impl<'a> Waits<'a> {
 
     /// What is awaited beside attempts.
     fn handles(&mut self, segment: &Segment<'a>) -> Vec<Awaited> {
-        let Steps { ctx, meter, .. } = &segment.steps;
-        let coming = self.mailbox.coming(ctx, meter);
+        let coming = self.mailbox.coming(segment.steps.ctx);
         let timers = self.timers.values().map(|(_, timer)| &**timer);
         let delay = self.delay.iter().map(|(_, delay)| &**delay);
         let timers = timers.chain(delay).map(Awaited::of);
@@ -259,7 +254,6 @@ impl<'a> Waits<'a> {
             return Err(self.cancellation.by_restate());
         }
         let observation: Observation = segment.steps.meter.read(observed);
-        self.mailbox.settle();
         segment.ledger().clock.advance(observation.at);
         let news = !observation.ends.is_empty();
         segment.observed(self.place, observation);
@@ -276,7 +270,7 @@ impl<'a> Waits<'a> {
             .map_err(|error| self.cancellation.engine_error(&error))
     }
 
-    /// Takes up what the promises and timers say by now. Returns whether they say anything.
+    /// Takes up what signals and timers say by now. Returns whether they say anything.
     async fn look(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
         self.look_for_cancellation(&segment.steps).await?;
         let mut news = false;
@@ -303,9 +297,10 @@ impl<'a> Waits<'a> {
                 news = true;
             }
         }
-        let coming = self.mailbox.coming(segment.steps.ctx, &segment.steps.meter);
+        let coming = self.mailbox.coming(segment.steps.ctx);
         if self.is_done(&segment.steps, coming).await? {
-            news |= self.receive(segment).await?;
+            self.receive(segment).await?;
+            news = true;
         }
         Ok(news)
     }
@@ -328,14 +323,13 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Takes in the next signal, if it is here.
-    async fn receive(&mut self, segment: &Segment<'a>) -> Result<bool, DurableError> {
+    /// Takes in the next signal, which is here.
+    async fn receive(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         let Steps { ctx, meter, .. } = &segment.steps;
         match self.mailbox.receive(ctx, meter).await {
             Ok(at) => {
-                at.into_iter()
-                    .for_each(|at| segment.ledger().clock.advance(at));
-                Ok(at.is_some())
+                segment.ledger().clock.advance(at);
+                Ok(())
             }
             Err(error) => Err(self.cancellation.engine_error(&error)),
         }

@@ -17,18 +17,17 @@ use restate_sdk::{
 use serde_json::Value;
 
 use crate::{
-    attempts::worker_context::WorkerContext,
     door::record::Record,
     services::{
         dispatch::{self, Handlers, answer, handler, json_handler},
-        options::{Settings, restarts, short_handler},
+        options::{restarts, short_handler},
         refusal::Refused,
-        segments::{Segments, Workflows},
+        segments::Segments,
     },
     wire::{
         messages::{
-            Accepted, CANCELLED, CONTINUED, Delivery, EventsAfter, NamedSignal, PutRequest, Signal,
-            signal_key,
+            AT, Accepted, Addressee, CONTINUED, CancelRequest, EventsAfter, NamedSignal,
+            PutRequest, Signal,
         },
         pages,
         service_names::{ServiceNames, VERSION, VERSION_KEY},
@@ -74,27 +73,17 @@ impl Handlers for Agent {
             ("send", "Queues a user message: `text`."),
             ("signal", "Sends a signal: `name`, and if wanted `payload`."),
             ("cancel", "Cancels the run: `{}`, or a `reason`."),
-            ("deliver", "Takes a signal from the inbox."),
         ];
         let run = json_handler(
             "run",
             Some(HandlerType::Workflow),
             "Runs an agent to its end.",
         );
-        let segment = handler(
-            "segment",
-            shared,
-            "Goes on with a run that continues as new.",
-        );
         let status = handler("status", shared, "Where the run stands.");
         let others = takes_json
             .into_iter()
             .filter_map(|(name, documentation)| json_handler(name, shared, documentation));
-        run.into_iter()
-            .chain(segment)
-            .chain(status)
-            .chain(others)
-            .collect()
+        run.into_iter().chain(status).chain(others).collect()
     }
 
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
@@ -103,14 +92,7 @@ impl Handlers for Agent {
                 "run" => {
                     answer(ctx, |Json(request), of| {
                         let is_again = self.segments.worker.retried.has(&of.invocation_id);
-                        self.segments.run(ctx, of.key, request, is_again)
-                    })
-                    .await
-                }
-                "segment" => {
-                    answer(ctx, |(), of| {
-                        let is_again = self.segments.worker.retried.has(&of.invocation_id);
-                        self.segments.go_on(ctx, of.key, is_again)
+                        self.segments.run(ctx, of, request, is_again)
                     })
                     .await
                 }
@@ -144,14 +126,6 @@ impl Handlers for Agent {
                     answer(ctx, |Json(body), of| async move {
                         self.cancel(ctx, &of.key, body).await?;
                         Ok(Json(Accepted {}))
-                    })
-                    .await
-                }
-                "deliver" => {
-                    answer(ctx, |Json(delivery): Json<Delivery>, _| async move {
-                        let Delivery { seq, signal } = delivery;
-                        ctx.resolve_promise(&signal_key(seq), Json(signal));
-                        Ok(())
                     })
                     .await
                 }
@@ -230,7 +204,7 @@ impl Agent {
         let put = PutRequest {
             answered,
             missing: missing.max(1),
-            run: status.started_at,
+            to: addressee(ctx, &status).await?,
             signal: Signal {
                 name: signal::DECISION.to_owned(),
                 payload: payload(&decision)?,
@@ -271,7 +245,7 @@ impl Agent {
             at: time(ctx).await?,
         };
         let put = PutRequest {
-            run: status.started_at,
+            to: addressee(ctx, &status).await?,
             signal,
             ticket: None,
             answered: 0,
@@ -341,10 +315,20 @@ impl Agent {
         run_id: &str,
         body: CancelBody,
     ) -> Result<(), TerminalError> {
-        self.open_status(ctx, run_id).await?;
-        ctx.resolve_promise(CANCELLED, Json(body));
-        Ok(())
+        let status = self.open_status(ctx, run_id).await?;
+        let to = addressee(ctx, &status).await?;
+        let target = RequestTarget::object(self.names.inbox(), run_id, "cancel");
+        let cancel = Json(CancelRequest { to, body });
+        ctx.request::<_, ()>(target, cancel).call().await
     }
+}
+
+/// The run of this key.
+async fn addressee(ctx: &ContextInternal, status: &RunStatus) -> Result<Addressee, TerminalError> {
+    let at = ctx.get::<String>(AT).await?;
+    let at = at.ok_or_else(|| unknown(status.run_id.as_str()))?;
+    let run = status.started_at;
+    Ok(Addressee { run, at })
 }
 
 fn unknown(run_id: &str) -> TerminalError {
@@ -363,43 +347,28 @@ fn payload(value: &impl serde::Serialize) -> Result<Value, TerminalError> {
     serde_json::to_value(value).map_err(TerminalError::from_error)
 }
 
-pub(crate) fn definition(
-    names: &ServiceNames,
-    worker: WorkerContext,
-    workflows: Workflows,
-    settings: &Settings,
-) -> Result<ServiceDefinition, SettingsError> {
+pub(crate) fn definition(segments: Segments) -> Result<ServiceDefinition, SettingsError> {
+    let settings = &segments.settings;
     let run = HandlerOptions::new()
         .inactivity_timeout(settings.inactivity)
         .abort_timeout(settings.abort)
         // The results of its steps are nowhere else.
         .journal_retention(settings.retention)
         .workflow_retention(settings.retention);
-    let segment = HandlerOptions::new()
-        .inactivity_timeout(settings.inactivity)
-        .abort_timeout(settings.abort)
-        .journal_retention(settings.retention)
-        .ingress_private(true);
     let mut options = ServiceOptions::new()
         // A run's events are not sent along with every attempt of its invocation.
         .enable_lazy_state(true)
         .metadata(VERSION_KEY, VERSION)
-        .handler("run", run)
-        .handler("segment", segment)
-        .handler("deliver", short_handler().ingress_private(true));
+        .handler("run", run);
     let decisions = Verdict::ALL.map(Verdict::as_str);
     let others = ["status", "events", "send", "signal", "cancel"];
     for handler in others.into_iter().chain(decisions) {
         options = options.handler(handler, short_handler());
     }
+    let names = segments.names.clone();
     let agent = Agent {
         names: names.clone(),
-        segments: Segments {
-            names: names.clone(),
-            worker,
-            workflows,
-            settings: settings.clone(),
-        },
+        segments,
     };
     dispatch::definition(names.agent(), agent, restarts(options))
 }

@@ -1,18 +1,21 @@
 //! The inbox of a run: an object that numbers its signals.
 //!
-//! Handlers that run beside a workflow cannot write its state, and a promise takes one value. So each run has
-//! an object of its own, whose exclusive handler gives every signal the next number and has it delivered as
-//! the workflow promise of that number, in one journal: a number that was given is delivered, whatever
-//! crashes. The same handler takes one decision a ticket, or as many as the ticket needs.
+//! Handlers that run beside a workflow cannot write its state, and a signal to an invocation of it takes one value. So each
+//! run has an object of its own, whose exclusive handler gives every signal the next number and sends it to the run's
+//! invocation under that number, in one journal: a number that was given is sent, whatever crashes. The same handler
+//! takes one decision a ticket, or as many as the ticket needs.
+//!
+//! A run that continues as new goes on in another invocation, which attaches itself here: what the one before has not taken
+//! is sent to it again. So every signal is kept until it is known to be taken.
 //!
 //! A run that has taken signals closes its inbox at its end. One that came in the run's last moment, and that it did
-//! not take, leaves its number here. It does not count for a later run of the same id, which starts at another time.
+//! not take, stays here. It does not count for a later run of the same id, which starts at another time.
 
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
+use neuron_engine::CancelBody;
 use neuron_types::{Refusal, RunId};
 use restate_sdk::{
-    context::RequestTarget,
     discovery::{Handler, ServiceType},
     endpoint::{ContextInternal, ServiceOptions},
     errors::{HandlerResult, TerminalError},
@@ -28,7 +31,9 @@ use crate::{
         refusal::Refused,
     },
     wire::{
-        messages::{Delivery, PutRequest},
+        messages::{
+            AT, Addressee, Attach, CANCELLED, CancelRequest, PutRequest, Signal, signal_key,
+        },
         service_names::ServiceNames,
         settings_error::SettingsError,
     },
@@ -36,6 +41,9 @@ use crate::{
 
 /// The state key of what was numbered.
 const NUMBERED: &str = "numbered";
+
+/// The state key of how many signals are kept no more.
+const FORGOTTEN: &str = "forgotten";
 
 /// The signals of a run that have a number.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,23 +53,29 @@ struct Numbered {
     count: u64,
 }
 
-struct Inbox {
-    names: ServiceNames,
-}
+struct Inbox;
 
 impl Handlers for Inbox {
     const KIND: ServiceType = ServiceType::VirtualObject;
 
     fn manifest() -> Vec<Handler> {
         let put = json_handler("put", None, "Passes a signal on to the run.");
+        let cancel = json_handler("cancel", None, "Says to the run that it is cancelled.");
+        let attach = json_handler(
+            "attach",
+            None,
+            "Sends to this invocation from now on, and what was not taken again.",
+        );
         let close = handler("close", None, "Forgets everything: the run is over.");
-        put.into_iter().chain(close).collect()
+        [put, cancel, attach, close].into_iter().flatten().collect()
     }
 
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match handler {
-                "put" => answer(ctx, |Json(put), metadata| self.put(ctx, metadata.key, put)).await,
+                "put" => answer(ctx, |Json(request), of| put(ctx, of.key, request)).await,
+                "cancel" => answer(ctx, |Json(request), _| cancel(ctx, request)).await,
+                "attach" => answer(ctx, |Json(request), _| attach(ctx, request)).await,
                 "close" => {
                     answer(ctx, |(), _| async {
                         ctx.clear_all();
@@ -76,39 +90,76 @@ impl Handlers for Inbox {
     }
 }
 
-impl Inbox {
-    async fn put(
-        &self,
-        ctx: &ContextInternal,
-        run_id: String,
-        put: PutRequest,
-    ) -> HandlerResult<()> {
-        let PutRequest {
-            run,
-            signal,
-            ticket,
-            answered,
-            missing,
-        } = put;
-        let count = numbered(ctx, run).await?;
-        if let Some(ticket) = ticket {
-            let key = format!("sent-{ticket}");
-            let sent = ctx.get::<u32>(&key).await?.unwrap_or_default();
-            // Those that the run has looked at are on their way no more.
-            if sent.saturating_sub(answered) >= missing {
-                let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
-                let refusal = Refusal::AlreadyDecided { run_id, ticket };
-                return Err(TerminalError::from(Refused::from(refusal)).into());
-            }
-            ctx.set(&key, sent.saturating_add(1));
+async fn put(ctx: &ContextInternal, run_id: String, put: PutRequest) -> HandlerResult<()> {
+    let PutRequest {
+        to,
+        signal,
+        ticket,
+        answered,
+        missing,
+    } = put;
+    let count = numbered(ctx, to.run).await?;
+    if let Some(ticket) = ticket {
+        let key = format!("sent-{ticket}");
+        let sent = ctx.get::<u32>(&key).await?.unwrap_or_default();
+        // Those that the run has looked at are on their way no more.
+        if sent.saturating_sub(answered) >= missing {
+            let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
+            let refusal = Refusal::AlreadyDecided { run_id, ticket };
+            return Err(TerminalError::from(Refused::from(refusal)).into());
         }
-        let seq = count + 1;
-        ctx.set(NUMBERED, Json(Numbered { run, count: seq }));
-        let target = RequestTarget::workflow(self.names.agent(), run_id, "deliver");
-        let delivery = ctx.request::<_, ()>(target, Json(Delivery { seq, signal }));
-        drop(delivery.send());
-        Ok(())
+        ctx.set(&key, sent.saturating_add(1));
     }
+    let seq = count + 1;
+    let run = to.run;
+    ctx.set(NUMBERED, Json(Numbered { run, count: seq }));
+    ctx.set(&kept(seq), Json(&signal));
+    let at = attached(ctx, to).await?;
+    ctx.resolve_signal(&at, &signal_key(seq), Json(signal));
+    Ok(())
+}
+
+async fn cancel(ctx: &ContextInternal, request: CancelRequest) -> HandlerResult<()> {
+    let CancelRequest { to, body } = request;
+    let count = numbered(ctx, to.run).await?;
+    let run = to.run;
+    ctx.set(NUMBERED, Json(Numbered { run, count }));
+    ctx.set(CANCELLED, Json(&body));
+    let at = attached(ctx, to).await?;
+    ctx.resolve_signal(&at, CANCELLED, Json(body));
+    Ok(())
+}
+
+async fn attach(ctx: &ContextInternal, request: Attach) -> HandlerResult<()> {
+    let Attach { to, taken } = request;
+    let count = numbered(ctx, to.run).await?;
+    let forgotten = ctx.get::<u64>(FORGOTTEN).await?.unwrap_or_default();
+    for seq in forgotten + 1..=taken {
+        ctx.clear(&kept(seq));
+    }
+    ctx.set(FORGOTTEN, taken.max(forgotten));
+    for seq in taken + 1..=count {
+        if let Some(Json(signal)) = ctx.get::<Json<Signal>>(&kept(seq)).await? {
+            ctx.resolve_signal(&to.at, &signal_key(seq), Json(signal));
+        }
+    }
+    if let Some(Json(body)) = ctx.get::<Json<CancelBody>>(CANCELLED).await? {
+        ctx.resolve_signal(&to.at, CANCELLED, Json(body));
+    }
+    let run = to.run;
+    ctx.set(NUMBERED, Json(Numbered { run, count }));
+    ctx.set(AT, to.at);
+    Ok(())
+}
+
+/// The invocation that the run is in.
+async fn attached(ctx: &ContextInternal, to: Addressee) -> Result<String, TerminalError> {
+    Ok(ctx.get::<String>(AT).await?.unwrap_or(to.at))
+}
+
+/// The state key of a signal that may not be taken yet.
+fn kept(seq: u64) -> String {
+    format!("kept-{seq}")
 }
 
 /// How many signals of the run that started then have a number. Forgets what another left.
@@ -125,8 +176,5 @@ async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, Term
 
 pub(crate) fn definition(names: &ServiceNames) -> Result<ServiceDefinition, SettingsError> {
     let options = ServiceOptions::new().ingress_private(true);
-    let inbox = Inbox {
-        names: names.clone(),
-    };
-    dispatch::definition(names.inbox(), inbox, short(options))
+    dispatch::definition(names.inbox(), Inbox, short(options))
 }

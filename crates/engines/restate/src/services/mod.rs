@@ -6,4 +6,5 @@ pub(crate) mod inbox;
 pub(crate) mod options;
 pub(crate) mod record_service;
 pub(crate) mod refusal;
+pub(crate) mod segment_service;
 pub(crate) mod segments;

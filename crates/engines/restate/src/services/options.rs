@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) retention: Duration,
     /// How large a journal gets before its run continues as new.
     pub(crate) most: SegmentSize,
+    /// What the deployment is called that goes on with the runs that began at it.
+    pub(crate) deployment: Option<String>,
 }
 
 impl Default for Settings {
@@ -36,6 +38,7 @@ impl Default for Settings {
             abort: DAY,
             retention: 7 * DAY,
             most: MOST,
+            deployment: None,
         }
     }
 }

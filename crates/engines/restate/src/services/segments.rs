@@ -1,11 +1,12 @@
 //! Running a workflow, one journal after another.
 //!
-//! The first segment is `run` itself. When it continues as new, `run` calls the handler `segment` again and
-//! again, each time with a journal of its own, until one of them ends the run; of each it journals the call and
-//! nothing else.
+//! The first segment is `run` itself. When it continues as new, `run` calls the handler `segment` of the deployment that it
+//! began at again and again, each time with a journal of its own, until one of them ends the run; of each it journals the
+//! call and nothing else.
 
 use std::{collections::BTreeMap, error::Error};
 
+use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use neuron_engine::{CancelBody, SegmentSize, cannot_go_on, end_event, ends_run};
 use neuron_types::{
@@ -13,7 +14,7 @@ use neuron_types::{
 };
 use restate_sdk::{
     context::{RequestTarget, macro_support::SealedDurableFuture},
-    endpoint::ContextInternal,
+    endpoint::{ContextInternal, InputMetadata},
     errors::{HandlerError, HandlerResult, TerminalError},
     serde::Json,
 };
@@ -32,7 +33,7 @@ use crate::{
     services::options::Settings,
     wire::{
         given::Given,
-        messages::{CANCELLED, CONTINUED},
+        messages::{AT, Addressee, Attach, CONTINUED, CancelRequest},
         service_names::ServiceNames,
         wrong_start,
     },
@@ -66,6 +67,7 @@ impl Workflows {
 }
 
 /// What it takes to run a workflow.
+#[derive(Clone)]
 pub(crate) struct Segments {
     pub(crate) names: ServiceNames,
     pub(crate) worker: WorkerContext,
@@ -78,11 +80,11 @@ impl Segments {
     pub(crate) async fn run(
         &self,
         ctx: &ContextInternal,
-        key: String,
+        of: InputMetadata,
         request: Given,
         is_again: bool,
     ) -> HandlerResult<Json<RunOutput>> {
-        let run_id = run_id(key)?;
+        let run_id = run_id(of.key)?;
         let request = match request.0 {
             Ok(request) => request,
             Err(wrong) if wrong.is_by_hand => {
@@ -95,23 +97,25 @@ impl Segments {
         let mut most = self.settings.most;
         most.entries -= most.entries / 10;
         let beginning = Beginning::New(request);
-        let mut output = self
-            .segment(ctx, &run_id, beginning, None, most, is_again)
-            .await?;
-        if output.is_none() {
-            ctx.set(CONTINUED, true);
-        }
-        let mut has_continued = false;
+        // Whoever has something for the run sends it there.
+        ctx.set(AT, of.invocation_id.clone());
+        let first = self.segment(ctx, &run_id, beginning, None, most, is_again);
+        let left = match first.await? {
+            Ended::Over(output) => return Ok(Json(*output)),
+            Ended::Continues(left) => left,
+        };
+        ctx.set(CONTINUED, true);
+        let to = Addressee {
+            run: left.started_at,
+            at: of.invocation_id,
+        };
+        let service = self.names.segments(left.deployment.as_deref());
         let output = loop {
-            if let Some(output) = output {
+            if let Some(output) = self.next(ctx, &run_id, &service, &to).await? {
                 break output;
             }
-            has_continued = true;
-            output = self.next(ctx, &run_id).await?;
         };
-        if has_continued {
-            Record::new(&self.names, run_id.as_str()).end(ctx, self.settings.retention);
-        }
+        Record::new(&self.names, run_id.as_str()).end(ctx, self.settings.retention);
         Ok(Json(output))
     }
 
@@ -119,10 +123,10 @@ impl Segments {
     pub(crate) async fn go_on(
         &self,
         ctx: &ContextInternal,
-        key: String,
+        of: InputMetadata,
         is_again: bool,
     ) -> HandlerResult<Json<Option<RunOutput>>> {
-        let run_id = run_id(key)?;
+        let run_id = run_id(of.key)?;
         let record = Record::new(&self.names, run_id.as_str());
         let carried = record.carried(ctx).await?;
         // What another build handed over is left to that one: the server tries again.
@@ -132,22 +136,43 @@ impl Segments {
             ledger,
             mailbox,
         } = carried;
+        let attach = Attach {
+            to: Addressee {
+                run: ledger.status().started_at,
+                at: of.invocation_id,
+            },
+            taken: mailbox.count(),
+        };
+        let target = RequestTarget::object(self.names.inbox(), run_id.as_str(), "attach");
+        ctx.request::<_, ()>(target, Json(attach)).call().await?;
         let (carried, most) = (Some((ledger, mailbox)), self.settings.most);
         let beginning = Beginning::Continued(state);
-        let output = self.segment(ctx, &run_id, beginning, carried, most, is_again);
-        Ok(Json(output.await?))
+        let ended = self.segment(ctx, &run_id, beginning, carried, most, is_again);
+        Ok(Json(match ended.await? {
+            Ended::Over(output) => Some(*output),
+            Ended::Continues(_) => None,
+        }))
     }
 
-    /// Has the next segment run, and answers the output if it ended the run.
+    /// Has the next segment run at this service, and answers the output if it ended the run.
     async fn next(
         &self,
         ctx: &ContextInternal,
         run_id: &RunId,
+        service: &str,
+        to: &Addressee,
     ) -> Result<Option<RunOutput>, TerminalError> {
-        let target = RequestTarget::workflow(self.names.agent(), run_id.as_str(), "segment");
+        let target = RequestTarget::object(service, run_id.as_str(), "segment");
         let segment = ctx.request::<_, Json<Option<RunOutput>>>(target, ()).call();
-        let stop = || ctx.resolve_promise(CANCELLED, Json(CancelBody::default()));
-        // Restate passes its own cancelling on to the segment. The promise tells the one behind it.
+        let stop = || {
+            let target = RequestTarget::object(self.names.inbox(), run_id.as_str(), "cancel");
+            let cancel = CancelRequest {
+                to: to.clone(),
+                body: CancelBody::default(),
+            };
+            drop(ctx.request::<_, ()>(target, Json(cancel)).send());
+        };
+        // Restate passes its own cancelling on to the segment. The inbox tells the one behind it.
         while let Err(error) = ctx.select(vec![segment.handle()]).await {
             if !is_cancellation(&error) {
                 return Err(error);
@@ -165,7 +190,7 @@ impl Segments {
         }
     }
 
-    /// Runs the workflow in this invocation. Answers the output if the run is over.
+    /// Runs the workflow in this invocation.
     async fn segment(
         &self,
         ctx: &ContextInternal,
@@ -174,7 +199,7 @@ impl Segments {
         carried: Option<(LedgerWriter, Mailbox)>,
         most: SegmentSize,
         is_again: bool,
-    ) -> HandlerResult<Option<RunOutput>> {
+    ) -> HandlerResult<Ended> {
         let opening = Opening {
             ctx,
             worker: &self.worker,
@@ -187,20 +212,41 @@ impl Segments {
             most,
             is_again,
             patches: self.workflows.patches_of(beginning.agent()),
+            deployment: self.settings.deployment.clone(),
         };
         let workflow = self.workflows.of(&opening.agent);
         let opened = RestateDurableContext::open(opening, carried).await;
         let door = opened.map_err(not_opened)?;
         let output = match workflow(&door, beginning.into()).await {
             Ok(output) => output,
-            Err(DurableError::ContinuedAsNew) => return Ok(None),
+            Err(DurableError::ContinuedAsNew) => {
+                return Ok(Ended::Continues(Left {
+                    started_at: door.segment.ledger().status().started_at,
+                    deployment: door.deployment,
+                }));
+            }
             Err(error) if ends_run(&error) => broken(&door, &error),
             // The server makes another attempt, at a worker that may know more by then.
             Err(error) => return Err(cannot_go_on(&error).into()),
         };
         door.finish(&output).await;
-        Ok(Some(output))
+        Ok(Ended::Over(Box::new(output)))
     }
+}
+
+/// What a segment comes to.
+enum Ended {
+    /// The run is over.
+    Over(Box<RunOutput>),
+    /// It goes on in the next segment.
+    Continues(Left),
+}
+
+/// What has to be known of a run whose first segment is over.
+struct Left {
+    started_at: DateTime<Utc>,
+    /// Where the next segment is.
+    deployment: Option<String>,
 }
 
 fn run_id(key: String) -> Result<RunId, TerminalError> {

@@ -149,6 +149,9 @@ pub(crate) struct Started {
     /// What a new run begins with, as the worker found it that began the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) begun: Option<Result<Outcome, StepFailure>>,
+    /// The deployment that goes on with the run, if this is its first segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deployment: Option<String>,
     /// How long one journaled wait takes at most, in milliseconds, as the worker had it that began the journal: it says
     /// what is a wait and what a timer. `None` is [`PULSE`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +187,7 @@ mod tests {
             seed: None,
             has_hooks: false,
             begun: None,
+            deployment: None,
             pulse_ms,
             patches: Vec::new(),
         };

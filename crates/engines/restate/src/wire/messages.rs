@@ -1,16 +1,20 @@
 //! What travels between the services.
 
 use chrono::{DateTime, Utc};
+use neuron_engine::CancelBody;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The workflow promise that a cancelled run finds resolved.
+/// The signal to a run's invocation that says that the run is cancelled.
 pub(crate) const CANCELLED: &str = "cancelled";
+
+/// The state key of the invocation that the run is in first.
+pub(crate) const AT: &str = "at";
 
 /// The state key that stands where a run has continued as new: its record says more than the workflow's state.
 pub(crate) const CONTINUED: &str = "rolled_over";
 
-/// The workflow promise of a run's n-th signal.
+/// The name under which a run's invocation gets the run's n-th signal.
 pub(crate) fn signal_key(seq: u64) -> String {
     format!("signal-{seq}")
 }
@@ -25,11 +29,34 @@ pub(crate) struct Signal {
     pub(crate) at: DateTime<Utc>,
 }
 
+/// The run that something is for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Addressee {
+    /// When it started: it tells it from an earlier run of the same id.
+    pub(crate) run: DateTime<Utc>,
+    /// The invocation that it was in first.
+    pub(crate) at: String,
+}
+
+/// The input of the inbox's handler `cancel`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CancelRequest {
+    pub(crate) to: Addressee,
+    pub(crate) body: CancelBody,
+}
+
+/// The input of the inbox's handler `attach`: the run goes on in this invocation.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Attach {
+    pub(crate) to: Addressee,
+    /// How many signals it has taken.
+    pub(crate) taken: u64,
+}
+
 /// The input of the inbox's handler `put`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PutRequest {
-    /// When the run started: it tells it from an earlier run of the same id.
-    pub(crate) run: DateTime<Utc>,
+    pub(crate) to: Addressee,
     pub(crate) signal: Signal,
     /// The ticket that it decides: the inbox takes as many decisions of a ticket as it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,13 +71,6 @@ pub(crate) struct PutRequest {
 
 const fn one() -> u32 {
     1
-}
-
-/// A numbered signal.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Delivery {
-    pub(crate) seq: u64,
-    pub(crate) signal: Signal,
 }
 
 /// What `signal` takes.

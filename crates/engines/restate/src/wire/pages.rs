@@ -1,8 +1,13 @@
 //! What a run shows, as values of a service's state: pages of events, each with the status at its end.
+//!
+//! A page says what it can in few bytes: of the status what differs from that of an earlier page, and of its events neither
+//! numbers nor times that follow from the event before.
 
+use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunEvent, RunStatus};
 use restate_sdk::{endpoint::ContextInternal, errors::TerminalError, serde::Json};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::{Map, Value};
 
 /// What the keys of pages start with. They sort like the numbers of the pages' first events.
 pub(crate) const PREFIX: &str = "events-";
@@ -16,45 +21,143 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// How many pages are asked for at once.
 const AT_ONCE: usize = 16;
 
+/// The fields of a status.
+pub(crate) type Fields = Map<String, Value>;
+
 /// Events that were written at once, and the status that they led to.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Page<S = RunStatus> {
+pub(crate) struct Page<S = Fields> {
     /// The number of the first event, or of the one that comes first.
     first: u64,
     /// Without the last message, where the events have it.
     status: S,
-    events: Vec<RecordedEvent>,
+    /// The number of the page whose status has whatever this one does not say; it says all where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    events: Vec<Written>,
+}
+
+/// An event of a page. Most often it says neither its number, which is one more than that of the event before, nor its time,
+/// which is that of the event before.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<DateTime<Utc>>,
+    #[serde(flatten)]
+    event: RunEvent,
+}
+
+/// The status of an earlier page, which later ones say the changes to.
+#[derive(Debug)]
+pub(crate) struct Base {
+    first: u64,
+    status: Fields,
 }
 
 impl Page {
-    /// The page of a run whose next event has the number `next`.
-    pub(crate) fn new(next: u64, mut status: RunStatus, events: Vec<RecordedEvent>) -> Self {
-        if last_message(&events) == status.last_message.as_ref() {
+    /// The page of a run whose next event has the number `next`. It says what differs from the `base`, and becomes the base if
+    /// there is none.
+    pub(crate) fn new(
+        next: u64,
+        mut status: RunStatus,
+        events: Vec<RecordedEvent>,
+        base: &mut Option<Base>,
+    ) -> Self {
+        if last_message(events.iter().map(|recorded| &recorded.event))
+            == status.last_message.as_ref()
+        {
             status.last_message = None;
         }
         let first = events.first().map_or(next, |event| event.seq);
+        let status = fields_of(&status);
+        let (status, since) = match base {
+            Some(base) => (changes(&base.status, status), Some(base.first)),
+            None => {
+                let status = base.insert(Base { first, status }).status.clone();
+                (status, None)
+            }
+        };
         Self {
             first,
             status,
-            events,
+            since,
+            events: written(events),
         }
     }
 
-    /// The status at the end of the page.
-    pub(crate) fn into_status(self) -> RunStatus {
-        let Self {
-            mut status, events, ..
-        } = self;
-        if status.last_message.is_none() {
-            status.last_message = last_message(&events).cloned();
+    /// The number of the page that its status is said with, if it does not say all of it.
+    pub(crate) const fn since(&self) -> Option<u64> {
+        self.since
+    }
+
+    /// The status at the end of the page, which may be said with that of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// If it is none of this build's.
+    pub(crate) fn into_status(self, base: Option<Self>) -> Result<RunStatus, serde_json::Error> {
+        let mut fields = base.map(|base| base.status).unwrap_or_default();
+        for (name, value) in self.status {
+            match value {
+                Value::Null => drop(fields.remove(&name)),
+                value => drop(fields.insert(name, value)),
+            }
         }
-        status
+        let mut status = RunStatus::deserialize(Value::Object(fields))?;
+        if status.last_message.is_none() {
+            status.last_message = last_message(self.events.iter().map(|it| &it.event)).cloned();
+        }
+        Ok(status)
+    }
+}
+
+fn fields_of(status: &RunStatus) -> Fields {
+    match serde_json::to_value(status) {
+        Ok(Value::Object(fields)) => fields,
+        // A status is an object of texts and numbers.
+        _ => Fields::new(),
+    }
+}
+
+/// The fields that are others, with nothing for those that are gone.
+fn changes(before: &Fields, mut now: Fields) -> Fields {
+    let gone = before.keys().filter(|name| !now.contains_key(*name));
+    let gone: Vec<String> = gone.cloned().collect();
+    now.retain(|name, value| before.get(name) != Some(value));
+    now.extend(gone.into_iter().map(|name| (name, Value::Null)));
+    now
+}
+
+fn written(events: Vec<RecordedEvent>) -> Vec<Written> {
+    let mut before = None;
+    let written = events.into_iter().map(|RecordedEvent { at, event, .. }| {
+        let is_new = before.replace(at) != Some(at);
+        Written {
+            seq: None,
+            at: is_new.then_some(at),
+            event,
+        }
+    });
+    written.collect()
+}
+
+impl<S> Page<S> {
+    fn into_events(self) -> impl Iterator<Item = RecordedEvent> {
+        let (mut seq, mut at) = (self.first.saturating_sub(1), DateTime::UNIX_EPOCH);
+        self.events.into_iter().map(move |written| {
+            seq = written.seq.unwrap_or(seq.saturating_add(1));
+            at = written.at.unwrap_or(at);
+            let event = written.event;
+            RecordedEvent { seq, at, event }
+        })
     }
 }
 
 /// The model's last text, as far as these events say.
-fn last_message(events: &[RecordedEvent]) -> Option<&String> {
-    let texts = events.iter().rev().filter_map(|event| match &event.event {
+fn last_message<'a>(events: impl DoubleEndedIterator<Item = &'a RunEvent>) -> Option<&'a String> {
+    let texts = events.rev().filter_map(|event| match event {
         RunEvent::ModelResponded { text, .. } if text.is_some() => Some(text),
         RunEvent::RunEnded { output, .. } => Some(output),
         _ => None,
@@ -66,7 +169,12 @@ fn last_message(events: &[RecordedEvent]) -> Option<&String> {
 type EventPage = Page<IgnoredAny>;
 
 pub(crate) fn write(ctx: &ContextInternal, page: Page) {
-    ctx.set(&format!("{PREFIX}{:010}", page.first), Json(page));
+    ctx.set(&key(page.first), Json(page));
+}
+
+/// The key of the page of this number.
+pub(crate) fn key(first: u64) -> String {
+    format!("{PREFIX}{first:010}")
 }
 
 /// The keys of all pages, in their order, and of whatever else is kept.
@@ -105,8 +213,16 @@ impl Keys {
         let Some(newest) = self.pages.last() else {
             return Ok(None);
         };
-        let page = ctx.get::<Json<Page>>(newest).await?;
-        Ok(page.map(|Json(page)| page.into_status()))
+        let Some(Json(page)) = ctx.get::<Json<Page>>(newest).await? else {
+            return Ok(None);
+        };
+        let base = match page.since() {
+            Some(since) => ctx.get::<Json<Page>>(&key(since)).await?,
+            None => None,
+        };
+        let base = base.map(Json::into_inner);
+        let status = page.into_status(base);
+        status.map(Some).map_err(TerminalError::from_error)
     }
 
     /// The first of the events behind this number, in order: none if there are none, else so many that more can be
@@ -168,8 +284,8 @@ impl Answer {
         if self.is_full {
             return Ok(());
         }
-        let EventPage { events, .. } = serde_json::from_slice(page)?;
-        let wanted = events.into_iter().filter(|event| event.seq > self.after);
+        let events = serde_json::from_slice::<EventPage>(page)?.into_events();
+        let wanted = events.filter(|event| event.seq > self.after);
         let before = self.events.len();
         self.events.extend(wanted);
         if self.events.len() > before {
@@ -202,7 +318,8 @@ mod tests {
         let page = Page {
             first,
             status: (),
-            events: events.collect::<Vec<_>>(),
+            since: None,
+            events: written(events.collect()),
         };
         serde_json::to_vec(&page).unwrap()
     }
@@ -243,6 +360,7 @@ mod tests {
         };
         let run = neuron_types::RunId::new("run").unwrap();
         let mut status = RunStatus::new(run, "restate", "default", at);
+        let (mut base, mut first) = (None, None);
         for (events, is_in_events) in [
             (vec![], true),
             (vec![responded(Some("one")), responded(None)], true),
@@ -252,11 +370,41 @@ mod tests {
         ] {
             events.iter().for_each(|event| status.apply(event, at));
             let events = (1..).zip(events).map(|(seq, it)| event(seq, it));
-            let page = Page::new(7, status.clone(), events.collect());
-            assert_eq!(page.status.last_message.is_none(), is_in_events);
+            let page = Page::new(7, status.clone(), events.collect(), &mut base);
+            // All but the first say the changes alone.
+            assert_eq!(page.since(), first.as_ref().map(|_| 7));
+            assert_eq!(page.status.contains_key("run_id"), first.is_none());
+            let says = page.status.get("last_message");
+            assert_eq!(!says.is_some_and(Value::is_string), is_in_events);
             let written = serde_json::to_vec(&page).unwrap();
-            let page: Page = serde_json::from_slice(&written).unwrap();
-            assert_eq!(page.into_status(), status);
+            let read = |page: &Vec<u8>| serde_json::from_slice::<Page>(page).unwrap();
+            let said = read(&written).into_status(first.as_ref().map(read));
+            assert_eq!(said.unwrap(), status);
+            first.get_or_insert(written);
+        }
+    }
+
+    #[test]
+    fn a_page_of_an_older_build_is_read_with_the_numbers_and_times_of_its_events() {
+        let events = (3..=5).map(|seq| RecordedEvent {
+            seq,
+            at: DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(i64::try_from(seq / 2).unwrap()),
+            event: RunEvent::TurnStarted { turn: 1 },
+        });
+        let events: Vec<_> = events.collect();
+        let older = serde_json::json!({"first": 3, "status": {}, "events": events});
+        let newer = Page {
+            first: 3,
+            status: (),
+            since: None,
+            events: written(events.clone()),
+        };
+        let newer = serde_json::to_value(newer).unwrap();
+        let bytes = |json: &Value| json.to_string().len();
+        assert!(bytes(&newer) < bytes(&older), "{newer}");
+        for json in [older, newer] {
+            let page: EventPage = serde_json::from_value(json).unwrap();
+            assert_eq!(page.into_events().collect::<Vec<_>>(), events);
         }
     }
 

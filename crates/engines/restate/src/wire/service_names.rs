@@ -22,6 +22,7 @@ pub struct ServiceNames {
     prefix: String,
     inbox: String,
     record: String,
+    segments: String,
 }
 
 impl ServiceNames {
@@ -47,6 +48,7 @@ impl ServiceNames {
         Self {
             inbox: format!("{prefix}-inbox"),
             record: format!("{prefix}-record"),
+            segments: format!("{prefix}-segments"),
             prefix,
         }
     }
@@ -70,11 +72,30 @@ impl ServiceNames {
         &self.inbox
     }
 
+    /// The object whose handler goes on with runs that have continued as new where this deployment began them, keyed by the
+    /// run's id. Where deployments have no names, any of them goes on.
+    #[must_use]
+    pub fn segments(&self, deployment: Option<&str>) -> String {
+        match deployment {
+            Some(deployment) => format!("{}-{deployment}", self.segments),
+            None => self.segments.clone(),
+        }
+    }
+
     /// The object that keeps the status and the events of a run that has continued as new, keyed by the run's id.
     #[must_use]
     pub fn record(&self) -> &str {
         &self.record
     }
+}
+
+/// Checks what a deployment is called: it is a part of a service's name.
+pub(crate) fn check_deployment(name: &str) -> Result<(), SettingsError> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
+        return Err(SettingsError::Deployment(name.to_owned()));
+    }
+    Ok(())
 }
 
 /// Under [`DEFAULT_PREFIX`].
@@ -95,6 +116,16 @@ mod tests {
             [names.agent(), names.inbox(), names.record()],
             ["team.a", "team.a-inbox", "team.a-record"]
         );
+    }
+
+    #[test]
+    fn segments_are_those_of_a_deployment_that_has_a_name() {
+        let names = ServiceNames::default();
+        assert_eq!(names.segments(None), "neuron-segments");
+        assert_eq!(names.segments(Some("blue.1")), "neuron-segments-blue.1");
+        for wrong in ["", "a/b", "a b", "ä", &"a".repeat(65)] {
+            assert!(check_deployment(wrong).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub enum SettingsError {
         "{0:?} is no name for services in Restate: use up to 64 letters, digits, `.`, `_` and `-` that start with a letter"
     )]
     Prefix(String),
+    /// A deployment cannot be called so.
+    #[error("{0:?} is no name for a deployment: use up to 64 letters, digits, `.`, `_` and `-`")]
+    Deployment(String),
     /// A key that requests are to be signed with cannot be read.
     #[error("an identity key cannot be used: take it from Restate as `publickeyv1_…`")]
     IdentityKey {

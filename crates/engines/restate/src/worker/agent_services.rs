@@ -14,10 +14,13 @@ use crate::{
     services::{
         agent, inbox,
         options::Settings,
-        record_service,
-        segments::{Workflow, Workflows},
+        record_service, segment_service,
+        segments::{Segments, Workflow, Workflows},
     },
-    wire::{service_names::ServiceNames, settings_error::SettingsError},
+    wire::{
+        service_names::{ServiceNames, check_deployment},
+        settings_error::SettingsError,
+    },
     worker::serving::{self, Attempts, Listening},
 };
 
@@ -103,6 +106,16 @@ impl AgentServices {
         patches: &'static [&'static str],
     ) -> Self {
         self.workflows.patches.insert(name.into(), patches);
+        self
+    }
+
+    /// Sets what this deployment is called, in up to 64 letters, digits, `.`, `_` and `-`: a run that continues as new goes on at
+    /// a deployment of the name that it began at, also where others were registered since. So a worker at another address needs
+    /// another name, and whoever serves the runs of one that is gone needs its name. Default is none: any deployment without
+    /// a name goes on with the runs of others without one.
+    #[must_use]
+    pub fn with_deployment(mut self, name: impl Into<String>) -> Self {
+        self.settings.deployment = Some(name.into());
         self
     }
 
@@ -230,7 +243,7 @@ impl AgentServices {
     ///
     /// # Errors
     ///
-    /// [`SettingsError::IdentityKey`].
+    /// [`SettingsError::IdentityKey`], [`SettingsError::Deployment`].
     pub fn endpoint(self) -> Result<Endpoint, SettingsError> {
         let names = &self.names;
         let mut worker = self.worker.clone();
@@ -239,9 +252,18 @@ impl AgentServices {
             worker.executors = worker.executors.rejecting_definitions();
         }
         let workflows = self.workflows.clone();
-        let agent = agent::definition(names, worker, workflows, &self.settings)?;
+        if let Some(deployment) = &self.settings.deployment {
+            check_deployment(deployment)?;
+        }
+        let segments = Segments {
+            names: names.clone(),
+            worker,
+            workflows,
+            settings: self.settings.clone(),
+        };
         let mut builder = Endpoint::builder()
-            .bind(agent)
+            .bind(agent::definition(segments.clone())?)
+            .bind(segment_service::definition(segments)?)
             .bind(inbox::definition(names)?)
             .bind(record_service::definition(names)?);
         for key in &self.identity_keys {

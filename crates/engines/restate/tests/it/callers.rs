@@ -44,18 +44,25 @@ async fn nobody_outside_begins_a_segment_or_writes_what_one_starts_from() {
         stage.names.inbox(),
         stage.names.record(),
     );
+    let segments = stage.names.segments(None);
+    let to = json!({"run": held.started_at, "at": "inv_1"});
     let decision =
         json!({"ticket": "t1-1", "digest": held.approvals[0].digest, "verdict": "approve"});
     let signal = json!({"name": "decision", "payload": decision, "at": held.started_at});
     for (handler, body) in [
         (format!("{agent}/{run}/segment"), json!(null)),
-        (
-            format!("{agent}/{run}/deliver"),
-            json!({"seq": 1, "signal": signal}),
-        ),
+        (format!("{segments}/{run}/segment"), json!(null)),
         (
             format!("{inbox}/{run}/put"),
-            json!({"run": held.started_at, "signal": signal}),
+            json!({"to": to, "signal": signal}),
+        ),
+        (
+            format!("{inbox}/{run}/cancel"),
+            json!({"to": to, "body": {}}),
+        ),
+        (
+            format!("{inbox}/{run}/attach"),
+            json!({"to": to, "taken": 0}),
         ),
         (format!("{record}/{run}/carry"), json!({"state": {}})),
         (format!("{record}/{run}/forget"), json!(null)),

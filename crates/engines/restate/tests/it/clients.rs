@@ -41,7 +41,7 @@ async fn unknown_runs_and_used_ids_are_refused() {
     }
     let after = stage.client.events_after(&known, 3).await.unwrap();
     assert_eq!(after[0].seq, 4);
-    for private in ["deliver", "nothing"] {
+    for private in ["segment", "nothing"] {
         let (status, _) = stage.post(&known, private, &json!({})).await;
         assert!(status >= 400, "{private}: {status}");
     }

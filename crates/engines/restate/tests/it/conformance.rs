@@ -179,10 +179,10 @@ impl ClientSession for RestateSession {
 
     /// An invocation each, that of `run` and those of its later segments.
     async fn histories(&self, run_id: &RunId) -> Result<u64, HostError> {
-        let workflow = format!("{}/{run_id}", self.prefix);
+        let prefix = &self.prefix;
         let query = format!(
             "SELECT count(*) AS histories FROM sys_invocation \
-             WHERE target IN ('{workflow}/run', '{workflow}/segment')"
+             WHERE target IN ('{prefix}/{run_id}/run', '{prefix}-segments/{run_id}/segment')"
         );
         let answer = ask(
             &self.admin,

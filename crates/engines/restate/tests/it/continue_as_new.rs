@@ -41,7 +41,7 @@ async fn a_run_of_two_thousand_turns_is_one_run_in_journals_that_are_all_short()
     assert_eq!(keys.len(), TURNS - 1);
     assert_eq!(read.keys().len(), TURNS - 1);
 
-    let journals = journals(&stage, &run).await;
+    let journals = journals(&stage, &run, None).await;
     println!("{journals:#?}");
     assert!(journals.len() >= 5, "{} journals", journals.len());
     let fits = |journal: &Journal| journal.entries <= 2_000 && journal.bytes < 8 * 1024 * 1024;
@@ -101,7 +101,7 @@ async fn a_turn_that_is_torn_apart_loses_nothing_and_does_nothing_twice() {
         .await
         .unwrap();
     // The journal that waits was begun after the write was made.
-    until(async || (journals(&stage, &run).await.len() >= 3).then_some(())).await;
+    until(async || (journals(&stage, &run, None).await.len() >= 3).then_some(())).await;
     assert_eq!(stage.client.status(&run).await.unwrap().approvals, tickets);
     // Whoever goes on has other settings.
     drop(worker);
@@ -166,7 +166,7 @@ async fn a_run_in_a_journal_for_each_step_is_the_run_that_it_is_in_one() {
     assert_eq!(output.usage, local.usage);
     assert_eq!(output.cost_usd, local.cost_usd);
     // Three model calls, two turns of tool calls, and the end.
-    assert_eq!(journals(&stage, &run).await.len(), 6);
+    assert_eq!(journals(&stage, &run, None).await.len(), 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -192,7 +192,7 @@ async fn signals_sent_while_a_run_continues_as_new_all_arrive_in_order() {
     }
     gate.add_permits(1);
     stage.wait(&run).await;
-    let journals = journals(&stage, &run).await.len();
+    let journals = journals(&stage, &run, None).await.len();
     println!("{journals} journals");
     assert!(journals >= 8, "{journals}");
     assert_eq!(messages(&stage.events(&run).await), texts);

@@ -51,7 +51,7 @@ async fn workers_of_different_settings_are_lost_and_the_run_is_as_if_none_had_be
     turnstile.open();
     let _worker = worker;
     let output = stage.wait(&run).await;
-    let journals = journals(&stage, &run).await.len();
+    let journals = journals(&stage, &run, None).await.len();
     assert!(journals >= 5, "{journals}");
     assert_eq!(output.state, RunPhase::Completed);
     assert_eq!(output.output, local.output);
@@ -92,7 +92,7 @@ async fn a_continued_run_goes_on_when_the_server_is_back() {
     assert_eq!(reads.len(), 58);
     // A read in flight may have been made again.
     assert!(read.keys().len() <= 60, "{:?}", read.keys());
-    let journals = journals(&stage, &run).await.len();
+    let journals = journals(&stage, &run, None).await.len();
     assert!(journals >= 10, "{journals}");
 }
 

@@ -13,13 +13,14 @@ pub(crate) struct Journal {
     pub(crate) bytes: u64,
 }
 
-/// All journals of a run, the first that of `run`.
-pub(crate) async fn journals(stage: &Stage, run: &RunId) -> Vec<Journal> {
-    let workflow = format!("{}/{run}", stage.names.agent());
+/// All journals of a run that began at this deployment, the first that of `run`.
+pub(crate) async fn journals(stage: &Stage, run: &RunId, deployment: Option<&str>) -> Vec<Journal> {
+    let first = format!("{}/{run}/run", stage.names.agent());
+    let later = format!("{}/{run}/segment", stage.names.segments(deployment));
     let query = format!(
         "SELECT i.target AS target, i.created_at AS created, COUNT(*) AS entries, SUM(j.raw_length) AS bytes \
          FROM sys_journal j JOIN sys_invocation i ON i.id = j.id \
-         WHERE i.target IN ('{workflow}/run', '{workflow}/segment') \
+         WHERE i.target IN ('{first}', '{later}') \
          GROUP BY i.id, i.target, i.created_at ORDER BY i.created_at"
     );
     let rows = stage.query(&query).await;

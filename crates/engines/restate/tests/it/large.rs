@@ -30,7 +30,7 @@ async fn a_hundred_turns_of_large_results_complete_in_one_journal_and_in_several
         println!("{run}: {:?}", since.elapsed());
         assert_eq!(output.output.as_deref(), Some("Done."));
         assert_eq!(output.turns, 100);
-        let journals = journals(&stage, &run).await;
+        let journals = journals(&stage, &run, None).await;
         println!("{journals:?}");
         assert_eq!(
             journals.len() > 4,
@@ -63,7 +63,7 @@ async fn a_run_that_cannot_be_carried_over_goes_on_and_then_says_what_to_configu
         error.message
     );
     println!("after {} turns: {}", output.turns, error.message);
-    let journals = journals(&stage, &run).await;
+    let journals = journals(&stage, &run, None).await;
     println!("{journals:?}");
     assert_eq!(
         journals.len(),
@@ -104,7 +104,7 @@ async fn more_events_than_one_message_holds_are_told_in_pages() {
     let output = stage.wait_at_length(&run).await;
     println!("{TURNS} turns took {:?}", since.elapsed());
     assert_eq!(output.state, RunPhase::Completed, "{:?}", output.error);
-    let journals = journals(&stage, &run).await;
+    let journals = journals(&stage, &run, None).await;
     assert!(journals.len() > 1, "the record has some of them");
     let events = stage.events(&run).await;
     let bytes = serde_json::to_vec(&events).unwrap().len() as u64;

@@ -13,6 +13,7 @@ mod clients;
 mod conformance;
 mod continue_as_new;
 mod continue_as_new_lost;
+mod deployments;
 mod door;
 mod entries;
 mod guard;

@@ -27,7 +27,7 @@ async fn a_post_starts_a_run_with_a_name_and_a_prompt() {
     assert_eq!(status.owner.as_deref(), Some("ann"));
     // Its first step names the agent's definition: no entry more than with a definition.
     stage.run("whole", &spec).await;
-    let entries = async |run| journals(&stage, run).await[0].entries;
+    let entries = async |run| journals(&stage, run, None).await[0].entries;
     assert_eq!(entries(&named).await, entries(&whole).await);
 
     for (run, request, said) in [

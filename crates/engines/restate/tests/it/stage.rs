@@ -81,6 +81,17 @@ impl Stage {
         TestWorker(Some(runtime))
     }
 
+    /// Has the next worker listen where none has before, and returns where the newest does.
+    pub(crate) fn elsewhere(&self) -> SocketAddr {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        std::mem::replace(&mut self.listen.lock().unwrap(), anywhere)
+    }
+
+    /// Has the next worker listen there.
+    pub(crate) fn at(&self, address: SocketAddr) {
+        *self.listen.lock().unwrap() = address;
+    }
+
     pub(crate) async fn start(&self, run_id: &str, agent: &AgentSpec) -> RunId {
         let run_id = RunId::new(run_id).unwrap();
         let input = input_of(agent);
