@@ -3,8 +3,7 @@
 use neuron_context::Strategy;
 use neuron_loop::AgentLoop;
 use neuron_types::{
-    DurableContext, DurableError, FailureKind, RunInput, RunOutput, RunRequest, RunStart,
-    StepFailure,
+    DurableContext, DurableError, FailureKind, RunInput, RunOutput, RunStart, StepFailure,
 };
 
 mod own;
@@ -43,13 +42,13 @@ pub async fn agent_loop<D: DurableContext>(
     door: D,
     start: RunStart,
 ) -> Result<AgentLoop<D, Strategy>, DurableError> {
-    let begun = match start {
+    let begun = match begin(&door, start).await? {
         RunStart::Continued(state) => {
             let strategy = Strategy::from_policy(&state.agent.context);
             return Ok(AgentLoop::resume(door, strategy, *state));
         }
         RunStart::New(input) => input,
-        RunStart::Request { request, directory } => begin(&door, *request, directory).await?,
+        RunStart::Request { .. } => return Err(not_begun()),
     };
     let agent = &begun.agent;
     if agent.team.is_some() {
@@ -62,12 +61,22 @@ pub async fn agent_loop<D: DurableContext>(
     Ok(AgentLoop::new(door, strategy, begun))
 }
 
-/// What the run starts with, in this directory.
-async fn begin<D: DurableContext>(
-    door: &D,
-    request: RunRequest,
-    directory: Option<String>,
-) -> Result<RunInput, DurableError> {
-    let begun = door.begin(request).await?;
-    Ok(RunInput { directory, ..begun })
+/// Has the run begin, if it has yet to, and returns where it starts then: never a
+/// [request](RunStart::Request). [`agent`], [`agent_loop`] and [`run`] do this themselves.
+///
+/// # Errors
+///
+/// What keeps the run from [beginning](DurableContext::begin).
+pub async fn begin<D: DurableContext>(door: &D, start: RunStart) -> Result<RunStart, DurableError> {
+    match start {
+        RunStart::Request { request, directory } => {
+            let begun = door.begin(*request).await?;
+            Ok(RunStart::New(RunInput { directory, ..begun }))
+        }
+        begun => Ok(begun),
+    }
+}
+
+fn not_begun() -> DurableError {
+    DurableError::engine("the run has not begun")
 }

@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// What this deployment is called, in letters, digits, `.`, `_` and `-`: a run goes on at a deployment of the name that it
-    /// began at [default: the address in --url]
+    /// began at [default: the address in --url, or of --listen where that is one]
     #[arg(long, value_name = "NAME")]
     pub(crate) deployment: Option<String>,
     /// The prefix of the services' names

@@ -57,13 +57,17 @@ async fn serve_agents(
     }
     services.check_address(args.listen).map_err(not_listened)?;
     let (listener, address) = listen(args.listen).await?;
+    let has_url = args.url.is_some();
     let url = args
         .url
         .unwrap_or_else(|| registration::url(scheme, address));
-    let deployment = args
-        .deployment
-        .unwrap_or_else(|| registration::deployment(&url));
-    services = services.with_deployment(deployment);
+    // Where it is reached is a guess of a worker that listens at every address.
+    let is_known = has_url || !args.listen.ip().is_unspecified();
+    let called = || is_known.then(|| registration::deployment(&url));
+    let deployment = args.deployment.or_else(called);
+    if let Some(deployment) = &deployment {
+        services = services.with_deployment(deployment);
+    }
     let health = RestateHealth::new(services.metrics(), registration.is_some());
     if let Some(address) = args.settings.http {
         let (listener, _) = listen(address).await?;
@@ -72,6 +76,7 @@ async fn serve_agents(
     if let Some(how) = registration {
         let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
         let client = RestateClient::new(server, names.clone()).map_err(WorkerError::engine)?;
+        let client = client.with_deployment(deployment);
         tokio::spawn(registration::register(client, how, url.clone(), health));
     }
     say(&format!(

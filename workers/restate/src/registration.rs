@@ -37,14 +37,31 @@ pub(crate) fn url(scheme: &str, mut address: SocketAddr) -> String {
 /// The longest name of a deployment.
 const LONGEST_NAME: usize = 64;
 
-/// What a deployment is called that Restate reaches there, where nobody says otherwise.
+/// What a deployment is called that Restate reaches there, where nobody says otherwise: nothing that a URL may hold beside the
+/// address, and a number behind an address that is too long.
 pub(crate) fn deployment(url: &str) -> String {
     let address = url.split_once("://").map_or(url, |(_, address)| address);
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let address = match address.split_once('@') {
+        Some((_, address)) => address,
+        None => address,
+    };
     let letters = address.trim_end_matches('/').chars().map(|c| match c {
         c if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') => c,
         _ => '-',
     });
-    letters.take(LONGEST_NAME).collect()
+    let name: String = letters.collect();
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    // FNV-1a: it has to be the same in every build.
+    let hash = address
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let kept: String = name.chars().take(LONGEST_NAME - 17).collect();
+    format!("{kept}-{hash:016x}")
 }
 
 /// Registers the worker, and tries again while the server is not there; and again when the server has forgotten it, as
@@ -118,10 +135,12 @@ mod tests {
             ("http://127.0.0.1:9080", "127.0.0.1-9080"),
             ("https://worker-v2:9080/", "worker-v2-9080"),
             ("http://[::1]:9080", "---1--9080"),
+            ("http://ada:secret@worker:9080/v2?token=1", "worker-9080-v2"),
         ] {
             assert_eq!(deployment(url), name);
         }
-        let long = format!("http://{}:9080", "worker.".repeat(20));
-        assert_eq!(deployment(&long).len(), LONGEST_NAME);
+        let long = |port| deployment(&format!("http://{}:{port}", "worker.".repeat(20)));
+        assert_eq!(long(9080).len(), LONGEST_NAME);
+        assert_ne!(long(9080), long(9081));
     }
 }

@@ -3,7 +3,7 @@
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
 use serde::de::Error as _;
 
-use crate::begin;
+use crate::{begin, not_begun};
 
 use super::{
     door::Door,
@@ -23,9 +23,9 @@ pub async fn run<W: Workflow, D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
 ) -> Result<RunOutput, DurableError> {
-    let input = match start.into() {
+    let input = match begin(&door, start.into()).await? {
         RunStart::New(input) => input,
-        RunStart::Request { request, directory } => begin(&door, *request, directory).await?,
+        RunStart::Request { .. } => return Err(not_begun()),
         RunStart::Continued(_) => {
             let text = format!("the workflow {} does not continue as new", W::NAME);
             return Err(DurableError::engine(text));

@@ -52,7 +52,8 @@ impl Awaited {
         let (agent, changed) = self.agents.get(name)?;
         let executor = agent.executor()?;
         Some(changed.get_or_init(|| {
-            let mut executor = executor.clone();
+            let definition = agent.definition().cloned();
+            let mut executor = executor.clone().with_definitions(definition);
             if let Some(sink) = &self.sink {
                 executor = executor.with_sink(Arc::clone(sink));
             }

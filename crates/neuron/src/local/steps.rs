@@ -6,7 +6,7 @@ use neuron_context::Strategy;
 use neuron_local::{JournaledContext, LocalDurableContext};
 use neuron_loop::{AgentLoop, MachineError, TurnResult};
 use neuron_types::{DurableContext as _, DurableError, Message, RunId, RunOutput, RunStart};
-use neuron_workflows::agent_loop;
+use neuron_workflows::{agent_loop, begin};
 
 use crate::run::{Finished, RunFailure};
 
@@ -24,6 +24,14 @@ pub struct Steps<O = String> {
 enum Stepped {
     Memory(Box<AgentLoop<LocalDurableContext, Strategy>>),
     Journal(Box<AgentLoop<JournaledContext, Strategy>>),
+    /// It ended before it began: with this, until that is handed out.
+    Over(Option<Box<RunOutput>>),
+}
+
+impl Stepped {
+    fn over(output: RunOutput) -> Self {
+        Self::Over(Some(Box::new(output)))
+    }
 }
 
 fn stuck(run_id: &RunId, error: DurableError) -> RunFailure {
@@ -39,17 +47,28 @@ impl<O> Steps<O> {
         start: RunStart,
     ) -> Result<Self, RunFailure> {
         let run_id = door.run_id().clone();
-        let begun = agent_loop(door, start).await;
-        let run = begun.map_err(|error| stuck(&run_id, error))?;
-        Ok(Self::of(Stepped::Memory(Box::new(run)), run_id))
+        let agent = start.agent().to_owned();
+        let run = match begin(&door, start).await {
+            Ok(start) => agent_loop(door, start)
+                .await
+                .map(|run| Stepped::Memory(Box::new(run))),
+            Err(error) => door.end_with(&agent, error).await.map(Stepped::over),
+        };
+        let run = run.map_err(|error| stuck(&run_id, error))?;
+        Ok(Self::of(run, run_id))
     }
 
     pub(crate) async fn in_journal(door: JournaledContext) -> Result<Self, RunFailure> {
         let run_id = door.run_id().clone();
         let start = door.run_start().await?;
-        let begun = agent_loop(door, start).await;
-        let run = begun.map_err(|error| stuck(&run_id, error))?;
-        Ok(Self::of(Stepped::Journal(Box::new(run)), run_id))
+        let run = match begin(&door, start).await {
+            Ok(start) => agent_loop(door, start)
+                .await
+                .map(|run| Stepped::Journal(Box::new(run))),
+            Err(error) => door.end_with(error).await.map(Stepped::over),
+        };
+        let run = run.map_err(|error| stuck(&run_id, error))?;
+        Ok(Self::of(run, run_id))
     }
 
     const fn of(run: Stepped, run_id: RunId) -> Self {
@@ -74,6 +93,7 @@ impl<O> Steps<O> {
         let result = match &mut self.run {
             Stepped::Memory(run) => run.run_step().next().await?,
             Stepped::Journal(run) => run.run_step().next().await?,
+            Stepped::Over(output) => Ok(TurnResult::Ended(output.take()?)),
         };
         Some(match result {
             Ok(TurnResult::Ended(output)) => self.end(output).await,
@@ -89,6 +109,7 @@ impl<O> Steps<O> {
                 let finished = run.door().finish(&output).await;
                 finished.map_err(|error| stuck(&self.run_id, error))?;
             }
+            Stepped::Over(_) => {}
         }
         self.output = Some(RunOutput::clone(&output));
         Ok(TurnResult::Ended(output))
@@ -100,6 +121,7 @@ impl<O> Steps<O> {
         match &self.run {
             Stepped::Memory(run) => run.machine().messages(),
             Stepped::Journal(run) => run.machine().messages(),
+            Stepped::Over(_) => &[],
         }
     }
 
@@ -112,6 +134,10 @@ impl<O> Steps<O> {
         match &mut self.run {
             Stepped::Memory(run) => run.run_step().inject_message(message),
             Stepped::Journal(run) => run.run_step().inject_message(message),
+            Stepped::Over(_) => Err(MachineError::Unexpected {
+                action: "end",
+                observation: "a message",
+            }),
         }
     }
 

@@ -121,21 +121,36 @@ impl LocalDurableContext {
     ) -> Result<RunOutput, DurableError> {
         let start = start.into();
         let agent = start.agent().to_owned();
-        let output = match workflow(self, start).await {
-            Err(error) if ends_run(&error) => Ok(self.broken(&agent, &error)),
-            output => output,
-        };
-        self.finish().await;
-        output
+        match workflow(self, start).await {
+            Err(error) => self.end_with(&agent, error).await,
+            output => {
+                self.finish().await;
+                output
+            }
+        }
     }
 
-    /// The end of a run that has not begun.
-    fn broken(&self, agent: &str, error: &DurableError) -> RunOutput {
-        let (exit_reason, ended) = end_event(error, None);
+    /// Ends the run of this agent whose workflow returned this error in the place of an output, as one that was cancelled
+    /// before it began.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if the run does not end with it.
+    pub async fn end_with(
+        &self,
+        agent: &str,
+        error: DurableError,
+    ) -> Result<RunOutput, DurableError> {
+        if !ends_run(&error) {
+            self.finish().await;
+            return Err(error);
+        }
+        let (exit_reason, ended) = end_event(&error, None);
         self.emit(ended.clone());
         let mut status = RunStatus::new(self.run_id.clone(), self.engine(), agent, self.now());
         status.apply(&ended, self.now());
-        status.output(Some(exit_reason))
+        self.finish().await;
+        Ok(status.output(Some(exit_reason)))
     }
 
     /// Notifies the hooks of what they have not seen yet, the run's end above all.

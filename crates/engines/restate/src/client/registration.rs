@@ -55,15 +55,24 @@ impl RestateClient {
     ///
     /// # Errors
     ///
-    /// [`RunClientError::Rejected`] if the server cannot use the worker, or knows another version at the address;
+    /// [`RunClientError::Rejected`] if the server cannot use the worker, or knows another version at the address, or a
+    /// [deployment](Self::with_deployment) of another name;
     /// [`RunClientError::Unreachable`] or [`RunClientError::Failed`].
     pub async fn register(&self, worker_url: &str) -> Result<(), RunClientError> {
         let (status, known) = self.registered(worker_url, false).await?;
-        let is_new = status == StatusCode::CREATED;
-        let mut services = known.services.iter();
-        let service = services.find(|service| service.name == self.names.agent());
-        if is_new || service.is_some_and(Service::may_be_of_this_build) {
+        if status == StatusCode::CREATED {
             return Ok(());
+        }
+        let known = |name: &str| known.services.iter().find(|service| service.name == name);
+        let segments = self.names.segments(self.deployment.as_deref());
+        if known(self.names.agent()).is_some_and(Service::may_be_of_this_build) {
+            return match known(&segments) {
+                Some(_) => Ok(()),
+                None => Err(RunClientError::rejected(format!(
+                    "Restate knows a worker at {worker_url} that goes on with the runs of another deployment, and no \
+                     service {segments} there: serve this one at an address of its own"
+                ))),
+            };
         }
         Err(RunClientError::rejected(format!(
             "Restate knows another version at {worker_url}, and runs in flight go on with that one: serve this one at \

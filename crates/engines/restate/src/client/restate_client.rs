@@ -38,6 +38,8 @@ pub struct RestateClient {
     pub(super) ingress: HttpEndpoint,
     pub(super) admin: HttpEndpoint,
     pub(super) names: ServiceNames,
+    /// What the deployment is called that it registers.
+    pub(super) deployment: Option<String>,
 }
 
 /// How a run ended: with an output, or beside its agent, as one that somebody killed.
@@ -73,7 +75,16 @@ impl RestateClient {
             ingress: HttpEndpoint::new(http.clone(), ingress_url, token()?),
             admin: HttpEndpoint::new(http, admin_url, token()?),
             names,
+            deployment: None,
         })
+    }
+
+    /// Sets what the deployment is called that it [registers](Self::register), as
+    /// [`AgentServices::with_deployment`](crate::AgentServices::with_deployment). Default is that it has no name.
+    #[must_use]
+    pub fn with_deployment(mut self, name: Option<String>) -> Self {
+        self.deployment = name;
+        self
     }
 
     /// Calls a handler of the run. A run that has told nothing of itself yet is asked again until it has: whoever

@@ -27,7 +27,7 @@ use crate::{
     wire::{
         entries::{AttemptEnd, Observation},
         messages::CANCELLED,
-        meter::{CALL, Meter},
+        meter::{ASK, CALL, Meter},
         service_names::{ENGINE, ServiceNames},
     },
 };
@@ -365,6 +365,11 @@ impl DurableContext for RestateDurableContext<'_> {
             return self.too_large(carried.len());
         }
         let record = Record::new(self.names, self.segment.steps.run_id.as_str());
+        if !self.has_continued {
+            let started_at = self.segment.ledger().status().started_at;
+            self.segment.steps.meter.count(ASK);
+            record.begin(self.segment.steps.ctx, started_at);
+        }
         self.segment.steps.meter.count(CALL);
         match record.carry(self.segment.steps.ctx, carried).await {
             Ok(()) => Err(DurableError::ContinuedAsNew),

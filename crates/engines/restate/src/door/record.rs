@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunStatus};
 use restate_sdk::{
     context::RequestTarget, endpoint::ContextInternal, errors::TerminalError, serde::Json,
@@ -49,6 +50,12 @@ impl Record {
         request.call().await
     }
 
+    /// Begins the record of a run that started then. Of an earlier run of the same id nothing is kept.
+    pub(crate) fn begin(&self, ctx: &ContextInternal, started_at: DateTime<Utc>) {
+        let begin = ctx.request::<_, ()>(self.target("begin"), Json(started_at));
+        drop(begin.send());
+    }
+
     /// Keeps what the next segment starts from, in the place of what this one started from.
     pub(crate) async fn carry(
         &self,
@@ -84,11 +91,16 @@ impl Record {
         Ok(request.call().await?.into_inner())
     }
 
-    /// Forgets what no segment needs any more at once, and everything some time after the run was kept for
+    /// Forgets what no segment needs any more at once, and everything some time after the run, which started then, was kept for
     /// so long.
-    pub(crate) fn end(&self, ctx: &ContextInternal, retention: Duration) {
+    pub(crate) fn end(
+        &self,
+        ctx: &ContextInternal,
+        retention: Duration,
+        started_at: DateTime<Utc>,
+    ) {
         drop(ctx.request::<_, ()>(self.target("end"), ()).send());
-        let forget = ctx.request::<_, ()>(self.target("forget"), ());
+        let forget = ctx.request::<_, ()>(self.target("forget"), Json(started_at));
         drop(forget.send_after(retention.saturating_add(LONGER)));
     }
 }

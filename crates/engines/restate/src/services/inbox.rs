@@ -175,6 +175,9 @@ async fn numbered(ctx: &ContextInternal, run: DateTime<Utc>) -> Result<u64, Term
 }
 
 pub(crate) fn definition(names: &ServiceNames) -> Result<ServiceDefinition, SettingsError> {
-    let options = ServiceOptions::new().ingress_private(true);
+    // What is kept is not sent along with every call.
+    let options = ServiceOptions::new()
+        .ingress_private(true)
+        .enable_lazy_state(true);
     dispatch::definition(names.inbox(), Inbox, short(options))
 }

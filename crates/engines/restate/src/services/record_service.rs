@@ -4,6 +4,7 @@
 //! later segments have the run's status and events written here, as one-way calls that arrive in order. What
 //! the next segment starts from is kept here too, and in no journal but those of the two.
 
+use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use restate_sdk::{
     discovery::{Handler, HandlerType, InputPayload, OutputPayload, ServiceType},
@@ -26,6 +27,9 @@ use crate::{
 /// The state key of what the next segment starts from.
 const CARRIED: &str = "carried";
 
+/// The state key of when the run started.
+const RUN: &str = "run";
+
 struct RecordService;
 
 impl Handlers for RecordService {
@@ -33,6 +37,7 @@ impl Handlers for RecordService {
 
     fn manifest() -> Vec<Handler> {
         let shared = Some(HandlerType::Shared);
+        let begin = json_handler("begin", None, "Forgets what an earlier run has left.");
         let append = json_handler("append", None, "Adds a page of events.");
         let carry = handler("carry", None, "Keeps what the next segment starts from.");
         let carry = carry.map(|carry| Handler {
@@ -48,15 +53,31 @@ impl Handlers for RecordService {
         let others = [
             handler("status", shared, "Where the run stands."),
             handler("end", None, "Forgets what no segment needs any more."),
-            handler("forget", None, "Forgets everything."),
+            json_handler(
+                "forget",
+                None,
+                "Forgets everything of the run that started then.",
+            ),
         ];
-        let all = [append, carry, carried, events].into_iter().chain(others);
+        let all = [begin, append, carry, carried, events]
+            .into_iter()
+            .chain(others);
         all.flatten().collect()
     }
 
     fn handle<'a>(&'a self, ctx: &'a ContextInternal, handler: &'a str) -> BoxFuture<'a, bool> {
         async move {
             match handler {
+                "begin" => {
+                    answer(ctx, |Json(started): Json<DateTime<Utc>>, _| async move {
+                        if run(ctx).await? != Some(started) {
+                            ctx.clear_all();
+                            ctx.set(RUN, Json(started));
+                        }
+                        Ok(())
+                    })
+                    .await
+                }
                 "append" => {
                     answer(ctx, |Json(page), _| async {
                         pages::write(ctx, page);
@@ -100,8 +121,11 @@ impl Handlers for RecordService {
                     .await
                 }
                 "forget" => {
-                    answer(ctx, |(), _| async {
-                        ctx.clear_all();
+                    answer(ctx, |Json(started): Json<DateTime<Utc>>, _| async move {
+                        // A later run of the same id may be here by now.
+                        if run(ctx).await? == Some(started) {
+                            ctx.clear_all();
+                        }
                         Ok(())
                     })
                     .await
@@ -111,6 +135,12 @@ impl Handlers for RecordService {
         }
         .boxed()
     }
+}
+
+/// When the run started whose record it is.
+async fn run(ctx: &ContextInternal) -> Result<Option<DateTime<Utc>>, TerminalError> {
+    let run = ctx.get::<Json<DateTime<Utc>>>(RUN).await?;
+    Ok(run.map(Json::into_inner))
 }
 
 fn lost(run_id: &str) -> TerminalError {

@@ -115,7 +115,8 @@ impl Segments {
                 break output;
             }
         };
-        Record::new(&self.names, run_id.as_str()).end(ctx, self.settings.retention);
+        let record = Record::new(&self.names, run_id.as_str());
+        record.end(ctx, self.settings.retention, to.run);
         Ok(Json(output))
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Base {
 impl Page {
     /// The page of a run whose next event has the number `next`. It says what differs from the `base`, and becomes the base if
     /// there is none.
+    ///
+    /// One without events says all, and is no base: the next one is written in its place.
     pub(crate) fn new(
         next: u64,
         mut status: RunStatus,
@@ -70,15 +72,17 @@ impl Page {
         {
             status.last_message = None;
         }
-        let first = events.first().map_or(next, |event| event.seq);
         let status = fields_of(&status);
-        let (status, since) = match base {
-            Some(base) => (changes(&base.status, status), Some(base.first)),
-            None => {
+        let first = events.first().map(|event| event.seq);
+        let (status, since) = match (first, &base) {
+            (None, _) => (status, None),
+            (Some(_), Some(base)) => (changes(&base.status, status), Some(base.first)),
+            (Some(first), None) => {
                 let status = base.insert(Base { first, status }).status.clone();
                 (status, None)
             }
         };
+        let first = first.unwrap_or(next);
         Self {
             first,
             status,
@@ -301,6 +305,8 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use chrono::DateTime;
     use neuron_types::RunEvent;
 
@@ -360,28 +366,43 @@ mod tests {
         };
         let run = neuron_types::RunId::new("run").unwrap();
         let mut status = RunStatus::new(run, "restate", "default", at);
-        let (mut base, mut first) = (None, None);
+        let mut base = None;
+        let mut written = BTreeMap::new();
+        let mut seq = 0;
         for (events, is_in_events) in [
             (vec![], true),
             (vec![responded(Some("one")), responded(None)], true),
             (vec![responded(None)], false),
+            (vec![], false),
             (vec![responded(Some("two")), ended(Some("two"))], true),
             (vec![responded(Some("three")), ended(None)], true),
         ] {
             events.iter().for_each(|event| status.apply(event, at));
-            let events = (1..).zip(events).map(|(seq, it)| event(seq, it));
-            let page = Page::new(7, status.clone(), events.collect(), &mut base);
-            // All but the first say the changes alone.
-            assert_eq!(page.since(), first.as_ref().map(|_| 7));
-            assert_eq!(page.status.contains_key("run_id"), first.is_none());
+            let has_events = !events.is_empty();
+            let events: Vec<_> = events
+                .into_iter()
+                .map(|it| event(next(&mut seq), it))
+                .collect();
+            let had_base = base.is_some();
+            let page = Page::new(seq + 1, status.clone(), events, &mut base);
+            // All but the first with events, and those without any, say the changes alone.
+            assert_eq!(page.since(), (has_events && had_base).then_some(1));
+            assert_eq!(page.status.contains_key("run_id"), page.since().is_none());
             let says = page.status.get("last_message");
             assert_eq!(!says.is_some_and(Value::is_string), is_in_events);
-            let written = serde_json::to_vec(&page).unwrap();
-            let read = |page: &Vec<u8>| serde_json::from_slice::<Page>(page).unwrap();
-            let said = read(&written).into_status(first.as_ref().map(read));
-            assert_eq!(said.unwrap(), status);
-            first.get_or_insert(written);
+            let key = page.first;
+            written.insert(key, serde_json::to_vec(&page).unwrap());
+            // As whoever reads it has it: of each key the newest.
+            let read = |key: u64| serde_json::from_slice::<Page>(&written[&key]).unwrap();
+            let newest = read(*written.keys().next_back().unwrap());
+            let said = newest.since().map(read);
+            assert_eq!(newest.into_status(said).unwrap(), status);
         }
+    }
+
+    fn next(seq: &mut u64) -> u64 {
+        *seq += 1;
+        *seq
     }
 
     #[test]

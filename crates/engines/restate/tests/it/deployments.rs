@@ -97,6 +97,38 @@ async fn a_run_is_cancelled_in_whatever_segment_it_is() {
     assert!(asked.keys().is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_shows_nothing_of_an_earlier_one_of_its_id_that_was_killed_in_a_later_segment() {
+    let script = json!({"turns": [
+        {"tool_calls": [{"name": "write", "input": {"text": "one"}}]},
+        {"tool_calls": [{"name": "asked", "input": {"text": "two"}}]},
+        {"text": "Done."},
+    ]});
+    let (done, asked) = (write("write"), write("asked"));
+    let model = NotedModel::new(&script);
+    let (mut spec, executor) = noted_agent(&model, &[done, asked]);
+    spec.approvals.approve = vec!["asked".into()];
+    let stage = Stage::set("killed-late").await;
+    let _worker = stage.worker_with(&executor, named("blue")).await;
+    let run = stage.start("again", &spec).await;
+    let before = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    let message = UserMessage::new("For the first.");
+    stage.client.send(&run, message).await.unwrap();
+    stage.change(&run, "kill").await;
+    stage.change(&run, "purge").await;
+
+    stage.start("again", &spec).await;
+    let after = stage.reaches(&run, RunPhase::WaitingForApproval).await;
+    assert_ne!(before.started_at, after.started_at);
+    let approval = decision(&after.approvals[0], Verdict::Approve);
+    stage.client.decide(&run, &approval).await.unwrap();
+    let output = stage.wait(&run).await;
+    assert_eq!(output.exit_reason, Some(ExitReason::Complete), "{output:?}");
+    let events = stage.events(&run).await;
+    let received = |event: &RunEvent| matches!(event, RunEvent::MessageReceived { .. });
+    assert!(!events.iter().any(received), "{events:?}");
+}
+
 #[tokio::test]
 async fn a_deployment_has_a_name_that_restate_takes() {
     let (_, executor) = noted_agent(&NotedModel::new(&json!({"turns": []})), &[]);

@@ -206,18 +206,28 @@ impl JournaledContext {
     /// [`DurableError::Suspended`] if it waits for somebody and is put away. It can be resumed.
     pub async fn execute(&self, workflow: LocalWorkflow) -> Result<RunOutput, DurableError> {
         let output = match workflow(self, self.run_start().await?).await {
-            Err(error) if ends_run(&error) => self.broken(&error),
-            output => output?,
+            Ok(output) => output,
+            Err(error) => return self.end_with(error).await,
         };
         self.finish(&output).await?;
         Ok(output)
     }
 
-    fn broken(&self, error: &DurableError) -> RunOutput {
+    /// Ends the run whose workflow returned this error in the place of an output, as one that was cancelled before it began.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if the run does not end with it; or what keeps the journal from being written.
+    pub async fn end_with(&self, error: DurableError) -> Result<RunOutput, DurableError> {
+        if !ends_run(&error) {
+            return Err(error);
+        }
         let said = self.core.state().ledger.status().last_message.clone();
-        let (exit_reason, ended) = end_event(error, said);
+        let (exit_reason, ended) = end_event(&error, said);
         self.emit(ended);
-        self.core.state().ledger.status().output(Some(exit_reason))
+        let output = self.core.state().ledger.status().output(Some(exit_reason));
+        self.finish(&output).await?;
+        Ok(output)
     }
 
     pub(crate) fn executor(&self) -> &Executor {

@@ -138,6 +138,14 @@ struct CarriedAgent {
 pub(crate) fn load_begun(connection: &Connection, run: i64) -> Result<RunRequest, JournalError> {
     let request = load_request(connection, run)?;
     if let Some(CarriedAgent { agent, origin }) = carried(connection, run)? {
+        let signed = agent.signed;
+        if let AgentRef::Definition(_) = request.agent {
+            let begun = Begun {
+                signed,
+                ..Begun::default()
+            };
+            return Ok(with_definition(request, begun));
+        }
         return Ok(RunRequest {
             agent: agent.into(),
             overrides: Overrides::default(),

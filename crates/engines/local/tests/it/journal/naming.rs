@@ -3,8 +3,10 @@
 use neuron_engine::RunClient as _;
 use neuron_executor::Agents;
 use neuron_local::{JournaledContext, LocalClient};
+use neuron_loop::AgentMachine;
 use neuron_types::{
-    AgentRef, AgentSpec, DurableContext as _, DurableError, Message, RunInput, RunRequest, RunStart,
+    AgentRef, AgentSpec, DurableContext as _, DurableError, ExitReason, Message, RunInput,
+    RunPhase, RunRequest, RunStart,
 };
 use serde_json::json;
 
@@ -63,6 +65,51 @@ async fn the_definition_is_found_once_and_by_whoever_has_it() {
     for later in [agents(true), Agents::default()] {
         assert_eq!(start(&later).await.unwrap().agent, known);
     }
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_before_it_begins_has_an_output() {
+    let world = World::new().await;
+    let journal = world.journal().await;
+    let client = LocalClient::from(journal.clone());
+    let run = run_id("early");
+    let request = RunRequest::new("clerk", Message::user("go"));
+    client.start(&run, request).await.unwrap();
+    let door = JournaledContext::open(&journal, &run, world.room.executor())
+        .await
+        .unwrap()
+        .with_agents(agents(false));
+    client.cancel(&run, Some("enough".into())).await.unwrap();
+    let output = door
+        .execute(|door, start| Box::pin(neuron_workflows::agent(door, start)))
+        .await
+        .unwrap();
+    assert_eq!(output.exit_reason, Some(ExitReason::Cancelled));
+    assert_eq!(output.error.unwrap().message, "enough");
+    let status = client.status(&run).await.unwrap();
+    assert_eq!(status.state, RunPhase::Cancelled);
+}
+
+#[tokio::test]
+async fn a_definition_with_changes_is_the_same_start_in_every_segment() {
+    let world = World::new().await;
+    let journal = world.journal().await;
+    let client = LocalClient::from(journal.clone());
+    let run = run_id("narrowed");
+    let agent = agents(false).get("clerk").unwrap().clone();
+    let request = RunRequest::new(agent, Message::user("go")).deny("bash");
+    client.start(&run, request.clone()).await.unwrap();
+    let door = JournaledContext::open(&journal, &run, world.room.executor())
+        .await
+        .unwrap();
+    let RunStart::Request { request: kept, .. } = door.run_start().await.unwrap() else {
+        panic!("the run has begun");
+    };
+    let begun = door.begin(*kept).await.unwrap();
+    assert!(client.was_started_with(&run, &request).await.unwrap());
+    let state = AgentMachine::new(begun, door.now()).state().clone();
+    assert!(door.continue_as_new(&state).await.unwrap());
+    assert!(client.was_started_with(&run, &request).await.unwrap());
 }
 
 #[tokio::test]
