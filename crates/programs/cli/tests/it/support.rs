@@ -145,6 +145,19 @@ impl Home {
         Started { child: Some(child) }
     }
 
+    /// Starts the command and leaves it alone once it has said this on standard error, which goes to this file.
+    pub(crate) fn start_until_it_says(&self, args: &[&str], file: &str, text: &str) -> Started {
+        let child = self
+            .command(args)
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(self.path(file)).unwrap())
+            .spawn()
+            .unwrap();
+        let started = Started { child: Some(child) };
+        eventually(text, || self.read(file).contains(text));
+        started
+    }
+
     pub(crate) fn status(&self, run: &str) -> Value {
         self.neuron(&["status", run, "--json"]).json()
     }
