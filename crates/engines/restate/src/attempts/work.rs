@@ -1,6 +1,6 @@
 //! What a run has a worker do, one attempt at a time.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use chrono::Utc;
 use futures::FutureExt as _;
@@ -95,12 +95,7 @@ impl Work {
         worker: &WorkerContext,
         token: CancellationToken,
     ) -> StepResult {
-        // Nobody else would say that it has ended.
-        let made = AssertUnwindSafe(self.make(attempt, worker, token)).catch_unwind();
-        let result = made.await.unwrap_or_else(|_| {
-            let failure = StepFailure::new(FailureKind::Internal, "the attempt panicked");
-            Err(failure)
-        });
+        let result = caught(self.make(attempt, worker, token)).await;
         if let Err(failure) = &result {
             let (run_id, step, kind) = (&self.run_id, self.step.label(), failure.kind);
             warn!(%run_id, step, attempt, %kind, "an attempt failed: {}", failure.message);
@@ -126,4 +121,13 @@ impl Work {
         let performed = executors.perform(agent, &scope, effect, &self.events);
         worker.metrics.count(Kind::of(effect), performed).await
     }
+}
+
+/// What an attempt comes to, which is a failure if it panics: nobody else would say that it has ended.
+pub(crate) async fn caught(made: impl Future<Output = StepResult>) -> StepResult {
+    let made = AssertUnwindSafe(made).catch_unwind().await;
+    made.unwrap_or_else(|_| {
+        let failure = StepFailure::new(FailureKind::Internal, "the attempt panicked");
+        Err(failure)
+    })
 }

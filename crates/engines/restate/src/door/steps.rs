@@ -1,12 +1,11 @@
 //! Steps of the workflow's own, which the journal holds with their values.
 
-use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use chrono::Utc;
-use futures::FutureExt as _;
 use neuron_engine::SegmentSize;
 use neuron_executor::StepScope;
-use neuron_types::{DurableError, FailureKind, Outcome, RunEvent, RunId, Step, StepFailure};
+use neuron_types::{DurableError, Outcome, RunEvent, RunId, Step, StepFailure};
 use restate_sdk::{
     context::{RunFuture, RunRetryPolicy},
     endpoint::ContextInternal,
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
-    attempts::worker_context::WorkerContext,
+    attempts::{work::caught, worker_context::WorkerContext},
     door::{cancellation::Cancellation, sink_replay_filter::SinkReplayFilter},
     wire::{
         entries::Started,
@@ -72,13 +71,7 @@ impl Steps<'_> {
         let token = CancellationToken::new();
         let scope = StepScope::new(self.run_id.clone(), options, 1, token);
         let executors = &self.worker.executors;
-        let made = executors.perform(&self.agent, &scope, effect, &[]);
-        // Nobody else would say that it has ended.
-        let made = AssertUnwindSafe(made).catch_unwind().await;
-        made.unwrap_or_else(|_| {
-            let failure = StepFailure::new(FailureKind::Internal, "the attempt panicked");
-            Err(failure)
-        })
+        caught(executors.perform(&self.agent, &scope, effect, &[])).await
     }
 
     fn has_hooks(&self) -> bool {

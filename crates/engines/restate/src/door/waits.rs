@@ -340,10 +340,8 @@ impl<'a> Waits<'a> {
 async fn watch(segment: &Segment<'_>, handles: Vec<Awaited>, patience: Duration) -> Observation {
     let until = Instant::now() + patience;
     let observation = |ends, cancelled| Observation {
-        at: Utc::now(),
-        ends,
-        lost: Vec::new(),
         cancelled,
+        ..Observation::of_ends(Utc::now(), ends)
     };
     let lost = lost(segment);
     if !lost.is_empty() {
