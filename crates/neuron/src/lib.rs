@@ -10,6 +10,7 @@ mod remote;
 #[cfg(feature = "restate")]
 pub mod restate;
 mod run;
+pub mod sessions;
 #[cfg(feature = "temporal")]
 pub mod temporal;
 pub mod workflow;

@@ -5,7 +5,8 @@
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 
 use neuron_engine::{RunClient, RunClientError};
-use neuron_executor::EventSink;
+use neuron_executor::{EventSink, Sessions};
+use neuron_local::StoredSessions;
 pub use neuron_restate as sdk;
 use neuron_restate::{
     AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError, Workflow,
@@ -117,6 +118,7 @@ pub struct WorkerBuilder {
     names: ServiceNames,
     agents: Vec<Arc<Parts>>,
     settings: Vec<Setting>,
+    sessions: Option<Arc<dyn Sessions>>,
 }
 
 type Setting = Box<dyn FnOnce(AgentServices) -> AgentServices + Send>;
@@ -157,6 +159,7 @@ impl Worker {
             names: ServiceNames::default(),
             agents: Vec::new(),
             settings: Vec::new(),
+            sessions: None,
         }
     }
 
@@ -215,6 +218,13 @@ impl WorkerBuilder {
         self
     }
 
+    /// Has runs go on with these sessions that [name one](neuron_types::RunRequest::session). Default is none: such a run
+    /// fails.
+    pub fn sessions(mut self, sessions: StoredSessions) -> Self {
+        self.sessions = Some(Arc::new(sessions));
+        self
+    }
+
     /// Sets who watches the runs. Default is nobody.
     pub fn sink(self, sink: Arc<dyn EventSink>) -> Self {
         self.with(move |services| services.with_sink(sink))
@@ -246,7 +256,10 @@ impl WorkerBuilder {
         };
         let listener = TcpListener::bind(&self.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let (agents, executors) = Parts::served(&self.agents);
+        let (agents, mut executors) = Parts::served(&self.agents);
+        if let Some(sessions) = &self.sessions {
+            executors = executors.with_sessions(sessions);
+        }
         let services = AgentServices::new(self.names, executors, AGENT_RUN).with_agents(agents);
         let services = self
             .agents

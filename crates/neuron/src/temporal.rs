@@ -5,7 +5,8 @@
 use std::{fmt, io, sync::Arc, thread, time::Duration};
 
 use neuron_engine::{RunClient, RunClientError};
-use neuron_executor::EventSink;
+use neuron_executor::{EventSink, Sessions};
+use neuron_local::StoredSessions;
 pub use neuron_temporal as sdk;
 use neuron_temporal::{
     AgentClient, AgentWorker, AgentWorkerBuilder, AgentWorkflow, TemporalDurableContext,
@@ -142,6 +143,7 @@ pub struct WorkerBuilder {
     address: Option<(String, String)>,
     agents: Vec<Arc<Parts>>,
     settings: Vec<Setting>,
+    sessions: Option<Arc<dyn Sessions>>,
 }
 
 type Setting = Box<dyn FnOnce(AgentWorkerBuilder) -> AgentWorkerBuilder + Send>;
@@ -175,6 +177,7 @@ impl Worker {
             address: None,
             agents: Vec::new(),
             settings: Vec::new(),
+            sessions: None,
         }
     }
 
@@ -224,6 +227,13 @@ impl WorkerBuilder {
     /// Serves this agent, or workflow of one's own: runs that name it are its runs.
     pub fn agent<I: ?Sized, O>(mut self, agent: &Agent<I, O>) -> Self {
         self.agents.push(Arc::clone(agent.parts()));
+        self
+    }
+
+    /// Has runs go on with these sessions that [name one](neuron_types::RunRequest::session). Default is none: such a run
+    /// fails.
+    pub fn sessions(mut self, sessions: StoredSessions) -> Self {
+        self.sessions = Some(Arc::new(sessions));
         self
     }
 
@@ -315,7 +325,10 @@ impl WorkerBuilder {
             }
             None => AgentClient::connect_worker(REPORTS).await?,
         };
-        let (agents, executors) = Parts::served(&self.agents);
+        let (agents, mut executors) = Parts::served(&self.agents);
+        if let Some(sessions) = &self.sessions {
+            executors = executors.with_sessions(sessions);
+        }
         let builder = AgentWorker::builder(&client, executors)
             .agents(agents)
             .workflow::<AgentRun>();

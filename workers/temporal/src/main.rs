@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use neuron_engine::RunClient;
 use neuron_temporal::{AgentWorker, AgentWorkflow, TemporalDurableContext};
 use neuron_types::{DurableError, RunOutput, RunStart};
 use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
@@ -70,7 +71,9 @@ async fn serve_agents(
         client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
         () = &mut stop => return Ok(()),
     };
-    let mut builder = AgentWorker::builder(&client, agents.executors())
+    let runs: Arc<dyn RunClient> =
+        Arc::new(client.clone().with_task_queue(args.task_queue.clone()));
+    let mut builder = AgentWorker::builder(&client, agents.executors(&runs))
         .agents(agents.definitions())
         .accept_definitions(args.settings.accept_definitions)
         .task_queue(&args.task_queue)

@@ -26,7 +26,7 @@ use self::{
     reporter::Reporter,
     tool_result::{bound, settle, unknown_outcome},
 };
-use crate::{EventSink, Prices, RateLimiter, StepScope};
+use crate::{EventSink, Prices, RateLimiter, Sessions, StepScope};
 
 mod answer_form;
 mod approved;
@@ -87,6 +87,8 @@ pub struct Executor {
     sink: Option<Arc<dyn EventSink>>,
     /// Where its runs are.
     place: Option<Arc<Place>>,
+    /// Where sessions are kept.
+    sessions: Option<Arc<dyn Sessions>>,
     /// The directory that the run worked in before.
     moved_from: Option<Arc<Path>>,
     /// That of the workflow whose step it makes, for an agent that knows no approvers.
@@ -133,6 +135,22 @@ impl Executor {
     pub fn with_place(mut self, place: Place) -> Self {
         self.place = Some(Arc::new(place));
         self
+    }
+
+    /// Has this executor, and its clones from now on, hand these sessions to runs that go on with one. Default is none: such a
+    /// run fails.
+    ///
+    /// The door of journaled runs does this with those of its home, if nobody did it before.
+    #[must_use]
+    pub fn with_sessions(mut self, sessions: Arc<dyn Sessions>) -> Self {
+        self.sessions = Some(sessions);
+        self
+    }
+
+    /// Returns whether it has [sessions](Self::with_sessions).
+    #[must_use]
+    pub fn has_sessions(&self) -> bool {
+        self.sessions.is_some()
     }
 
     /// Says to this executor, and to its clones from now on, that somebody moved the run here on purpose from this directory:
@@ -210,6 +228,7 @@ impl Executor {
                 definitions: self.definitions.clone(),
                 sink: self.sink.clone(),
                 place: self.place.clone(),
+                sessions: self.sessions.clone(),
                 moved_from: self.moved_from.clone(),
                 lent_verifier: match member.own_verifier() {
                     Some(_) => None,

@@ -11,7 +11,7 @@ use neuron_types::{
     VerifyRequest,
 };
 
-use crate::{Agents, AwaitedAgent, EventSink, Executor, StepScope};
+use crate::{Agents, AwaitedAgent, EventSink, Executor, Sessions, StepScope};
 
 /// The executors of a worker: one for every agent, or one for each of those that it serves. Cheap to clone.
 ///
@@ -34,6 +34,7 @@ struct Awaited {
     agents: Arc<BTreeMap<String, (AwaitedAgent, OnceLock<Executor>)>>,
     sink: Option<Arc<dyn EventSink>>,
     place: Option<Place>,
+    sessions: Option<Arc<dyn Sessions>>,
 }
 
 impl Awaited {
@@ -56,6 +57,9 @@ impl Awaited {
             let mut executor = executor.clone().with_definitions(definition);
             if let Some(sink) = &self.sink {
                 executor = executor.with_sink(Arc::clone(sink));
+            }
+            if let Some(sessions) = &self.sessions {
+                executor = executor.with_sessions(Arc::clone(sessions));
             }
             match &self.place {
                 Some(place) => executor.with_place(place.clone()),
@@ -129,6 +133,14 @@ impl Executors {
     pub fn with_place(self, place: &Place) -> Self {
         let mut all = self.each(|executor| executor.clone().with_place(place.clone()));
         all.awaited.place = Some(place.clone());
+        all
+    }
+
+    /// Sets the sessions that runs go on with, as [`Executor::with_sessions`]. Default is none.
+    #[must_use]
+    pub fn with_sessions(self, sessions: &Arc<dyn Sessions>) -> Self {
+        let mut all = self.each(|executor| executor.clone().with_sessions(Arc::clone(sessions)));
+        all.awaited.sessions = Some(Arc::clone(sessions));
         all
     }
 

@@ -9,6 +9,7 @@ mod input_form;
 mod limiter;
 mod prices;
 mod scope;
+mod sessions;
 
 pub use agents::{Agents, UnknownAgent};
 pub use awaited::AwaitedAgent;
@@ -30,3 +31,4 @@ pub use prices::list::PriceList;
 pub use prices::model_price::{LongPrompt, ModelPrice};
 pub use prices::table::Prices;
 pub use scope::StepScope;
+pub use sessions::{SessionTaker, Sessions};

@@ -29,7 +29,8 @@ pub enum Effect {
     Verify(Box<VerifyRequest>),
     /// The current definition of an agent is looked for.
     Definition(DefinitionRequest),
-    /// A run begins: the definition of its agent is looked for, and what it is given is checked.
+    /// A run begins: the definition of its agent is looked for, what it is given is checked, and the session that it goes
+    /// on with is handed out.
     Begin(Box<BeginRequest>),
 }
 

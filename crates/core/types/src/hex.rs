@@ -7,9 +7,9 @@
 /// ```
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    let mut digits = Vec::with_capacity(bytes.len().saturating_mul(2));
-    for byte in bytes {
-        digits.extend_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+    let mut digits = vec![0; bytes.len().saturating_mul(2)];
+    for (byte, pair) in bytes.iter().zip(digits.as_chunks_mut().0) {
+        *pair = [digit(byte >> 4), digit(byte & 0xf)];
     }
     // Digits are ASCII.
     String::from_utf8(digits).unwrap_or_default()

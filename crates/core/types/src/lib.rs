@@ -81,6 +81,7 @@ pub use run::patches::{LOOP_PATCHES, declared_patches};
 pub use run::place::Place;
 pub use run::refusal::Refusal;
 pub use run::request::{AgentRef, RunRequest};
+pub use run::session_name::{InvalidSessionName, SessionName};
 pub use run::signals::{UpgradeRequest, UserMessage, signal};
 pub use run::start::RunStart;
 pub use run::state::{

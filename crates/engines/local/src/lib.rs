@@ -27,6 +27,7 @@ pub use sessions::{
     session::{Session, SessionRun, SessionState, SessionSummary},
     sqlite::SqliteSessionStorage,
     storage::SessionStorage,
+    stored::StoredSessions,
 };
 pub use worker::{
     event::WorkerEvent,

@@ -214,6 +214,10 @@ pub(crate) struct RunArgs {
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     pub(crate) command: SessionsCommand,
+    /// The database of a worker's sessions, as `to` of [sessions] in its agent file names it [default: sessions.db in the home
+    /// directory]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) at: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::{error::Error, io, path::PathBuf};
 use neuron_approvers::{SignError, StatementError};
 use neuron_config::AgentFileError;
 use neuron_engine::RunClientError;
-use neuron_local::{JournalError, SessionError, SessionRun};
+use neuron_local::{JournalError, SessionError};
 use neuron_mcp::McpError;
 use neuron_types::{DurableError, InvalidRunId, OverrideRejected, RunId, causes};
 use neuron_worker::WorkerError;
@@ -121,25 +121,7 @@ pub(crate) enum CliError {
     #[error("{engine} keeps its runs itself, for as long as its own retention says")]
     RetentionElsewhere { engine: EngineName },
     #[error(transparent)]
-    Sessions(#[from] SessionError),
-    #[error(
-        "the turn of session {session} that was run {}'s is lost: {} knows no such run, it was forgotten or never began. \
-         `neuron sessions release {session}` has the session go on without it", .by.run_id, .by.engine
-    )]
-    LostTurn {
-        session: String,
-        by: Box<SessionRun>,
-    },
-    #[error(
-        "session {session} is taken by run {} in {}, and this command looks in {here}: set the variables that lead \
-         there, or give the run's turn up with `neuron sessions release --force {session}`",
-        .by.run_id, .by.place.as_deref().unwrap_or(&.by.engine)
-    )]
-    SessionElsewhere {
-        session: String,
-        here: String,
-        by: Box<SessionRun>,
-    },
+    Sessions(SessionError),
     #[error("{} cannot be read: name a file that `neuron sessions export` wrote", .path.display())]
     SessionFile { path: PathBuf, source: io::Error },
     #[error(transparent)]
@@ -280,6 +262,16 @@ impl CliError {
         match self {
             Self::NotTaken { .. } => Exit::RunFailed,
             _ => Exit::Usage,
+        }
+    }
+}
+
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
+        match error {
+            // What to do about it depends on the engine.
+            SessionError::Engine(error) => error.into(),
+            error => Self::Sessions(error),
         }
     }
 }

@@ -26,9 +26,6 @@ use crate::{
     terminal::shown,
 };
 
-/// The database of sessions, in the home directory.
-const SESSIONS: &str = "sessions.db";
-
 /// One call of the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
@@ -42,6 +39,8 @@ pub(crate) struct Session {
     here: bool,
     /// The key that signs what is decided, if one is named.
     key_file: Option<PathBuf>,
+    /// The database of sessions, if one is named: else it is in the home directory.
+    sessions: Option<PathBuf>,
 }
 
 impl Session {
@@ -52,6 +51,7 @@ impl Session {
             config: global.config.clone(),
             here: false,
             key_file: None,
+            sessions: None,
             global,
         }
     }
@@ -71,6 +71,11 @@ impl Session {
             key_file: args.sign.as_deref().map(from_here),
             ..self.clone()
         }
+    }
+
+    /// The same, with sessions in this database, if one is named.
+    pub(crate) fn with_sessions_at(self, sessions: Option<PathBuf>) -> Self {
+        Self { sessions, ..self }
     }
 
     /// The key that signs what is decided, if one is named.
@@ -215,13 +220,16 @@ impl Session {
         }
     }
 
-    /// The stored conversations, which are kept beside the journal, in this person's own home.
+    /// The stored conversations, which are kept beside the journal, in this person's own home, unless a database is named.
     ///
     /// # Errors
     ///
     /// [`CliError::Sessions`], and those of [`Home::own`].
     pub(crate) async fn sessions(&self) -> Result<SessionManager, CliError> {
-        sessions_in(self.home.own().await?).await
+        match &self.sessions {
+            Some(named) => sessions_at(named).await,
+            None => sessions_at(&SessionManager::path_in(self.home.own().await?)).await,
+        }
     }
 
     /// The same, to be looked at and no more, in whose home ever. Looking for sessions makes none.
@@ -230,16 +238,22 @@ impl Session {
     ///
     /// [`CliError::Sessions`].
     pub(crate) async fn sessions_to_look_at(&self) -> Result<SessionManager, CliError> {
-        let files = self.home.to_look_at().await?;
-        match files.filter(|files| may_be_there(&files.join(SESSIONS))) {
-            Some(files) => sessions_in(&files).await,
+        let path = match &self.sessions {
+            Some(named) => Some(named.clone()),
+            None => {
+                let files = self.home.to_look_at().await?;
+                files.map(|files| SessionManager::path_in(&files))
+            }
+        };
+        match path.filter(|path| may_be_there(path)) {
+            Some(path) => sessions_at(&path).await,
             None => Ok(SessionManager::new(InMemorySessionStorage::new())),
         }
     }
 
-    /// Whether the home directory is this person's own, as far as is known without asking.
-    pub(crate) fn owns_home(&self) -> bool {
-        self.home.is_own()
+    /// Whether the sessions are this person's own, as far as is known without asking: those that are named are.
+    pub(crate) fn owns_sessions(&self) -> bool {
+        self.sessions.is_some() || self.home.is_own()
     }
 
     /// The stored conversations, if there is a place of them: looking for those of a run makes none.
@@ -249,7 +263,7 @@ impl Session {
     /// As [`sessions`](Self::sessions).
     pub(crate) async fn sessions_if_any(&self) -> Result<Option<SessionManager>, CliError> {
         let files = self.home.own_if_any().await?;
-        match files.is_some_and(|files| may_be_there(&files.join(SESSIONS))) {
+        match files.is_some_and(|files| may_be_there(&SessionManager::path_in(files))) {
             true => self.sessions().await.map(Some),
             false => Ok(None),
         }
@@ -378,8 +392,8 @@ fn from_here(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-async fn sessions_in(home: &Path) -> Result<SessionManager, CliError> {
-    let storage = SqliteSessionStorage::open(home.join(SESSIONS)).await;
+async fn sessions_at(database: &Path) -> Result<SessionManager, CliError> {
+    let storage = SqliteSessionStorage::open(database).await;
     Ok(SessionManager::new(storage.map_err(SessionError::from)?))
 }
 

@@ -179,6 +179,15 @@ impl AgentFile {
         &self.sources.digest
     }
 
+    /// Returns where a worker keeps the sessions of runs that name one: an SQLite database; `None` where it keeps none. What
+    /// the file says starts from its folder.
+    #[must_use]
+    pub fn sessions(&self) -> Option<PathBuf> {
+        let to = self.definitions.sessions.as_deref()?;
+        let file = self.path.as_deref().unwrap_or(Path::new(""));
+        Some(file.with_file_name("").join(to))
+    }
+
     /// Returns what its agents do that nobody is asked about: see [`Wants`].
     #[must_use]
     pub fn wants(&self) -> Wants {

@@ -1,13 +1,15 @@
 //! The agents that a worker serves.
 
-use std::env;
+use std::{env, sync::Arc};
 
 use neuron_config::{
     AgentFile, AgentFileError, OpenAgents, OpenOptions, ProcessEnvironment, check_trust,
 };
-use neuron_executor::{Agents, AwaitedAgent, Executors};
+use neuron_engine::RunClient;
+use neuron_executor::{Agents, AwaitedAgent, Executors, Sessions};
+use neuron_local::{SessionManager, StoredSessions};
 
-use crate::{Settings, WorkerError, waiting::Waiting};
+use crate::{Settings, WorkerError, sessions, waiting::Waiting};
 
 /// The agents of an agent file, each with what its calls are made with in the working directory. Clones
 /// share the MCP servers.
@@ -18,6 +20,8 @@ pub struct ServedAgents {
     definitions: Agents,
     /// For those whose MCP servers did not start.
     waiting: Waiting,
+    /// Where the agent file has sessions kept.
+    sessions: Option<SessionManager>,
 }
 
 impl ServedAgents {
@@ -35,6 +39,10 @@ impl ServedAgents {
         let cwd = env::current_dir().map_err(WorkerError::WorkingDirectory)?;
         let options = OpenOptions::new(cwd);
         let skipping = options.clone().skipping_closed();
+        let sessions = match file.sessions() {
+            Some(to) => Some(sessions::open(&to).await?),
+            None => None,
+        };
         let open = file.clone().open(skipping).await?;
         match executors(&open) {
             Ok((executors, definitions)) => {
@@ -45,6 +53,7 @@ impl ServedAgents {
                     executors: executors.awaiting(awaited.clone()),
                     definitions: definitions.awaiting(awaited.clone()),
                     waiting: Waiting::begin(&file, &options, awaited),
+                    sessions,
                 })
             }
             Err(error) => {
@@ -67,10 +76,17 @@ impl ServedAgents {
     }
 
     /// Returns the executors of the agents. Each acts for every run of its agent, whatever
-    /// definition the run began with.
+    /// definition the run began with. Runs that go on with a session are handed one of those that the agent file has kept, if
+    /// it does; the client is of the engine that is served, and looks at the run before.
     #[must_use]
-    pub fn executors(&self) -> Executors {
-        self.executors.clone()
+    pub fn executors(&self, client: &Arc<dyn RunClient>) -> Executors {
+        let executors = self.executors.clone();
+        let Some(sessions) = &self.sessions else {
+            return executors;
+        };
+        let stored = StoredSessions::new(sessions.clone(), Arc::clone(client));
+        let stored: Arc<dyn Sessions> = Arc::new(stored);
+        executors.with_sessions(&stored)
     }
 
     /// Returns the definitions of the agents, for runs that name them.

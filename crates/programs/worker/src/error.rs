@@ -9,6 +9,7 @@ use std::{
 };
 
 use neuron_config::AgentFileError;
+use neuron_local::StorageError;
 use neuron_types::with_causes;
 
 /// What keeps a worker from serving.
@@ -31,6 +32,14 @@ pub enum WorkerError {
     /// The agent file cannot be used.
     #[error(transparent)]
     AgentFile(AgentFileError),
+    /// Where the agent file has sessions kept cannot be used.
+    #[error("sessions cannot be kept in {}: see `to` of [sessions] in the agent file", .to.display())]
+    Sessions {
+        /// The database.
+        to: PathBuf,
+        /// The cause.
+        source: StorageError,
+    },
     /// The working directory is gone.
     #[error("there is no working directory: change to one that exists")]
     WorkingDirectory(#[source] io::Error),

@@ -9,6 +9,7 @@ mod interruption;
 mod life;
 mod logging;
 mod program;
+mod sessions;
 mod settings;
 mod waiting;
 

@@ -83,6 +83,7 @@ macro_rules! __scenarios {
                 a_run_is_started_by_name
                 a_caller_narrows_an_agent_and_does_not_widen_it
                 a_prompt_that_states_no_input_fails_the_run_at_once
+                a_run_goes_on_with_the_session_that_it_names
             ]
             [
                 killed_in_every_step

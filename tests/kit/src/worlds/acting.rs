@@ -5,7 +5,7 @@ use std::sync::Arc;
 use neuron_executor::{Executor, ModelPrice, Prices};
 use rust_decimal::Decimal;
 
-use super::{hook::WorldHook, line::Line, tools, verifier::WorldVerifier};
+use super::{hook::WorldHook, line::Line, sessions::sessions, tools, verifier::WorldVerifier};
 use crate::ScriptedModel;
 
 /// The models that have a price: those of the runs of these names.
@@ -24,6 +24,7 @@ pub(crate) fn executor(line: Line) -> Executor {
         .provider("world", ScriptedModel { line })
         .prices(prices())
         .build()
+        .with_sessions(sessions())
 }
 
 /// What the models of [`PRICED`] cost: a tenth of a cent for each token.

@@ -9,6 +9,7 @@ mod line;
 mod model;
 mod people;
 mod remote;
+mod sessions;
 mod tool_fault;
 mod tools;
 mod verifier;

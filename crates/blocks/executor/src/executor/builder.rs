@@ -224,6 +224,7 @@ impl ExecutorBuilder {
             definitions: None,
             sink: None,
             place: None,
+            sessions: None,
             moved_from: None,
             lent_verifier: None,
         }

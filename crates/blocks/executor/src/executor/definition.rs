@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use neuron_types::{AgentSpec, BeginRequest, Begun, CurrentDefinition, FailureKind, StepFailure};
+use neuron_types::{
+    AgentSpec, BeginRequest, Begun, CurrentDefinition, FailureKind, SessionName, StepFailure,
+};
 
 use super::{Executor, list};
-use crate::input_mismatch;
+use crate::{SessionTaker, StepScope, input_mismatch};
 
 impl Executor {
     /// Says to this executor, and to its clones from now on, which definitions its worker has now: a run that begins, or is
@@ -23,16 +25,37 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// `no_worker` if the agent is not known here.
-    pub(super) fn begun(&self, asked: &BeginRequest) -> Result<Begun, StepFailure> {
+    /// `no_worker` if the agent is not known here; `invalid_request` for a session where none are kept, and those of
+    /// [`Sessions::take`](crate::Sessions::take).
+    pub(super) async fn begun(
+        &self,
+        scope: &StepScope,
+        asked: &BeginRequest,
+    ) -> Result<Begun, StepFailure> {
+        let mut begun = self.defined(asked)?;
+        // A run that fails at once takes no session.
+        if let Some(session) = asked.session.as_ref().filter(|_| begun.mismatch.is_none()) {
+            let sessions = self.sessions.as_ref().ok_or_else(|| no_sessions(session))?;
+            let taker = SessionTaker {
+                session,
+                tenant: scope.tenant.as_deref(),
+                run_id: &scope.run_id,
+                place: self.place.as_deref(),
+            };
+            begun.said = sessions.take(taker).await?;
+        }
+        Ok(begun)
+    }
+
+    fn defined(&self, asked: &BeginRequest) -> Result<Begun, StepFailure> {
         let mismatch = |schema: Option<&serde_json::Value>| {
             schema.and_then(|schema| input_mismatch(schema, &asked.given))
         };
         if let Some(defined) = &asked.defined {
             return Ok(Begun {
-                definition: None,
                 signed: self.knows_approvers(),
                 mismatch: mismatch(defined.input.as_ref()),
+                ..Begun::default()
             });
         }
         let agent = Box::new(self.as_given(self.known(&asked.agent)?.clone()));
@@ -40,6 +63,7 @@ impl Executor {
             mismatch: mismatch(agent.input.as_ref()),
             signed: agent.signed,
             definition: Some(agent),
+            ..Begun::default()
         })
     }
 
@@ -69,4 +93,12 @@ impl Executor {
             StepFailure::new(FailureKind::NoWorker, message)
         })
     }
+}
+
+fn no_sessions(session: &SessionName) -> StepFailure {
+    let message = format!(
+        "the run goes on with the session {session}, and its worker keeps no sessions: say where in its agent file, as \
+         `[sessions]` with `to = \"sessions.db\"`"
+    );
+    StepFailure::new(FailureKind::InvalidRequest, message)
 }

@@ -95,8 +95,9 @@ pub(crate) fn left_out(
 
 /// Whether one of several models answered in this conversation, whichever that was.
 pub(crate) fn was_answered_by_several(request: &CompletionRequest) -> bool {
-    let mut messages = request.messages.iter();
-    messages.any(|message| message.answered_by().is_some())
+    let answers = request.messages.iter();
+    let mut answers = answers.filter(|message| message.role == Role::Assistant);
+    answers.any(|message| message.answered_by().is_some())
 }
 
 /// Whether a model of another provider answered in this conversation.

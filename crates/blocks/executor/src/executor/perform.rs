@@ -58,7 +58,7 @@ impl Executor {
                     .map(Outcome::Definition)
             }
             Effect::Begin(asked) => {
-                let begin = async |executor: Self| executor.begun(asked);
+                let begin = async |executor: Self| executor.begun(scope, asked).await;
                 let begun = self.find_out(scope, effect, begin).await?;
                 Ok(Outcome::Begin(Box::new(begun)))
             }

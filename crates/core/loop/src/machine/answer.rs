@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use neuron_types::{
     CallState, CompletionResponse, ContentBlock, ExitReason, FailureKind, Message, PendingCall,
-    RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
+    Role, RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
 };
 
 use crate::AgentMachine;
@@ -273,7 +273,10 @@ impl AgentMachine {
 
     /// Whether a call of the conversation has this id.
     fn has_call(&self, id: &str) -> bool {
-        let mut blocks = self.messages().iter().flat_map(|message| &message.content);
+        // A long conversation is looked through for each call, and others than the model have none.
+        let answers = self.messages().iter();
+        let answers = answers.filter(|message| message.role == Role::Assistant);
+        let mut blocks = answers.flat_map(|message| &message.content);
         blocks.any(|block| matches!(block, ContentBlock::ToolUse { id: known, .. } if known == id))
     }
 }

@@ -96,7 +96,17 @@ impl AgentMachine {
 
     /// Whether any step of the turn can start but its model call.
     pub(crate) fn can_start(&self) -> bool {
-        self.verifiable().next().is_some() || self.due().next().is_some()
+        // Most often none is in such a state, and no other has to be looked at.
+        let may_be_due = |state: &CallState| {
+            matches!(
+                state,
+                CallState::Unknown(_) | CallState::Unseen(_) | CallState::Ready
+            )
+        };
+        let mut slots = self.state.calls.iter();
+        let mut is_due =
+            || slots.any(|slot| may_be_due(&slot.state)) && self.due().next().is_some();
+        self.verifiable().next().is_some() || is_due()
     }
 
     /// The steps that start now are being started.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::AgentSpec;
+use crate::{AgentSpec, Conversation, Message, SessionName};
 
 /// Asks what a run begins with: see [`Effect::Begin`](crate::Effect::Begin).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub struct BeginRequest {
     pub defined: Option<DefinedByCaller>,
     /// What the run is given: a text, or a value as JSON.
     pub given: String,
+    /// The stored conversation that it goes on with, one of its tenant's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionName>,
 }
 
 /// What has to be known of a definition that whoever starts a run gives.
@@ -37,4 +40,7 @@ pub struct Begun {
     /// Why what the run is given is not what its agent takes; `None` if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,
+    /// What was said in the session that the run goes on with.
+    #[serde(default, skip_serializing_if = "<[Message]>::is_empty")]
+    pub said: Conversation,
 }

@@ -16,8 +16,13 @@ impl RunRequest {
             agent: self.agent.name().to_owned(),
             defined,
             given: self.prompt.text(),
+            session: self.session.clone(),
         };
-        let options = ActivityOptions::of_beginning(&self.tags);
+        let mut options = ActivityOptions::of_beginning(&self.tags);
+        if self.session.is_some() {
+            // The run before has to be looked at.
+            options.start_to_close_timeout = ActivityOptions::TAKING_A_SESSION;
+        }
         Step::new(Effect::Begin(Box::new(asked)), options)
     }
 }

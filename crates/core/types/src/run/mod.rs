@@ -13,6 +13,7 @@ pub(crate) mod patches;
 pub(crate) mod place;
 pub(crate) mod refusal;
 pub(crate) mod request;
+pub(crate) mod session_name;
 pub(crate) mod signals;
 pub(crate) mod start;
 pub(crate) mod state;

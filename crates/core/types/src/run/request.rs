@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     AgentOrigin, AgentSpec, Begun, Conversation, DurableError, LimitOverrides, Message, Overrides,
-    RunInput, RunTags, StateVersion,
+    RunInput, RunTags, SessionName, StateVersion,
 };
 
 /// What a run is started with, the same on every engine.
@@ -37,6 +37,7 @@ use crate::{
 /// | `overrides` | what this run changes of the agent: see [`Overrides`] |
 /// | `origin` | beside a whole definition: how the run came to it, see [`AgentOrigin`] |
 /// | `preamble` | messages that were said before the prompt |
+/// | `session` | the name of a stored conversation that the run goes on with, where its worker keeps them |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form")]
@@ -57,13 +58,17 @@ pub struct RunRequest {
     /// What was said before the prompt, most often nothing.
     #[serde(skip_serializing_if = "<[Message]>::is_empty")]
     pub preamble: Conversation,
+    /// The stored conversation that the run goes on with, before the [preamble](Self::preamble): the worker hands it out
+    /// when the run begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionName>,
     /// The prompt.
     pub prompt: Message,
 }
 
 impl RunRequest {
     /// The names of its fields in JSON.
-    pub const FIELDS: [&str; 10] = [
+    pub const FIELDS: [&str; 11] = [
         "version",
         "agent",
         "tenant",
@@ -72,6 +77,7 @@ impl RunRequest {
         "overrides",
         "origin",
         "preamble",
+        "session",
         "prompt",
         "input",
     ];
@@ -86,6 +92,7 @@ impl RunRequest {
             overrides: Overrides::default(),
             origin: None,
             preamble: Conversation::default(),
+            session: None,
             prompt,
         }
     }
@@ -96,7 +103,7 @@ impl RunRequest {
     /// | Field | Compared |
     /// | --- | --- |
     /// | `agent` | by its name. A definition is not: a run that begins may keep the one that it found in the place of a name |
-    /// | `prompt`, `preamble` | whole |
+    /// | `prompt`, `preamble`, `session` | whole |
     /// | `tenant`, `owner`, `labels` | whole |
     /// | `overrides` | whole; beside a definition those of its [origin](AgentOrigin::overrides) too |
     /// | `version`, the rest of `origin` | not: they are about the build, and about how the definition was found |
@@ -113,6 +120,7 @@ impl RunRequest {
         self.agent.name() == other.agent.name()
             && self.prompt == other.prompt
             && self.preamble == other.preamble
+            && self.session == other.session
             && self.tags == other.tags
             && self.changes().eq(other.changes())
     }
@@ -146,10 +154,13 @@ impl RunRequest {
                 return Err(DurableError::engine(text));
             }
         };
-        Ok(RunInput {
-            mismatch: begun.mismatch,
-            ..self.with_agent(agent)
-        })
+        let mut input = self.with_agent(agent);
+        if !begun.said.is_empty() {
+            let said = begun.said.iter().chain(input.preamble.iter());
+            input.preamble = said.cloned().collect();
+        }
+        input.mismatch = begun.mismatch;
+        Ok(input)
     }
 
     /// Returns what the run starts with, where this is its agent's definition: [narrowed](AgentSpec::narrowed) by what
@@ -197,6 +208,13 @@ impl RunRequest {
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.labels.insert(key.into(), value.into());
+        self
+    }
+
+    /// Sets the stored conversation that the run goes on with. Default is none.
+    #[must_use]
+    pub fn session(mut self, session: SessionName) -> Self {
+        self.session = Some(session);
         self
     }
 
@@ -259,6 +277,7 @@ impl From<RunInput> for RunRequest {
             overrides: Overrides::default(),
             origin: input.origin,
             preamble: input.preamble,
+            session: None,
             prompt: input.prompt,
         }
     }
@@ -335,6 +354,8 @@ struct Form {
     origin: Option<AgentOrigin>,
     #[serde(default)]
     preamble: Conversation,
+    #[serde(default)]
+    session: Option<SessionName>,
     #[serde(default, deserialize_with = "prompt")]
     prompt: Option<Message>,
     #[serde(default, deserialize_with = "input")]
@@ -372,6 +393,7 @@ impl TryFrom<Form> for RunRequest {
             overrides: form.overrides,
             origin: form.origin,
             preamble: form.preamble,
+            session: form.session,
             prompt,
         })
     }

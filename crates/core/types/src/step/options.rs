@@ -44,6 +44,9 @@ impl ActivityOptions {
     /// How long one attempt to begin may take: it is about what a worker has in its memory.
     const BEGINNING: Duration = Duration::from_secs(5);
 
+    /// The same where the run goes on with a session: the run before it is looked at on its engine.
+    pub(crate) const TAKING_A_SESSION: Duration = Duration::from_secs(60);
+
     /// Returns how a door performs the step by which a run begins whose definition is not known.
     #[must_use]
     pub fn of_beginning(tags: &RunTags) -> Self {

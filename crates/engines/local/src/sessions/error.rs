@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use neuron_engine::RunClientError;
 use neuron_types::{InvalidRunId, RunId};
 
 use crate::sessions::session::SessionRun;
@@ -90,6 +91,34 @@ pub enum SessionError {
         /// The run that was to give it back.
         run_id: RunId,
     },
+    /// The engine of the run that has it knows no such run.
+    #[error(
+        "the turn of session {id} that was run {}'s is lost: {} knows no such run, it was forgotten or never began. \
+         `neuron sessions release {id}` has the session go on without it", .by.run_id, .by.engine
+    )]
+    Lost {
+        /// The session.
+        id: String,
+        /// The run that has it.
+        by: Box<SessionRun>,
+    },
+    /// The run that has it is where nobody looks here.
+    #[error(
+        "session {id} is taken by run {} in {}, and {here} is looked at here: set what leads there, or give the run's turn \
+         up with `neuron sessions release --force {id}`",
+        .by.run_id, .by.place.as_deref().unwrap_or(&.by.engine)
+    )]
+    Elsewhere {
+        /// The session.
+        id: String,
+        /// The place that is looked at.
+        here: String,
+        /// The run that has it.
+        by: Box<SessionRun>,
+    },
+    /// The run that has it cannot be looked at.
+    #[error("the run that has the session cannot be looked at")]
+    Engine(#[from] RunClientError),
     /// The storage.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -3,8 +3,11 @@
 pub(crate) mod conversation;
 pub(crate) mod error;
 pub(crate) mod files;
+pub(crate) mod home;
 pub(crate) mod manager;
 pub(crate) mod memory;
 pub(crate) mod session;
+pub(crate) mod settling;
 pub(crate) mod sqlite;
 pub(crate) mod storage;
+pub(crate) mod stored;

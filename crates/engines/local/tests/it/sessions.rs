@@ -6,13 +6,17 @@ use std::sync::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use neuron_engine::RunClient as _;
+use neuron_executor::{SessionTaker, Sessions as _};
 use neuron_local::{
-    FileSessionStorage, InMemorySessionStorage, Session, SessionError, SessionManager, SessionRun,
-    SessionStorage, SessionSummary, SqliteSessionStorage, StorageError, conversation_of,
+    FileSessionStorage, InMemorySessionStorage, Journal, LocalClient, Session, SessionError,
+    SessionManager, SessionRun, SessionStorage, SessionSummary, SqliteSessionStorage, StorageError,
+    StoredSessions, conversation_of,
 };
 use neuron_types::{
-    ContentBlock, ContentItem, ExitReason, Message, Role, RunId, RunOutput, RunPhase, TokenUsage,
-    Transcript, TranscriptEntry, TranscriptItem, WasmBoxedFuture,
+    ContentBlock, ContentItem, ExitReason, FailureKind, Message, Role, RunId, RunOutput, RunPhase,
+    RunRequest, SessionName, TokenUsage, Transcript, TranscriptEntry, TranscriptItem,
+    WasmBoxedFuture,
 };
 use serde_json::json;
 
@@ -479,4 +483,70 @@ fn every_call_that_is_kept_has_its_result_behind_it() {
     answered.sort();
     assert_eq!(answered, ["c1", "c2"]);
     assert!(!format!("{messages:?}").contains("so it is"));
+}
+
+/// A run of this id on a client that says so.
+async fn in_journal() -> (tempfile::TempDir, Journal, Arc<LocalClient>) {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).await.unwrap();
+    let client = Arc::new(LocalClient::from(journal.clone()));
+    (home, journal, client)
+}
+
+fn taker<'a>(
+    session: &'a SessionName,
+    tenant: Option<&'a str>,
+    run_id: &'a RunId,
+) -> SessionTaker<'a> {
+    SessionTaker {
+        session,
+        tenant,
+        run_id,
+        place: None,
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end() {
+    let (_home, _journal, client) = in_journal().await;
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let stored = StoredSessions::new(sessions.clone(), client.clone() as _);
+    let name = SessionName::new("notes").unwrap();
+    let [first, second] = ["r1", "r2"].map(|id| RunId::new(id).unwrap());
+    let request = || RunRequest::new("default", Message::user("hello"));
+    for run in [&first, &second] {
+        client.start(run, request()).await.unwrap();
+    }
+    for _ in 0..2 {
+        let said = stored.take(taker(&name, None, &first)).await.unwrap();
+        assert!(said.is_empty());
+    }
+    let failure = stored.take(taker(&name, None, &second)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::InvalidRequest);
+    assert!(failure.message.contains("taken by run r1"), "{failure}");
+    // A tenant has its own, whatever it is called.
+    for tenant in ["acme", "", "../x", "ä b"] {
+        let said = stored
+            .take(taker(&name, Some(tenant), &second))
+            .await
+            .unwrap();
+        assert!(said.is_empty());
+    }
+    let listed = sessions.list().await.unwrap();
+    let mut names: Vec<_> = listed.iter().map(|session| session.id.as_str()).collect();
+    names.sort_unstable();
+    let expected = [
+        "notes",
+        "tenant-..notes",
+        "tenant-_2e_2e_2fx..notes",
+        "tenant-_c3_a4_20b..notes",
+        "tenant-acme..notes",
+    ];
+    assert_eq!(names, expected);
+    client.cancel(&first, None).await.unwrap();
+    let said = stored.take(taker(&name, None, &second)).await.unwrap();
+    assert!(
+        said.is_empty(),
+        "nothing was said in a run that never began"
+    );
 }

@@ -55,7 +55,10 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Upgrade(args) => upgrade::upgrade(&session, &args).await,
         Command::Worker(args) => worker::worker(&session, args).await,
         Command::Rm(args) => rm::rm(&session, args).await,
-        Command::Sessions(args) => sessions::sessions(&session, args.command).await,
+        Command::Sessions(args) => {
+            let session = session.with_sessions_at(args.at);
+            sessions::sessions(&session, args.command).await
+        }
         Command::Agents => agents::agents(&session),
         Command::Doctor(args) => doctor::doctor(&session, &args).await,
         Command::Trust(args) => trust::trust(&session, &args.folder).await,

@@ -99,7 +99,7 @@ async fn remove(session: &Session, names: &[String]) -> Result<Exit, CliError> {
     for name in names {
         match stored::settle(session, &sessions, name).await {
             // With the session, nobody needs the turn.
-            Err(CliError::LostTurn { by, .. }) => {
+            Err(CliError::Sessions(SessionError::Lost { by, .. })) => {
                 let released = sessions.release(name, &by).await;
                 released.map_err(SessionError::from)?;
             }
@@ -126,7 +126,7 @@ async fn release(session: &Session, name: &str, force: bool) -> Result<Exit, Cli
     let lost = match force {
         true => by,
         false => match stored::settle(session, &sessions, name).await {
-            Err(CliError::LostTurn { by, .. }) => Some(*by),
+            Err(CliError::Sessions(SessionError::Lost { by, .. })) => Some(*by),
             settled => {
                 settled?;
                 let now = sessions.open(name).await.map_err(SessionError::from)?;
@@ -201,7 +201,7 @@ async fn import(session: &Session, file: &Path, name: Option<String>) -> Result<
 async fn load(session: &Session, name: &str) -> Result<Stored, CliError> {
     let sessions = session.sessions_to_look_at().await?;
     // One of somebody else is shown as it is.
-    if session.owns_home()
+    if session.owns_sessions()
         && let Err(error) = stored::settle(session, &sessions, name).await
     {
         note(&error.to_string());

@@ -1,17 +1,10 @@
 //! The stored conversation that a run takes up.
 
-use std::path::Path;
-
-use chrono::{TimeDelta, Utc};
 use clap::ValueEnum as _;
-use neuron_engine::{RunClient, RunHandle};
-use neuron_local::{SessionError, SessionManager, SessionRun, StorageError};
+use neuron_local::{SessionError, SessionManager, SessionRun};
 use neuron_types::{Conversation, RunId, RunStatus};
 
 use crate::{CliError, args::EngineName, session::Session, terminal::output::note};
-
-/// A run that took a session is started a moment later. One that is not there after this was never started, or is forgotten.
-const STARTED_AFTER: TimeDelta = TimeDelta::seconds(60);
 
 /// How often a session is asked for that others change at the same time.
 const ATTEMPTS: usize = 5;
@@ -46,7 +39,7 @@ impl Stored {
     ) -> Result<(Self, Conversation), CliError> {
         let sessions = session.sessions().await?;
         let run = session.run(run_id).await?;
-        let run = run_on(session.global.engine, run.client().as_ref(), run_id);
+        let run = SessionRun::of(&**run.client(), run_id);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -64,7 +57,7 @@ impl Stored {
                     };
                     return Ok((stored, said));
                 }
-                Err(error) if is_conflict(&error) && attempts < ATTEMPTS => {}
+                Err(error) if error.is_conflict() && attempts < ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -77,7 +70,8 @@ impl Stored {
     /// What keeps the run or the session from being looked at.
     pub(crate) async fn settle(&self, session: &Session) -> Result<(), CliError> {
         let run = session.run(&self.run.run_id).await?;
-        take_in(&self.sessions, &self.name, &self.run, &run).await
+        let taken = self.sessions.take_in_run(&self.name, &self.run, &run);
+        Ok(taken.await?)
     }
 
     /// The run could not be started. The session is given back, unless its run is there all the same: an earlier command has
@@ -111,7 +105,7 @@ impl Stored {
 ///
 /// # Errors
 ///
-/// [`CliError::LostTurn`] if its engine knows no such run, [`CliError::SessionElsewhere`] if it is where this command does not
+/// [`SessionError::Lost`] if its engine knows no such run, [`SessionError::Elsewhere`] if it is where this command does not
 /// look, and what keeps sessions or that run from being looked at.
 pub(crate) async fn settle(
     session: &Session,
@@ -126,27 +120,8 @@ pub(crate) async fn settle(
         return Ok(());
     };
     let run = session.run_on(engine, &by.run_id).await?;
-    let here = run_on(engine, run.client().as_ref(), &by.run_id);
-    if !by.is_same_run(&here) {
-        return Err(CliError::SessionElsewhere {
-            session: name.to_owned(),
-            here: here.place.unwrap_or(here.engine),
-            by: Box::new(by),
-        });
-    }
-    match take_in(sessions, name, &by, &run).await {
-        Err(error) if is_unknown_run(&error) => {
-            // It may be about to start.
-            if Utc::now() - by.since <= STARTED_AFTER {
-                return Ok(());
-            }
-            Err(CliError::LostTurn {
-                session: name.to_owned(),
-                by: Box::new(by),
-            })
-        }
-        settled => settled,
-    }
+    let here = SessionRun::of(&**run.client(), &by.run_id);
+    Ok(sessions.settle(name, &by, &run, &here).await?)
 }
 
 /// Takes a local run in that has ended, wherever it has a session.
@@ -163,7 +138,7 @@ pub(crate) async fn take_in_ended(session: &Session, run_id: &RunId) -> Result<(
         let by = stored.run.as_ref();
         if let Some(by) = by.filter(|by| by.engine == EngineName::Local.as_str()) {
             let run = session.run_on(EngineName::Local, run_id).await?;
-            take_in(&sessions, &stored.id, by, &run).await?;
+            sessions.take_in_run(&stored.id, by, &run).await?;
         }
     }
     Ok(())
@@ -181,48 +156,9 @@ pub(crate) async fn take_in_or_say(session: &Session, run_id: &RunId) {
     }
 }
 
-/// The run as it has a session.
-fn run_on(engine: EngineName, client: &dyn RunClient, run_id: &RunId) -> SessionRun {
-    let run = SessionRun::new(run_id.clone(), engine.as_str());
-    match engine {
-        // The sessions are where the runs are, and move with them.
-        EngineName::Local => run,
-        _ => run.in_place(client.place().to_string()),
-    }
-}
-
 /// Whether a run is the one of this start.
 fn began_with(status: &RunStatus, start: &str) -> bool {
     status.labels.get(START).is_some_and(|label| label == start)
-}
-
-/// Takes in what the run came to, which has the session as `by`, if it is over.
-async fn take_in(
-    sessions: &SessionManager,
-    name: &str,
-    by: &SessionRun,
-    run: &RunHandle,
-) -> Result<(), CliError> {
-    let Some(output) = run.output().await? else {
-        return Ok(());
-    };
-    let transcript = run.transcript().await?;
-    let status = run.status().await?;
-    let directory = status.directory.as_deref().map(Path::new);
-    let mut attempts = 0;
-    loop {
-        attempts += 1;
-        let taken = sessions.take_in(name, by, &output, &transcript, directory);
-        match taken.await {
-            Ok(_) => return Ok(()),
-            Err(error) if is_conflict(&error) && attempts < ATTEMPTS => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-fn is_unknown_run(error: &CliError) -> bool {
-    matches!(error, CliError::Engine(error) if error.0.is_unknown_run())
 }
 
 /// Whether the session went away from the run meanwhile.
@@ -232,12 +168,10 @@ fn is_lost(error: &CliError) -> bool {
     matches!(error, CliError::Sessions(Gone { .. } | NotWith { .. }))
 }
 
-fn is_conflict(error: &SessionError) -> bool {
-    matches!(error, SessionError::Storage(StorageError::Conflict { .. }))
-}
-
 #[cfg(test)]
 mod tests {
+    use chrono::{TimeDelta, Utc};
+
     use super::*;
 
     #[test]

@@ -101,3 +101,77 @@ fn temporals_own_command_starts_what_the_worker_has() {
 fn curl_starts_what_the_worker_has() {
     the_worker_decides_what_a_run_of_others_does(Engine::Restate);
 }
+
+/// The script's answer is the one behind those that the conversation has.
+fn runs_of_others_go_on_with_sessions(engine: Engine) {
+    let ask = json!([{"name": "bash", "input": {"command": "echo asked"}}]);
+    let turns = json!([
+        {"text": "One."},
+        {"text": "Two."},
+        {"tool_calls": ask},
+        {"text": "Four."},
+    ]);
+    let agent = "tools = [\"bash\"]\nask = [\"bash\"]\n\n[sessions]\nto = \"kept.db\"";
+    let place = Place::new(engine, &turns, agent);
+    let (home, worker) = (&place.home, place.worker());
+    let start = |run: &str, tenant: Option<&str>| {
+        let mut request = json!({"agent": "default", "prompt": "go", "session": "notes"});
+        if let Some(tenant) = tenant {
+            request["tenant"] = tenant.into();
+        }
+        start(&place, engine, run, &request);
+    };
+    let says = |run: &str, text: &str| {
+        home.neuron(&["wait", run]).exits(0).prints(text);
+    };
+    start("first", None);
+    says("first", "One.\n");
+    start("second", None);
+    says("second", "Two.\n");
+    start("of-a-tenant", Some("acme & co"));
+    says("of-a-tenant", "One.\n");
+
+    start("third", None);
+    eventually("a run that waits for a person", || {
+        let status = home.neuron(&["status", "third", "--json"]);
+        status.code == Some(0) && status.json()["state"] == "waiting_for_approval"
+    });
+    start("too-early", None);
+    let early = home.neuron(&["wait", "too-early", "--json"]).exits(1);
+    let error = early.json()["error"]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let taken = "session notes is taken by run third on";
+    assert!(error.contains(taken), "{error}");
+
+    // A run that was cancelled is taken in, and by another worker.
+    home.neuron(&["cancel", "third"]).exits(0);
+    home.neuron(&["wait", "third"]).exits(1);
+    drop(worker);
+    let _worker = place.worker();
+    start("last", None);
+    says("last", "Four.\n");
+
+    let listed = home.neuron(&["sessions", "list", "--at", "kept.db", "--json"]);
+    let listed = listed.exits(0).json();
+    let listed = listed.as_array().unwrap().iter();
+    let mut names: Vec<_> = listed
+        .map(|it| it["id"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["notes", "tenant-acme_20_26_20co..notes"]);
+    home.neuron(&["sessions", "show", "notes", "--at", "kept.db"])
+        .exits(0)
+        .prints("user: go\nagent: One.\nuser: go\nagent: Two.\nuser: go\nagent calls bash {\"command\":\"echo asked\"}\nbash failed\nuser: go\nagent: Four.\n");
+}
+
+#[test]
+fn runs_of_others_go_on_with_sessions_on_temporal() {
+    runs_of_others_go_on_with_sessions(Engine::Temporal);
+}
+
+#[test]
+fn runs_of_others_go_on_with_sessions_on_restate() {
+    runs_of_others_go_on_with_sessions(Engine::Restate);
+}

@@ -1,6 +1,9 @@
 //! What an agent file defines.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use neuron_approvers::Approvers;
 use neuron_executor::Prices;
@@ -21,6 +24,7 @@ use crate::agent_file::{
         approvers,
         mcp_settings::{self, McpSettings},
         models::{self, Known},
+        sessions,
         tools::{self, Workplace},
     },
     text::{problem::Problems, table::Table},
@@ -42,6 +46,8 @@ pub(crate) struct Definitions {
     pub(crate) prices: Prices,
     pub(crate) mcp: BTreeMap<String, McpSettings>,
     pub(crate) approvers: Approvers,
+    /// Where a worker keeps sessions, as the file says it.
+    pub(crate) sessions: Option<PathBuf>,
 }
 
 impl Definitions {
@@ -99,6 +105,7 @@ impl Definitions {
             prices,
             mcp,
             approvers: approvers::read(root),
+            sessions: sessions::read(root),
         }
     }
 
@@ -142,6 +149,7 @@ impl Definitions {
             agents: BTreeMap::from([(spec.name, agent)]),
             mcp: BTreeMap::new(),
             approvers: Approvers::default(),
+            sessions: None,
         }
     }
 

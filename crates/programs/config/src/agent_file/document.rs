@@ -8,9 +8,12 @@ use toml::{
     de::{DeArray, DeTable, DeValue},
 };
 
-use crate::agent_file::text::{
-    problem::{Problems, looks_like_a_key},
-    table::{DEFAULTS, Table, dotted},
+use crate::agent_file::{
+    tables::sessions::SESSIONS,
+    text::{
+        problem::{Problems, looks_like_a_key},
+        table::{DEFAULTS, Table, dotted},
+    },
 };
 
 pub(crate) mod include;
@@ -63,7 +66,7 @@ pub(crate) fn assemble<'t>(
     problems: &mut Problems<'t>,
 ) -> DeTable<'t> {
     let mut document = file.tables;
-    let known = [["version", INCLUDE, DEFAULTS].as_slice(), &NAMED].concat();
+    let known = [["version", INCLUDE, DEFAULTS, SESSIONS].as_slice(), &NAMED].concat();
     Table::file(&document, problems, file.offset).expect_keys(&known);
     for part in included {
         add(&mut document, part, problems);
@@ -107,7 +110,10 @@ fn add<'t>(document: &mut DeTable<'t>, part: Part<'t>, problems: &Problems<'_>) 
     let known = [["version"].as_slice(), &NAMED].concat();
     const ELSEWHERE: &str =
         "stands in a file that another includes: move it to the file that includes this one";
-    file.expect_keys_but(&known, &[(INCLUDE, ELSEWHERE), (DEFAULTS, ELSEWHERE)]);
+    file.expect_keys_but(
+        &known,
+        &[INCLUDE, DEFAULTS, SESSIONS].map(|key| (key, ELSEWHERE)),
+    );
     for section in NAMED {
         // Notes what is no table.
         file.table(section);

@@ -10,6 +10,7 @@ pub(crate) mod models;
 pub(crate) mod on;
 pub(crate) mod rules;
 pub(crate) mod sandbox;
+pub(crate) mod sessions;
 pub(crate) mod steps;
 pub(crate) mod tool_limits;
 pub(crate) mod tools;

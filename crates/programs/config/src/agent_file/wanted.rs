@@ -81,6 +81,7 @@ pub(crate) fn of(file: &Definitions, sources: &Sources) -> Wants {
         commands: commands.map(|(name, _)| name.clone()).collect(),
         outside: outside.map(|(name, _)| name.clone()).collect(),
         files: sources.outside.clone(),
+        sessions: file.sessions.clone(),
     }
 }
 

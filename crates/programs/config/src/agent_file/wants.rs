@@ -23,6 +23,8 @@ pub struct Wants {
     pub outside: Vec<String>,
     /// Files outside the file's folder that models are given.
     pub files: Vec<PathBuf>,
+    /// Where a worker keeps conversations, and goes on from those that are there.
+    pub sessions: Option<PathBuf>,
 }
 
 /// A program that a file starts.
@@ -98,7 +100,15 @@ impl Wants {
         let files = self.files.iter();
         let files = files.map(|path| format!("give {} to a model", path.display()));
         let lines = programs.chain(keys).chain(addresses).chain(commands);
-        lines.chain(outside).chain(files).map(one_line).collect()
+        let sessions = self.sessions.iter();
+        let sessions = sessions.map(|to| {
+            format!(
+                "keep conversations in {}, and go on from those that are there",
+                to.display()
+            )
+        });
+        let lines = lines.chain(outside).chain(files).chain(sessions);
+        lines.map(one_line).collect()
     }
 }
 

@@ -17,11 +17,16 @@ use neuron_types::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::journal::{
-    door::{flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy, request::operation_of},
-    run::core::Core,
-    store::{column::remaining, error::JournalError, journal::Journal},
-    tables::{claim::RunClaim, segments},
+use crate::{
+    journal::{
+        door::{
+            flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy, request::operation_of,
+        },
+        run::core::Core,
+        store::{column::remaining, error::JournalError, journal::Journal},
+        tables::{claim::RunClaim, segments},
+    },
+    sessions::home::HomeSessions,
 };
 
 /// A workflow on a [`JournaledContext`]: for agents `|door, start| Box::pin(neuron_workflows::agent(door, start))`.
@@ -111,9 +116,13 @@ impl JournaledContext {
     }
 
     fn over(core: Core, journal: &Journal, executor: Executor) -> Self {
+        let mut executor = executor.with_place(journal.place().clone());
+        if !executor.has_sessions() {
+            executor = executor.with_sessions(Arc::new(HomeSessions::of(journal.clone())));
+        }
         Self {
             core: Arc::new(core),
-            executor: executor.with_place(journal.place().clone()),
+            executor,
             granting: OnceLock::new(),
             agents: Agents::default(),
             sink: Arc::new(NoSink),

@@ -1,0 +1,94 @@
+//! Taking in the run that has a session, on whatever engine it is.
+
+use std::path::Path;
+
+use chrono::{TimeDelta, Utc};
+use neuron_engine::RunHandle;
+
+use crate::sessions::{
+    error::{SessionError, StorageError},
+    manager::SessionManager,
+    session::SessionRun,
+};
+
+/// A run that took a session is started a moment later. One that is not there after this was never started, or is forgotten.
+const STARTED_AFTER: TimeDelta = TimeDelta::seconds(60);
+
+/// How often a session is asked for that others change at the same time.
+pub(crate) const ATTEMPTS: usize = 5;
+
+impl SessionManager {
+    /// Takes in the run that has the session as `by`, if it is over: the turn is in the session then, which is free. `run` is
+    /// that run, as a client sees it, and `here` is what the session would be with there.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Elsewhere`] if the run is where this client does not look, [`SessionError::Lost`] if its engine knows
+    /// no such run, [`SessionError::Engine`] if it cannot be looked at, and those of [`take_in`](Self::take_in).
+    pub async fn settle(
+        &self,
+        id: &str,
+        by: &SessionRun,
+        run: &RunHandle,
+        here: &SessionRun,
+    ) -> Result<(), SessionError> {
+        if !by.is_same_run(here) {
+            let here = here.place.as_ref().unwrap_or(&here.engine);
+            return Err(SessionError::Elsewhere {
+                id: id.to_owned(),
+                here: here.clone(),
+                by: Box::new(by.clone()),
+            });
+        }
+        match self.take_in_run(id, by, run).await {
+            Err(SessionError::Engine(error)) if error.is_unknown_run() => {
+                // It may be about to start.
+                if Utc::now() - by.since <= STARTED_AFTER {
+                    return Ok(());
+                }
+                Err(SessionError::Lost {
+                    id: id.to_owned(),
+                    by: Box::new(by.clone()),
+                })
+            }
+            settled => settled,
+        }
+    }
+
+    /// Takes in what the run came to that has the session as `by`, if it is over.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Engine`] if the run cannot be looked at, and those of [`take_in`](Self::take_in).
+    pub async fn take_in_run(
+        &self,
+        id: &str,
+        by: &SessionRun,
+        run: &RunHandle,
+    ) -> Result<(), SessionError> {
+        let Some(output) = run.output().await? else {
+            return Ok(());
+        };
+        let transcript = run.transcript().await?;
+        let status = run.status().await?;
+        let directory = status.directory.as_deref().map(Path::new);
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let taken = self.take_in(id, by, &output, &transcript, directory);
+            match taken.await {
+                Ok(_) => return Ok(()),
+                Err(error) if error.is_conflict() && attempts < ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl SessionError {
+    /// Whether somebody else has changed the session meanwhile: it can be asked for again.
+    #[must_use]
+    pub const fn is_conflict(&self) -> bool {
+        matches!(self, Self::Storage(StorageError::Conflict { .. }))
+    }
+}
