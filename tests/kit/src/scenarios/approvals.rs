@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use neuron_types::{AgentSpec, AskRule, Decision, ExitReason, OnExpiry, RunEvent, Ticket, Verdict};
 use serde_json::{Value, json};
 
@@ -131,6 +132,47 @@ pub async fn decisions_that_fit_no_open_ticket_change_nothing<H: Host>(host: &H)
     let record = run.ends().await.without_refusals();
     assert_eq!(record.attempts_at(1, 1).len(), 1);
     expect("wrong_decisions", &[record]);
+}
+
+/// Many people decide about one ticket at the same moment: one decision counts, whoever sent it learns that, and the others
+/// learn that it was decided, also while the run has not taken up the one that counts. In memory nobody is told.
+pub async fn of_decisions_that_come_at_once_one_counts<H: Host>(host: &H) {
+    let stage = Stage::open(host, "at_once").await;
+    let script = json!({"turns": [{"tool_calls": writes(&["one"])}, {"text": "Done."}]});
+    for round in 0..3 {
+        let run = stage
+            .submit(&format!("run-{round}"), &script, asking())
+            .await;
+        let ticket = run.waits_for(1).await.remove(0);
+        let decisions: Vec<Decision> = (0..6)
+            .map(|person| Decision {
+                approver: Some(format!("person-{person}")),
+                ..Decision::of(&ticket, [Verdict::Approve, Verdict::Deny][person % 2])
+            })
+            .collect();
+        let taken = join_all(decisions.iter().map(|it| run.is_taken(it))).await;
+        let record = run.ends().await;
+        let counted: Vec<&str> = record
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                RunEvent::ApprovalDecided { approver, .. } => approver.as_deref(),
+                _ => None,
+            })
+            .collect();
+        let [counted] = counted.as_slice() else {
+            panic!("{counted:?} decided: {record:?}");
+        };
+        let of = decisions.iter().zip(taken);
+        let taken = of.filter(|(_, is_taken)| *is_taken);
+        let taken: Vec<_> = taken.filter_map(|(it, _)| it.approver.as_deref()).collect();
+        match H::SURVIVES {
+            true => assert_eq!(taken, [*counted]),
+            false => assert!(taken.contains(counted)),
+        }
+        let approved = ["person-0", "person-2", "person-4"].contains(counted);
+        assert_eq!(record.attempts_at(1, 1).len(), usize::from(approved));
+    }
 }
 
 /// Hosts that check decisions refuse them for the same reasons, in the same words.

@@ -39,6 +39,7 @@ macro_rules! __scenarios {
                 a_turn_makes_so_many_calls_and_no_more
                 tickets_of_one_turn_are_decided_one_by_one
                 decisions_that_fit_no_open_ticket_change_nothing
+                of_decisions_that_come_at_once_one_counts
                 edits_that_are_denied_or_do_not_fit_leave_the_ticket_open
                 edits_that_others_decide_about_are_rejected
                 tickets_lapse

@@ -337,6 +337,20 @@ impl<S: Session> Run<'_, S> {
         }
     }
 
+    /// Answers a ticket, and returns whether the host takes the decision.
+    ///
+    /// # Panics
+    ///
+    /// If the host fails.
+    pub async fn is_taken(&self, decision: &Decision) -> bool {
+        let answer = timeout(patience(), self.session().decide(&self.id, decision)).await;
+        match answer.expect("a decision is taken or refused in time") {
+            Ok(()) => true,
+            Err(HostError::Refused(_)) => false,
+            Err(error) => panic!("a decision: {error}"),
+        }
+    }
+
     /// Answers a ticket with a decision that nobody made who may, and gives the reason: the host refuses it, or the run does.
     /// The run goes on waiting.
     ///

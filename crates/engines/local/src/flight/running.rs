@@ -2,25 +2,27 @@
 
 use std::{
     fmt,
-    pin::Pin,
+    future::Future,
     task::{Context, Poll},
 };
 
-use futures::future::BoxFuture;
 use neuron_flow::AttemptKey;
 use neuron_types::Handle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
 /// Attempts and deadlines under way, in the order in which they began. They go on while they are polled.
 pub(crate) struct Running<T> {
     going: Vec<Going<T>>,
+    /// What an attempt that has ended was in. The next one takes its place: an attempt is several kilobytes, and there is one
+    /// after the other.
+    spare: Option<ReusableBoxFuture<'static, T>>,
 }
 
 struct Going<T> {
     what: What,
     /// Ends an attempt early.
     token: CancellationToken,
-    future: BoxFuture<'static, T>,
+    future: ReusableBoxFuture<'static, T>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +42,14 @@ impl What {
 
 impl<T> Default for Running<T> {
     fn default() -> Self {
-        Self { going: Vec::new() }
+        Self {
+            going: Vec::new(),
+            spare: None,
+        }
     }
 }
 
-impl<T> Running<T> {
+impl<T: 'static> Running<T> {
     pub(crate) fn has(&self, what: What) -> bool {
         self.going.iter().any(|going| going.what == what)
     }
@@ -57,8 +62,15 @@ impl<T> Running<T> {
         &mut self,
         what: What,
         token: CancellationToken,
-        future: BoxFuture<'static, T>,
+        future: impl Future<Output = T> + Send + 'static,
     ) {
+        let future = match self.spare.take() {
+            Some(mut spare) => {
+                spare.set(future);
+                spare
+            }
+            None => ReusableBoxFuture::new(future),
+        };
         self.going.push(Going {
             what,
             token,
@@ -89,16 +101,16 @@ impl<T> Running<T> {
     /// Lets everything go on. Returns what came of what has ended.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Vec<T> {
         let mut ended = Vec::new();
-        self.going.retain_mut(|going| {
-            let polled = Pin::new(&mut going.future).poll(cx);
-            match polled {
-                Poll::Ready(end) => {
-                    ended.push(end);
-                    false
-                }
-                Poll::Pending => true,
+        let is_over = |going: &mut Going<T>| match going.future.poll(cx) {
+            Poll::Ready(end) => {
+                ended.push(end);
+                true
             }
-        });
+            Poll::Pending => false,
+        };
+        for over in self.going.extract_if(.., is_over) {
+            self.spare = Some(over.future);
+        }
         ended
     }
 }

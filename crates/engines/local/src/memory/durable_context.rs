@@ -217,7 +217,7 @@ impl LocalDurableContext {
                     },
                 }
             };
-            running.begin(What::Attempt(key), token, Box::pin(fact));
+            running.begin(What::Attempt(key), token, fact);
         }
         for timer in flow.timers() {
             let what = What::Deadline(timer.handle);
@@ -230,7 +230,7 @@ impl LocalDurableContext {
                     handle: timer.handle,
                 }
             };
-            running.begin(what, CancellationToken::new(), Box::pin(over));
+            running.begin(what, CancellationToken::new(), over);
         }
         flow.makes_all();
     }

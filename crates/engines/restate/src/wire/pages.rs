@@ -3,11 +3,13 @@
 //! A page says what it can in few bytes: of the status what differs from that of an earlier page, and of its events neither
 //! numbers nor times that follow from the event before.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use neuron_types::{RecordedEvent, RunEvent, RunStatus};
 use restate_sdk::{endpoint::ContextInternal, errors::TerminalError, serde::Json};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What the keys of pages start with. They sort like the numbers of the pages' first events.
 pub(crate) const PREFIX: &str = "events-";
@@ -22,7 +24,7 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 const AT_ONCE: usize = 16;
 
 /// The fields of a status.
-pub(crate) type Fields = Map<String, Value>;
+pub(crate) type Fields = BTreeMap<String, Value>;
 
 /// Events that were written at once, and the status that they led to.
 #[derive(Debug, Serialize, Deserialize)]
@@ -109,6 +111,7 @@ impl Page {
                 value => drop(fields.insert(name, value)),
             }
         }
+        let fields = fields.into_iter().collect();
         let mut status = RunStatus::deserialize(Value::Object(fields))?;
         if status.last_message.is_none() {
             status.last_message = last_message(self.events.iter().map(|it| &it.event)).cloned();
@@ -119,19 +122,29 @@ impl Page {
 
 fn fields_of(status: &RunStatus) -> Fields {
     match serde_json::to_value(status) {
-        Ok(Value::Object(fields)) => fields,
+        Ok(Value::Object(fields)) => fields.into_iter().collect(),
         // A status is an object of texts and numbers.
         _ => Fields::new(),
     }
 }
 
 /// The fields that are others, with nothing for those that are gone.
-fn changes(before: &Fields, mut now: Fields) -> Fields {
-    let gone = before.keys().filter(|name| !now.contains_key(*name));
-    let gone: Vec<String> = gone.cloned().collect();
-    now.retain(|name, value| before.get(name) != Some(value));
-    now.extend(gone.into_iter().map(|name| (name, Value::Null)));
-    now
+fn changes(before: &Fields, now: Fields) -> Fields {
+    let mut changes = Fields::new();
+    let gone = |name: &String| (name.clone(), Value::Null);
+    // Both are in the order of their names.
+    let mut before = before.iter().peekable();
+    for (name, value) in now {
+        while let Some((earlier, _)) = before.next_if(|(earlier, _)| **earlier < name) {
+            changes.extend([gone(earlier)]);
+        }
+        match before.next_if(|(same, _)| **same == name) {
+            Some((_, was)) if *was == value => {}
+            _ => drop(changes.insert(name, value)),
+        }
+    }
+    changes.extend(before.map(|(name, _)| gone(name)));
+    changes
 }
 
 fn written(events: Vec<RecordedEvent>) -> Vec<Written> {
@@ -343,6 +356,33 @@ mod tests {
                 return answers;
             }
             answers.push(answer.events.iter().map(|event| event.seq).collect());
+        }
+    }
+
+    #[test]
+    fn what_changed_of_a_status_leads_from_the_one_to_the_other() {
+        // Each field is missing, or has one of two values.
+        let all: Vec<Fields> = (0..81_u32)
+            .map(|number| {
+                let fields = (0..4).filter_map(|field| {
+                    let value = number / 3_u32.pow(field) % 3;
+                    (value > 0).then(|| (format!("field-{field}"), Value::from(value)))
+                });
+                fields.collect()
+            })
+            .collect();
+        for before in &all {
+            for now in &all {
+                let mut changed = before.clone();
+                for (name, value) in changes(before, now.clone()) {
+                    assert_ne!(before.get(&name), Some(&value), "{before:?} {now:?}");
+                    match value {
+                        Value::Null => drop(changed.remove(&name)),
+                        value => drop(changed.insert(name, value)),
+                    }
+                }
+                assert_eq!(changed, *now, "{before:?}");
+            }
         }
     }
 

@@ -50,8 +50,9 @@ impl JournaledContext {
                 token: token.clone(),
                 is_lost: flight.begins(handle),
             };
-            let made = Box::pin(making.make());
-            flight.running.begin(What::Attempt(key), token, made);
+            flight
+                .running
+                .begin(What::Attempt(key), token, making.make());
         }
     }
 }
