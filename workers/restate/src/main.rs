@@ -3,6 +3,7 @@
 use std::{process::ExitCode, sync::Arc};
 
 use neuron_engine::RunClient;
+use neuron_executor::Executors;
 use neuron_restate::{AgentServices, RestateClient, ServerAddress, ServiceNames, SettingsError};
 use neuron_worker::{Life, ServedAgents, Stop, WorkerError, listen, run, say, serve_health};
 
@@ -49,10 +50,12 @@ async fn serve_agents(
     let names = ServiceNames::new(&args.task_queue).map_err(WorkerError::engine)?;
     let served = agents.names().join(", ");
     let registration = args.registration();
-    let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
-    let client = RestateClient::new(server, names.clone()).map_err(WorkerError::engine)?;
-    let sessions: Arc<dyn RunClient> = Arc::new(client.clone());
-    let mut services = services(&args, agents, &names, &sessions);
+    let client = || {
+        let server = ServerAddress::from_environment(|name| std::env::var(name).ok());
+        RestateClient::new(server, names.clone()).map_err(WorkerError::engine)
+    };
+    let runs = || Ok::<_, WorkerError>(Arc::new(client()?) as Arc<dyn RunClient>);
+    let mut services = services(&args, agents.executors(runs)?, agents, &names);
     let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
     let scheme = if tls.is_some() { "https" } else { "http" };
     if let Some((certificates, key)) = tls {
@@ -78,7 +81,7 @@ async fn serve_agents(
         tokio::spawn(serve_health(listener, life.clone(), health.clone()));
     }
     if let Some(how) = registration {
-        let client = client.with_deployment(deployment);
+        let client = client()?.with_deployment(deployment);
         tokio::spawn(registration::register(client, how, url.clone(), health));
     }
     say(&format!(
@@ -89,14 +92,13 @@ async fn serve_agents(
     served.map_err(WorkerError::engine)
 }
 
-/// The services, as the command line has them. The client looks at runs that have a session.
+/// The services, as the command line has them.
 fn services(
     args: &Args,
+    executors: Executors,
     agents: &ServedAgents,
     names: &ServiceNames,
-    client: &Arc<dyn RunClient>,
 ) -> AgentServices {
-    let executors = agents.executors(client);
     let mut services = AgentServices::new(names.clone(), executors, |door, input| {
         Box::pin(neuron_workflows::agent(door, input))
     })

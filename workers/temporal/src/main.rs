@@ -71,9 +71,8 @@ async fn serve_agents(
         client = connection::connect(args.wait_for_server, args.tuning.patience()) => client?,
         () = &mut stop => return Ok(()),
     };
-    let runs: Arc<dyn RunClient> =
-        Arc::new(client.clone().with_task_queue(args.task_queue.clone()));
-    let mut builder = AgentWorker::builder(&client, agents.executors(&runs))
+    let runs = || Ok::<_, WorkerError>(Arc::new(client.clone()) as Arc<dyn RunClient>);
+    let mut builder = AgentWorker::builder(&client, agents.executors(runs)?)
         .agents(agents.definitions())
         .accept_definitions(args.settings.accept_definitions)
         .task_queue(&args.task_queue)

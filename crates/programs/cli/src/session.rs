@@ -251,9 +251,10 @@ impl Session {
         }
     }
 
-    /// Whether the sessions are this person's own, as far as is known without asking: those that are named are.
+    /// Whether the sessions are this person's own, as far as is known without asking. Those that are named are a worker's, or
+    /// lie anywhere.
     pub(crate) fn owns_sessions(&self) -> bool {
-        self.sessions.is_some() || self.home.is_own()
+        self.sessions.is_none() && self.home.is_own()
     }
 
     /// The stored conversations, if there is a place of them: looking for those of a run makes none.

@@ -77,16 +77,21 @@ impl ServedAgents {
 
     /// Returns the executors of the agents. Each acts for every run of its agent, whatever
     /// definition the run began with. Runs that go on with a session are handed one of those that the agent file has kept, if
-    /// it does; the client is of the engine that is served, and looks at the run before.
-    #[must_use]
-    pub fn executors(&self, client: &Arc<dyn RunClient>) -> Executors {
+    /// it does; the client is of the engine that is served, and looks at the run before. It is made only for that.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the client from being made.
+    pub fn executors<E>(
+        &self,
+        client: impl FnOnce() -> Result<Arc<dyn RunClient>, E>,
+    ) -> Result<Executors, E> {
         let executors = self.executors.clone();
         let Some(sessions) = &self.sessions else {
-            return executors;
+            return Ok(executors);
         };
-        let stored = StoredSessions::new(sessions.clone(), Arc::clone(client));
-        let stored: Arc<dyn Sessions> = Arc::new(stored);
-        executors.with_sessions(&stored)
+        let stored: Arc<dyn Sessions> = Arc::new(StoredSessions::new(sessions.clone(), client()?));
+        Ok(executors.with_sessions(&stored))
     }
 
     /// Returns the definitions of the agents, for runs that name them.

@@ -3,10 +3,11 @@
 use neuron_engine::RunClient;
 use neuron_types::{
     AgentRef, AgentSpec, LimitOverrides, Message, Overrides, RunId, RunPhase, RunRequest,
+    SessionName,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::clients::{answering, opened, soon};
+use super::clients::{opened, soon};
 use crate::{ClientSession, Host, agent};
 
 /// An agent with the model of the run of this name, and that name.
@@ -27,12 +28,21 @@ fn full(agent: impl Into<AgentRef>) -> RunRequest {
         .tenant("acme")
         .owner("ada")
         .label("report", "q3")
+        .session(SessionName::new("notes").unwrap())
         .limits(limits)
         .deny("write");
     RunRequest {
         preamble: vec![Message::user("Hello.")].into(),
         ..request
     }
+}
+
+/// How many answers the session has that the runs go on with.
+const SAID: u32 = 1;
+
+/// The script of a run that goes on with it: the answer behind those is the run's.
+fn after_the_session() -> Value {
+    json!({"turns": [{"text": "Noted."}, {"text": "Done."}]})
 }
 
 /// Requests that each differ in one thing from [`full`].
@@ -76,6 +86,14 @@ fn others(request: &RunRequest) -> Vec<(&'static str, RunRequest)> {
                 ..of()
             },
         ),
+        ("session", of().session(SessionName::new("plans").unwrap())),
+        (
+            "no session",
+            RunRequest {
+                session: None,
+                ..of()
+            },
+        ),
         ("tenant", of().tenant("other")),
         ("no tenant", nobodys),
         ("owner", of().owner("bob")),
@@ -105,7 +123,7 @@ pub async fn a_run_has_the_request_that_it_was_started_with<H: Host<Session: Cli
 ) {
     let (stage, client) = opened(host, "request").await;
     stage.world.define(of_run("named"));
-    let script = answering();
+    let script = after_the_session();
     for (name, request) in [
         ("named", full("named")),
         ("defined", full(of_run("defined"))),
@@ -133,12 +151,12 @@ pub async fn a_second_start_is_of_the_same_run_only_with_an_equal_request<
 ) {
     let (stage, client) = opened(host, "second").await;
     stage.world.define(of_run("named"));
-    let script = answering();
+    let script = after_the_session();
     for (name, request) in [
         ("named", full("named")),
         ("defined", full(of_run("defined"))),
     ] {
-        let mut gate = stage.world.hold(name, 1, 0);
+        let mut gate = stage.world.hold(name, SAID + 1, 0);
         let run = stage.submit_request(name, &script, request.clone());
         let run = run.await;
         is_of(&*client, &run.id, &request, "before it began").await;

@@ -120,6 +120,13 @@ impl Ticket {
         self.needed.saturating_sub(given)
     }
 
+    /// Returns how many decisions about it may have been sent while the run has looked at no more of them than it shows here:
+    /// those, and as many as it still needs. Any other comes when it is decided, or may be.
+    #[must_use]
+    pub fn most_decisions(&self) -> u32 {
+        self.answered.saturating_add(self.remaining().max(1))
+    }
+
     /// Returns what it is about in a word or two: the tool, else the kind.
     #[must_use]
     pub fn subject(&self) -> &str {

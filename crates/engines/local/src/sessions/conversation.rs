@@ -1,6 +1,6 @@
 //! What a run leaves in its session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ContentBlock, ContentItem, Message, Role, ToolResultBlock, Transcript, TranscriptItem,
@@ -15,7 +15,7 @@ const MISSING: &str = "the result of this call is not kept";
 /// Every call has its result behind it, whatever became of the run.
 #[must_use]
 pub fn conversation_of(transcript: &Transcript) -> Vec<Message> {
-    let mut fold = Fold::default();
+    let mut fold = Fold::of(transcript);
     for entry in &transcript.entries {
         fold.take_in(&entry.item);
     }
@@ -23,16 +23,39 @@ pub fn conversation_of(transcript: &Transcript) -> Vec<Message> {
     fold.messages
 }
 
-#[derive(Default)]
-struct Fold {
+struct Fold<'a> {
     messages: Vec<Message>,
+    /// The results of calls, by the calls' ids. One may come behind what was said while the call was in flight.
+    results: BTreeMap<&'a str, (&'a [ContentItem], bool)>,
     /// The calls that have no result yet, with their tools, in their order.
     open: Vec<(String, String)>,
     /// Those that had one: an id is used once.
     answered: BTreeSet<String>,
 }
 
-impl Fold {
+impl<'a> Fold<'a> {
+    fn of(transcript: &'a Transcript) -> Self {
+        let mut results = BTreeMap::new();
+        for entry in &transcript.entries {
+            if let TranscriptItem::ToolResult {
+                call_id,
+                content: Some(content),
+                is_error,
+                ..
+            } = &entry.item
+            {
+                let result = (content.as_slice(), *is_error);
+                results.entry(call_id.as_str()).or_insert(result);
+            }
+        }
+        Self {
+            messages: Vec::new(),
+            results,
+            open: Vec::new(),
+            answered: BTreeSet::new(),
+        }
+    }
+
     fn take_in(&mut self, item: &TranscriptItem) {
         match item {
             TranscriptItem::Prompt { text }
@@ -77,8 +100,12 @@ impl Fold {
 
     fn answer_open_calls(&mut self) {
         for (id, tool) in std::mem::take(&mut self.open) {
-            let content = vec![ContentItem::Text(MISSING.to_owned())];
-            self.result(&id, &tool, content, true);
+            let known = self.results.get(id.as_str());
+            let (content, is_error) = match known {
+                Some((content, is_error)) => (content.to_vec(), *is_error),
+                None => (vec![ContentItem::Text(MISSING.to_owned())], true),
+            };
+            self.result(&id, &tool, content, is_error);
         }
     }
 

@@ -94,13 +94,26 @@ pub enum SessionError {
     /// The engine of the run that has it knows no such run.
     #[error(
         "the turn of session {id} that was run {}'s is lost: {} knows no such run, it was forgotten or never began. \
-         `neuron sessions release {id}` has the session go on without it", .by.run_id, .by.engine
+         `neuron sessions release {id}` has the session go on without it, with `--at FILE` if a worker keeps it",
+        .by.run_id, .by.engine
     )]
     Lost {
         /// The session.
         id: String,
         /// The run that has it.
         by: Box<SessionRun>,
+    },
+    /// A run is not handed so much.
+    #[error(
+        "session {id} has {bytes} bytes, and a run is handed {most} at most: begin another session"
+    )]
+    TooLarge {
+        /// The session.
+        id: String,
+        /// Its size as JSON.
+        bytes: usize,
+        /// The largest size.
+        most: usize,
     },
     /// The run that has it is where nobody looks here.
     #[error(

@@ -2,11 +2,14 @@
 
 use std::{fmt, sync::Arc};
 
+use chrono::TimeDelta;
 use neuron_engine::{RunClient, RunHandle};
 use neuron_executor::{SessionTaker, Sessions};
 use neuron_types::{
-    Conversation, FailureKind, Place, RunId, SessionName, StepFailure, WasmBoxedFuture, with_causes,
+    Conversation, FailureKind, Place, RunId, SessionName, StepFailure, WasmBoxedFuture, hex,
+    with_causes,
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::sessions::{
     error::{SessionError, StorageError},
@@ -15,14 +18,26 @@ use crate::sessions::{
     settling::ATTEMPTS,
 };
 
+/// The most bytes of a conversation that a run is handed, as JSON: it is the result of the step by which the run begins, of
+/// which Temporal takes 2 MB with the agent's definition.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// The longest name of a tenant that is not hashed in the name of a session, as it is written there.
+const LONGEST_TENANT: usize = 48;
+
+/// How far the clocks of an engine and of its workers may be apart.
+const CLOCKS: TimeDelta = TimeDelta::seconds(60);
+
 /// Hands stored conversations to the runs of one engine that [name one](neuron_types::RunRequest::session), when they begin.
 /// Cheap to clone.
 ///
 /// The run before is taken in then, if it is over: nothing has to be alive when it ends, and a run that was killed is taken in
 /// as far as it came. A run that is not over keeps its session, and the other one fails with a sentence that names it.
 ///
-/// The sessions of a tenant are its own: its `notes` is kept as `tenant-acme..notes`, where characters of the tenant that are
-/// no letters and digits are written as `_` and their bytes in hexadecimal.
+/// The sessions of a tenant are its own: its `notes` is kept as `tenant-acme..notes`. Whatever of the tenant is no digit and
+/// no small letter is written as `_` and its bytes in hexadecimal, and a long one by its hash, as `hashed-…..notes`.
+///
+/// A conversation of more than 1 MiB is handed to no run.
 #[derive(Clone)]
 pub struct StoredSessions {
     sessions: SessionManager,
@@ -42,19 +57,62 @@ impl StoredSessions {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let by = self.sessions.open(&id).await?.run;
-            // A run that has it asks again where its attempt was lost.
-            if let Some(by) = by.filter(|by| !by.is_same_run(&run)) {
-                let before = RunHandle::new(Arc::clone(&self.client), by.run_id.clone());
-                let here = self.as_taken_by(&by.run_id);
-                self.sessions.settle(&id, &by, &before, &here).await?;
-            }
-            match self.sessions.take(&id, run.clone()).await {
-                Ok(taken) => return Ok(taken.messages.into()),
-                Err(error) if error.is_conflict() && attempts < ATTEMPTS => {}
-                Err(error) => return Err(error),
+            match self.hand_over(&id, &run, taker).await {
+                Err(error) if is_passing(&error) && attempts < ATTEMPTS => {}
+                handed => return handed,
             }
         }
+    }
+
+    async fn hand_over(
+        &self,
+        id: &str,
+        run: &SessionRun,
+        taker: SessionTaker<'_>,
+    ) -> Result<Conversation, SessionError> {
+        if let Some(by) = self.sessions.open(id).await?.run {
+            self.check_holder(id, &by, taker).await?;
+            // A run that has it asks again where its attempt was lost.
+            if !by.is_same_run(run) {
+                let before = RunHandle::new(Arc::clone(&self.client), by.run_id.clone());
+                let here = self.as_taken_by(&by.run_id);
+                self.sessions.settle(id, &by, &before, &here).await?;
+            }
+        }
+        let said = self.sessions.open(id).await?.messages;
+        let bytes = serde_json::to_vec(&said).map_or(usize::MAX, |json| json.len());
+        if bytes > MOST_BYTES {
+            return Err(SessionError::TooLarge {
+                id: id.to_owned(),
+                bytes,
+                most: MOST_BYTES,
+            });
+        }
+        Ok(self.sessions.take(id, run.clone()).await?.messages.into())
+    }
+
+    /// Checks that the run which the engine has under that id now is the one that took the session up. Its engine may have
+    /// forgotten that one, and another one have its id: of somebody else, or the one that wants the session.
+    async fn check_holder(
+        &self,
+        id: &str,
+        by: &SessionRun,
+        taker: SessionTaker<'_>,
+    ) -> Result<(), SessionError> {
+        let status = match self.client.status(&by.run_id).await {
+            Ok(status) => status,
+            // Settling says so.
+            Err(error) if error.is_unknown_run() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let is_later = status.started_at > by.since + CLOCKS;
+        if is_later || status.tenant.as_deref() != taker.tenant {
+            return Err(SessionError::Lost {
+                id: id.to_owned(),
+                by: Box::new(by.clone()),
+            });
+        }
+        Ok(())
     }
 
     /// A run of this engine as it has a session.
@@ -98,11 +156,28 @@ fn stored_as(name: &SessionName, tenant: Option<&str>) -> String {
     let Some(tenant) = tenant else {
         return name.to_string();
     };
+    // Names of files may be the same in capitals.
     let escaped = tenant.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'0'..=b'9' => char::from(byte).to_string(),
         other => format!("_{other:02x}"),
     });
-    format!("tenant-{}..{name}", escaped.collect::<String>())
+    let escaped = escaped.collect::<String>();
+    match escaped.len() <= LONGEST_TENANT {
+        true => format!("tenant-{escaped}..{name}"),
+        false => {
+            let hash = hex(Sha256::digest(tenant).get(..20).unwrap_or_default());
+            format!("hashed-{hash}..{name}")
+        }
+    }
+}
+
+/// Whether the session was changed by somebody else meanwhile, or taken from a run.
+const fn is_passing(error: &SessionError) -> bool {
+    error.is_conflict()
+        || matches!(
+            error,
+            SessionError::NotWith { .. } | SessionError::Gone { .. }
+        )
 }
 
 fn failed(error: &SessionError) -> StepFailure {

@@ -525,7 +525,8 @@ async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end(
     assert_eq!(failure.kind, FailureKind::InvalidRequest);
     assert!(failure.message.contains("taken by run r1"), "{failure}");
     // A tenant has its own, whatever it is called.
-    for tenant in ["acme", "", "../x", "ä b"] {
+    let long = "x".repeat(500);
+    for tenant in ["acme", "", "../x", "ä b", "Acme", &long] {
         let said = stored
             .take(taker(&name, Some(tenant), &second))
             .await
@@ -536,9 +537,11 @@ async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end(
     let mut names: Vec<_> = listed.iter().map(|session| session.id.as_str()).collect();
     names.sort_unstable();
     let expected = [
+        "hashed-c38c2bf3055c516a98ac5d97f30e7c364e827bc0..notes",
         "notes",
         "tenant-..notes",
         "tenant-_2e_2e_2fx..notes",
+        "tenant-_41cme..notes",
         "tenant-_c3_a4_20b..notes",
         "tenant-acme..notes",
     ];
@@ -549,4 +552,70 @@ async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end(
         said.is_empty(),
         "nothing was said in a run that never began"
     );
+}
+
+#[test]
+fn a_result_that_came_behind_a_message_is_the_result_of_its_call() {
+    let call = |id: &str| TranscriptItem::ToolCall {
+        call_id: id.to_owned(),
+        tool: "write".to_owned(),
+        args: json!({}),
+    };
+    let result = TranscriptItem::ToolResult {
+        call_id: "made".to_owned(),
+        tool: "write".to_owned(),
+        is_error: false,
+        failure: None,
+        content: Some(vec![ContentItem::Text("written".to_owned())]),
+    };
+    let message = TranscriptItem::Message {
+        text: "meanwhile".to_owned(),
+    };
+    let items = vec![call("made"), call("lost"), message, result];
+    let messages = conversation_of(&transcript("r1", items));
+    let results: Vec<_> = messages
+        .iter()
+        .flat_map(|message| &message.content)
+        .filter_map(|block| match block {
+            ContentBlock::ToolResult(result) => Some((&*result.tool_use_id, result.is_error)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, [("made", false), ("lost", true)]);
+    let last = messages.last().and_then(|message| message.content.last());
+    assert_eq!(last, Some(&ContentBlock::Text("meanwhile".to_owned())));
+}
+
+#[tokio::test]
+async fn a_session_is_handed_to_a_run_unless_it_is_too_large() {
+    let (_home, _journal, client) = in_journal().await;
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let stored = StoredSessions::new(sessions.clone(), client as _);
+    let name = SessionName::new("notes").unwrap();
+    let run = RunId::new("r1").unwrap();
+    let mut large = Session::new("notes", at(1));
+    large.messages = vec![Message::user("x".repeat(1024 * 1024))];
+    sessions.import(large).await.unwrap();
+    let failure = stored.take(taker(&name, None, &run)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::InvalidRequest);
+    let said = "a run is handed 1048576 at most";
+    assert!(failure.message.contains(said), "{failure}");
+    let kept = sessions.open("notes").await.unwrap();
+    assert_eq!(kept.run, None, "nobody has it");
+}
+
+#[tokio::test]
+async fn a_run_of_somebody_else_with_the_id_of_the_one_before_is_not_taken_in() {
+    let (_home, _journal, client) = in_journal().await;
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let stored = StoredSessions::new(sessions.clone(), client.clone() as _);
+    let name = SessionName::new("notes").unwrap();
+    let [before, after] = ["r1", "r2"].map(|id| RunId::new(id).unwrap());
+    stored.take(taker(&name, None, &before)).await.unwrap();
+    let request = RunRequest::new("default", Message::user("a secret")).tenant("acme");
+    client.start(&before, request).await.unwrap();
+    client.cancel(&before, None).await.unwrap();
+    let failure = stored.take(taker(&name, None, &after)).await.unwrap_err();
+    assert!(failure.message.contains("is lost"), "{failure}");
+    assert!(sessions.open("notes").await.unwrap().messages.is_empty());
 }

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
 use neuron_types::{
-    Decision, RecordedEvent, Refusal, RunStatus, UserMessage, Verdict, VerifyOutcome, signal,
+    Decision, RecordedEvent, Refusal, RunStatus, Ticket, UserMessage, Verdict, VerifyOutcome,
+    signal,
 };
 use restate_sdk::{
     context::{RequestTarget, RunFuture, RunRetryPolicy},
@@ -200,10 +201,8 @@ impl Agent {
         }
         let mut open = status.approvals.iter();
         let open = open.find(|open| open.ticket == decision.ticket);
-        let (answered, missing) = open.map_or((0, 1), |open| (open.answered, open.remaining()));
         let put = PutRequest {
-            answered,
-            missing: missing.max(1),
+            most: open.map_or(1, Ticket::most_decisions),
             to: addressee(ctx, &status).await?,
             signal: Signal {
                 name: signal::DECISION.to_owned(),
@@ -248,8 +247,7 @@ impl Agent {
             to: addressee(ctx, &status).await?,
             signal,
             ticket: None,
-            answered: 0,
-            missing: 1,
+            most: 1,
         };
         self.pass_on(ctx, run_id, put).await
     }

@@ -95,15 +95,13 @@ async fn put(ctx: &ContextInternal, run_id: String, put: PutRequest) -> HandlerR
         to,
         signal,
         ticket,
-        answered,
-        missing,
+        most,
     } = put;
     let count = numbered(ctx, to.run).await?;
     if let Some(ticket) = ticket {
         let key = format!("sent-{ticket}");
         let sent = ctx.get::<u32>(&key).await?.unwrap_or_default();
-        // Those that the run has looked at are on their way no more.
-        if sent.saturating_sub(answered) >= missing {
+        if sent >= most {
             let run_id = RunId::new(run_id).map_err(TerminalError::from_error)?;
             let refusal = Refusal::AlreadyDecided { run_id, ticket };
             return Err(TerminalError::from(Refused::from(refusal)).into());

@@ -58,15 +58,13 @@ pub(crate) struct Attach {
 pub(crate) struct PutRequest {
     pub(crate) to: Addressee,
     pub(crate) signal: Signal,
-    /// The ticket that it decides: the inbox takes as many decisions of a ticket as it needs.
+    /// The ticket that it decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ticket: Option<String>,
-    /// How many decisions about the ticket the run has looked at that did not settle it.
-    #[serde(default)]
-    pub(crate) answered: u32,
-    /// How many more the ticket needs.
+    /// How many decisions about the ticket the inbox takes, with those that it took before: see
+    /// [`most_decisions`](neuron_types::Ticket::most_decisions).
     #[serde(default = "one")]
-    pub(crate) missing: u32,
+    pub(crate) most: u32,
 }
 
 const fn one() -> u32 {

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use neuron_engine::{Pace, RunLedger, json_bytes};
 use neuron_types::{
     CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
-    RunState, RunStatus, Signal, Ticket, signal,
+    RunState, RunStatus, Signal, signal,
 };
 use serde_json::Value;
 use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};
@@ -257,17 +257,14 @@ impl RunView {
     /// Whether the decisions about this ticket that are on their way to the loop, or being verified, are as many as it
     /// takes.
     fn is_being_decided(&self, ticket: &str) -> bool {
-        let count = self.deciding.get(ticket).map_or(0, BTreeSet::len);
-        let open = self
-            .status()
-            .into_iter()
-            .flat_map(|status| &status.approvals);
-        let missing = open
-            .filter(|open| open.ticket == ticket)
-            .map(Ticket::remaining)
-            .max();
-        let missing = missing.unwrap_or(1).max(1);
-        count >= usize::try_from(missing).unwrap_or(usize::MAX)
+        let under_way = self.deciding.get(ticket).map_or(0, BTreeSet::len);
+        let open = self.status().into_iter();
+        let mut open = open.flat_map(|status| &status.approvals);
+        let open = open.find(|open| open.ticket == ticket);
+        let (answered, most) = open.map_or((0, 1), |open| (open.answered, open.most_decisions()));
+        let sent =
+            u32::try_from(under_way).map_or(u32::MAX, |count| answered.saturating_add(count));
+        sent >= most
     }
 
     /// Notes that the run has answered a decision.
@@ -466,7 +463,7 @@ fn settles(recorded: &RecordedEvent) -> Option<RecordedEvent> {
 
 #[cfg(test)]
 mod tests {
-    use neuron_types::{AgentSpec, StateVersion};
+    use neuron_types::{AgentSpec, StateVersion, Ticket};
     use serde_json::json;
 
     use super::*;

@@ -12,6 +12,7 @@ mod mcp;
 mod openai;
 mod problems;
 mod rates;
+mod sessions;
 mod spec;
 mod tool_limits;
 mod trust;

@@ -1,14 +1,10 @@
 //! Taking a person's decision, or refusing it.
 
-use neuron_types::{Decision, Refusal, RunEvent, RunId, RunStatus, Ticket, signal};
+use neuron_types::{Decision, Refusal, RunId, RunStatus, Ticket, signal};
 use rusqlite::{Connection, params};
 
 use crate::journal::{
-    store::{
-        column::{row_number, wall_clock},
-        error::JournalError,
-        journal::Journal,
-    },
+    store::{column::wall_clock, error::JournalError, journal::Journal},
     tables::{events, runs::open_run, signals},
 };
 
@@ -46,20 +42,17 @@ impl Journal {
     }
 }
 
-/// Whether as many decisions about this ticket as it takes are on their way. One that the run looked at leaves the ticket open;
-/// any other is on its way, and may be all that it takes.
+/// Whether as many decisions about this ticket as it takes are on their way.
 fn is_under_way(
     connection: &Connection,
     run: i64,
     status: &RunStatus,
     ticket: &str,
 ) -> Result<bool, JournalError> {
-    let sent = sent(connection, run, ticket)?;
-    let under_way = sent.saturating_sub(looked_at(connection, run, ticket)?);
-    let open = status.approvals.iter();
-    let missing = open.filter(|open| open.ticket == ticket);
-    let missing = missing.map(Ticket::remaining).max().unwrap_or(1);
-    Ok(under_way >= i64::from(missing.max(1)))
+    let mut open = status.approvals.iter();
+    let open = open.find(|open| open.ticket == ticket);
+    let most = open.map_or(1, Ticket::most_decisions);
+    Ok(sent(connection, run, ticket)? >= i64::from(most))
 }
 
 /// How many decisions about this ticket were ever queued.
@@ -70,17 +63,4 @@ fn sent(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalE
         params![run, signal::DECISION, ticket],
         |row| row.get(0),
     )?)
-}
-
-/// How many decisions about this ticket the run looked at without deciding it.
-fn looked_at(connection: &Connection, run: i64, ticket: &str) -> Result<i64, JournalError> {
-    let events = events::load(connection, run, 0)?;
-    let looked_at = events.iter().filter(|recorded| {
-        matches!(
-            &recorded.event,
-            RunEvent::ApprovalRefused { ticket: named, .. }
-                | RunEvent::ApprovalGiven { ticket: named, .. } if named == ticket
-        )
-    });
-    Ok(row_number(looked_at.count() as u64))
 }
