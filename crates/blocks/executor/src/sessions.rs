@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use neuron_types::{Conversation, Place, RunId, SessionName, StepFailure, WasmBoxedFuture};
+use neuron_types::{Conversation, RunId, SessionName, StepFailure, WasmBoxedFuture};
 
 /// Hands stored conversations to runs that begin. A worker has one where it keeps sessions: see
 /// [`Executors::with_sessions`](crate::Executors::with_sessions).
@@ -31,6 +31,4 @@ pub struct SessionTaker<'a> {
     pub tenant: Option<&'a str>,
     /// The run.
     pub run_id: &'a RunId,
-    /// Where the run is, if that is known.
-    pub place: Option<&'a Place>,
 }

@@ -330,11 +330,7 @@ impl<S: Session> Run<'_, S> {
     ///
     /// If the host fails.
     pub async fn decide_wrongly(&self, decision: &Decision) {
-        let answer = timeout(patience(), self.session().decide(&self.id, decision)).await;
-        match answer.expect("a decision is taken or refused in time") {
-            Ok(()) | Err(HostError::Refused(_)) => {}
-            Err(error) => panic!("a wrong decision: {error}"),
-        }
+        self.is_taken(decision).await;
     }
 
     /// Answers a ticket, and returns whether the host takes the decision.

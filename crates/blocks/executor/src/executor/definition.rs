@@ -40,7 +40,6 @@ impl Executor {
                 session,
                 tenant: scope.tenant.as_deref(),
                 run_id: &scope.run_id,
-                place: self.place.as_deref(),
             };
             begun.said = sessions.take(taker).await?;
         }

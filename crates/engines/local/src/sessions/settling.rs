@@ -19,7 +19,7 @@ pub(crate) const ATTEMPTS: usize = 5;
 
 impl SessionManager {
     /// Takes in the run that has the session as `by`, if it is over: the turn is in the session then, which is free. `run` is
-    /// that run, as a client sees it, and `here` is what the session would be with there.
+    /// that run, as a client sees it.
     ///
     /// # Errors
     ///
@@ -30,13 +30,12 @@ impl SessionManager {
         id: &str,
         by: &SessionRun,
         run: &RunHandle,
-        here: &SessionRun,
     ) -> Result<(), SessionError> {
-        if !by.is_same_run(here) {
-            let here = here.place.as_ref().unwrap_or(&here.engine);
+        let here = SessionRun::of(&**run.client(), run.id());
+        if !by.is_same_run(&here) {
             return Err(SessionError::Elsewhere {
                 id: id.to_owned(),
-                here: here.clone(),
+                here: here.place.unwrap_or(here.engine),
                 by: Box::new(by.clone()),
             });
         }

@@ -53,7 +53,7 @@ impl StoredSessions {
 
     async fn hand_out(&self, taker: SessionTaker<'_>) -> Result<Conversation, SessionError> {
         let id = stored_as(taker.session, taker.tenant);
-        let run = self.as_taken_by(taker.run_id);
+        let run = SessionRun::of(&*self.client, taker.run_id);
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -70,17 +70,17 @@ impl StoredSessions {
         run: &SessionRun,
         taker: SessionTaker<'_>,
     ) -> Result<Conversation, SessionError> {
-        if let Some(by) = self.sessions.open(id).await?.run {
+        let mut session = self.sessions.open(id).await?;
+        if let Some(by) = session.run.take() {
             self.check_holder(id, &by, taker).await?;
             // A run that has it asks again where its attempt was lost.
             if !by.is_same_run(run) {
                 let before = RunHandle::new(Arc::clone(&self.client), by.run_id.clone());
-                let here = self.as_taken_by(&by.run_id);
-                self.sessions.settle(id, &by, &before, &here).await?;
+                self.sessions.settle(id, &by, &before).await?;
+                session = self.sessions.open(id).await?;
             }
         }
-        let said = self.sessions.open(id).await?.messages;
-        let bytes = serde_json::to_vec(&said).map_or(usize::MAX, |json| json.len());
+        let bytes = serde_json::to_vec(&session.messages).map_or(usize::MAX, |json| json.len());
         if bytes > MOST_BYTES {
             return Err(SessionError::TooLarge {
                 id: id.to_owned(),
@@ -113,11 +113,6 @@ impl StoredSessions {
             });
         }
         Ok(())
-    }
-
-    /// A run of this engine as it has a session.
-    fn as_taken_by(&self, run_id: &RunId) -> SessionRun {
-        SessionRun::of(&*self.client, run_id)
     }
 }
 

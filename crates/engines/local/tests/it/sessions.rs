@@ -485,12 +485,26 @@ fn every_call_that_is_kept_has_its_result_behind_it() {
     assert!(!format!("{messages:?}").contains("so it is"));
 }
 
-/// A run of this id on a client that says so.
-async fn in_journal() -> (tempfile::TempDir, Journal, Arc<LocalClient>) {
+/// Sessions in memory, what hands them to runs in a home directory, and the client of these.
+struct HandingOut {
+    _home: tempfile::TempDir,
+    client: Arc<LocalClient>,
+    sessions: SessionManager,
+    stored: StoredSessions,
+}
+
+async fn handing_out() -> HandingOut {
     let home = tempfile::tempdir().unwrap();
     let journal = Journal::open(home.path()).await.unwrap();
-    let client = Arc::new(LocalClient::from(journal.clone()));
-    (home, journal, client)
+    let client = Arc::new(LocalClient::from(journal));
+    let sessions = SessionManager::new(InMemorySessionStorage::new());
+    let stored = StoredSessions::new(sessions.clone(), client.clone() as _);
+    HandingOut {
+        _home: home,
+        client,
+        sessions,
+        stored,
+    }
 }
 
 fn taker<'a>(
@@ -502,15 +516,13 @@ fn taker<'a>(
         session,
         tenant,
         run_id,
-        place: None,
     }
 }
 
 #[tokio::test]
 async fn a_run_that_asks_again_has_its_session_once_and_others_wait_for_its_end() {
-    let (_home, _journal, client) = in_journal().await;
-    let sessions = SessionManager::new(InMemorySessionStorage::new());
-    let stored = StoredSessions::new(sessions.clone(), client.clone() as _);
+    let place = handing_out().await;
+    let (client, sessions, stored) = (&place.client, &place.sessions, &place.stored);
     let name = SessionName::new("notes").unwrap();
     let [first, second] = ["r1", "r2"].map(|id| RunId::new(id).unwrap());
     let request = || RunRequest::new("default", Message::user("hello"));
@@ -588,9 +600,8 @@ fn a_result_that_came_behind_a_message_is_the_result_of_its_call() {
 
 #[tokio::test]
 async fn a_session_is_handed_to_a_run_unless_it_is_too_large() {
-    let (_home, _journal, client) = in_journal().await;
-    let sessions = SessionManager::new(InMemorySessionStorage::new());
-    let stored = StoredSessions::new(sessions.clone(), client as _);
+    let place = handing_out().await;
+    let (sessions, stored) = (&place.sessions, &place.stored);
     let name = SessionName::new("notes").unwrap();
     let run = RunId::new("r1").unwrap();
     let mut large = Session::new("notes", at(1));
@@ -606,9 +617,8 @@ async fn a_session_is_handed_to_a_run_unless_it_is_too_large() {
 
 #[tokio::test]
 async fn a_run_of_somebody_else_with_the_id_of_the_one_before_is_not_taken_in() {
-    let (_home, _journal, client) = in_journal().await;
-    let sessions = SessionManager::new(InMemorySessionStorage::new());
-    let stored = StoredSessions::new(sessions.clone(), client.clone() as _);
+    let place = handing_out().await;
+    let (client, sessions, stored) = (&place.client, &place.sessions, &place.stored);
     let name = SessionName::new("notes").unwrap();
     let [before, after] = ["r1", "r2"].map(|id| RunId::new(id).unwrap());
     stored.take(taker(&name, None, &before)).await.unwrap();

@@ -120,8 +120,7 @@ pub(crate) async fn settle(
         return Ok(());
     };
     let run = session.run_on(engine, &by.run_id).await?;
-    let here = SessionRun::of(&**run.client(), &by.run_id);
-    Ok(sessions.settle(name, &by, &run, &here).await?)
+    Ok(sessions.settle(name, &by, &run).await?)
 }
 
 /// Takes a local run in that has ended, wherever it has a session.

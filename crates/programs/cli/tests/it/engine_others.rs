@@ -25,6 +25,16 @@ fn start(place: &Place, engine: Engine, run: &str, request: &Value) {
     }
 }
 
+/// What stands in this field of each of a list.
+fn sorted(list: &Value, field: &str) -> Vec<String> {
+    let list = list.as_array().unwrap().iter();
+    let mut texts: Vec<_> = list
+        .map(|it| it[field].as_str().unwrap().to_owned())
+        .collect();
+    texts.sort_unstable();
+    texts
+}
+
 fn the_worker_decides_what_a_run_of_others_does(engine: Engine) {
     let agent = "tools = [\"bash\"]";
     let place = Place::new(engine, &one_command("echo made >> made"), agent);
@@ -66,13 +76,7 @@ fn the_worker_decides_what_a_run_of_others_does(engine: Engine) {
 
     let runs = |filter: &[&str]| {
         let runs = home.neuron(&[&["runs", "--json"][..], filter].concat());
-        let runs = runs.exits(0).json();
-        let runs = runs.as_array().unwrap().iter();
-        let mut runs: Vec<_> = runs
-            .map(|run| run["run_id"].as_str().unwrap().to_owned())
-            .collect();
-        runs.sort_unstable();
-        runs
+        sorted(&runs.exits(0).json(), "run_id")
     };
     eventually("three runs in the list", || {
         runs(&["--agent", "default"]).len() == 3
@@ -154,12 +158,7 @@ fn runs_of_others_go_on_with_sessions(engine: Engine) {
     says("last", "Four.\n");
 
     let listed = home.neuron(&["sessions", "list", "--at", "kept.db", "--json"]);
-    let listed = listed.exits(0).json();
-    let listed = listed.as_array().unwrap().iter();
-    let mut names: Vec<_> = listed
-        .map(|it| it["id"].as_str().unwrap().to_owned())
-        .collect();
-    names.sort_unstable();
+    let names = sorted(&listed.exits(0).json(), "id");
     assert_eq!(names, ["notes", "tenant-acme_20_26_20co..notes"]);
     home.neuron(&["sessions", "show", "notes", "--at", "kept.db"])
         .exits(0)

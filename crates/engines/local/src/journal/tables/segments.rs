@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use neuron_engine::SegmentSize;
 use neuron_types::{
-    AgentOrigin, AgentRef, AgentSpec, Begun, Conversation, EffectKind, Outcome, Overrides, RunId,
-    RunRequest, RunStart, RunState, StepFailure,
+    AgentOrigin, AgentRef, AgentSpec, Begun, EffectKind, Outcome, Overrides, RunId, RunRequest,
+    RunStart, RunState, StepFailure,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -171,15 +171,12 @@ fn with_definition(request: RunRequest, begun: Begun) -> RunRequest {
             ..request
         };
     }
-    let begun = Begun {
-        // What was said in its session is none of the request's.
-        said: Conversation::default(),
-        ..begun
-    };
     match request.clone().begun(begun) {
         Ok(input) if input.rejected.is_none() => RunRequest {
-            session: request.session,
-            ..input.into()
+            agent: input.agent.into(),
+            overrides: Overrides::default(),
+            origin: input.origin,
+            ..request
         },
         _ => request,
     }

@@ -19,7 +19,7 @@ pub(crate) fn read(root: &Table<'_>) -> Option<PathBuf> {
     }
     let to = table.text(TO)?;
     if to.value.is_empty() {
-        let message = "names no file and no folder: write \"sessions.db\"";
+        let message = "names no file: write \"sessions.db\"";
         table.problem(TO, to.offset, message);
         return None;
     }
