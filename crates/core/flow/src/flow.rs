@@ -506,10 +506,13 @@ impl Flow {
         !handles.is_empty() && handles.iter().all(is_left)
     }
 
-    /// Whether nothing but deadlines goes on: the run can go on in another segment.
+    /// Whether the run has observed or left every step that it started: it can go on in another segment.
+    ///
+    /// That a step has ended makes no difference: a replay may know of that sooner.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.steps().next().is_none()
+        let is_unobserved = |over: &Over| matches!(over.end, End::Effect(_));
+        self.steps().next().is_none() && !self.over.iter().any(is_unobserved)
     }
 
     /// Names what goes on, so that a person knows it: three steps at most, and how many others there are.

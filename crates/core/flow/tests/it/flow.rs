@@ -169,7 +169,7 @@ fn no_attempt_follows_one_that_ends_together_with_a_cancel() {
         let handle = start(&mut flow, ToolEffects::ReadOnly);
         let end = ended(key(handle, 1), Err(failure(kind)));
         assert_eq!(flow.take(at(1), [end, cancelled()]), []);
-        assert!(flow.has_ended(&[handle]) && flow.is_idle());
+        assert!(flow.has_ended(&[handle]) && flow.attempts().next().is_none());
         assert_eq!(said(&mut flow, &[handle]), Said::Cancelled);
     }
 }
@@ -268,13 +268,18 @@ fn so_many_workers_lost_in_a_row_end_a_step_that_is_no_write() {
 }
 
 #[test]
-fn deadlines_keep_no_segment_from_its_end() {
+fn a_segment_ends_once_the_ends_of_its_steps_were_observed_and_waits_for_no_deadline() {
     let mut flow = flow();
     flow.start(seconds(5), Vec::new(), at(0)); // The flow has no clock.
     assert!(flow.is_idle());
     let handle = start(&mut flow, ToolEffects::ReadOnly);
     assert!(!flow.is_idle());
     flow.take(at(1), [done(handle)]);
+    assert!(!flow.is_idle(), "as a replay finds that knows of it sooner");
+    assert_eq!(
+        said(&mut flow, &[handle]),
+        Said::Ended(handle, Came::Ok, at(1))
+    );
     assert!(flow.is_idle() && flow.timers().count() == 1);
 }
 
@@ -328,7 +333,7 @@ fn a_write_that_is_left_before_it_is_made_has_ended_as_given_up() {
         }
         let left = flow.leave(handle);
         let then = flow.then(key(handle, 1), 1, Ok(outcome()), at(1));
-        assert!(left.is_owed && then.is_none() && flow.is_idle());
+        assert!(left.is_owed && then.is_none() && flow.attempts().next().is_none());
         // An attempt that began all the same makes no difference.
         flow.take(at(2), [done(handle)]);
         let given_up = Came::Failed(FailureKind::Cancelled);
@@ -352,5 +357,5 @@ fn no_attempt_follows_at_a_step_that_a_cancelled_run_has_going() {
     assert_eq!(keys(&flow), [key(between, 2), key(running, 1)]);
     let ends = [key(between, 2), key(running, 1)].map(|key| ended(key, overloaded()));
     flow.take(at(4), ends);
-    assert!(flow.is_idle() && flow.is_open(between) && flow.is_open(running));
+    assert!(flow.attempts().next().is_none() && flow.is_open(between) && flow.is_open(running));
 }

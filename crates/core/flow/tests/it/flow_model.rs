@@ -336,6 +336,12 @@ impl Model {
         going.collect()
     }
 
+    /// Whether no step is open.
+    pub(crate) fn is_idle(&self) -> bool {
+        let is_open = |thing: &Thing| thing.step().is_some() && !thing.is_gone;
+        !self.things.values().any(is_open)
+    }
+
     /// The deadlines that go on.
     pub(crate) fn deadlines(&self) -> Vec<Handle> {
         let deadlines = self.things.iter().filter(|(_, thing)| thing.goes_on());
