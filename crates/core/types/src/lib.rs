@@ -21,6 +21,7 @@ mod ticket;
 mod tool;
 mod wasm;
 
+pub use agent::bounds::Bounds;
 pub use agent::caller_setting::CallerSetting;
 pub use agent::current::{CurrentDefinition, DefinitionRequest};
 pub use agent::extension::Extension;
@@ -33,6 +34,7 @@ pub use agent::reminder::{Milestone, Reminder, ReminderTrigger};
 pub use agent::spec::{
     AgentSpec, ContextPolicy, ContextRule, DEFAULT_AT_TOKENS, OnUnknownOutcome, ToolSettings,
 };
+pub use agent::sub_agent::SubAgent;
 pub use context::{ContextStrategy, ModelHandle};
 pub use door::{DurableContext, End, Handle, Observed, Signal, Started};
 pub use effect::{Effect, EffectKind, Needed, Outcome, Step};
@@ -77,6 +79,7 @@ pub use run::input::RunInput;
 pub use run::lineage::{Lease, Lineage};
 pub use run::outcome::{ExitReason, RunError, RunPhase};
 pub use run::output::RunOutput;
+pub use run::parent::Parent;
 pub use run::patches::{LOOP_PATCHES, declared_patches};
 pub use run::place::Place;
 pub use run::refusal::Refusal;

@@ -91,6 +91,7 @@ fn others(request: &RunRequest) -> Vec<(&'static str, RunRequest)> {
             "no session",
             RunRequest {
                 session: None,
+                parent: None,
                 ..of()
             },
         ),

@@ -66,6 +66,7 @@ impl AgentMachine {
             origin,
             tags,
             directory,
+            parent: _,
             preamble: mut conversation,
             prompt,
             mismatch,

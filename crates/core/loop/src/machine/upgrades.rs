@@ -101,9 +101,10 @@ impl AgentMachine {
             return Err(format!("{name} is a workflow now, and no agent"));
         }
         let origin = self.state.origin.clone().unwrap_or_default();
-        current.adopted(&origin).map_err(|rejected| {
+        let adopted = current.adopted(&origin).map_err(|rejected| {
             format!("the current one does not take what the run was started with: {rejected}")
-        })
+        });
+        adopted.map(|agent| agent.attenuated(&self.state.agent.bounds))
     }
 
     fn adopt(&mut self, mut agent: AgentSpec, by: Option<String>, now: DateTime<Utc>) {

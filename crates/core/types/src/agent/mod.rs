@@ -1,5 +1,6 @@
 //! What an agent is: its definition, its limits, its reminders.
 
+pub(crate) mod bounds;
 pub(crate) mod caller_setting;
 mod changes;
 pub(crate) mod current;
@@ -12,3 +13,4 @@ pub(crate) mod override_rejected;
 pub(crate) mod overrides;
 pub(crate) mod reminder;
 pub(crate) mod spec;
+pub(crate) mod sub_agent;

@@ -11,13 +11,19 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    ActivityOptions, ActivitySettings, ApprovalRules, CallerRules, CallerSetting, Limits, OnExpiry,
-    OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, ToolCall,
-    ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
+    ActivityOptions, ActivitySettings, ApprovalRules, Bounds, CallerRules, CallerSetting, Limits,
+    OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, SubAgent,
+    ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many levels of runs there may be below a run, where nobody says otherwise.
+const MAX_DEPTH: u32 = 2;
+
+/// How many runs that a run started may be open at once, where nobody says otherwise.
+const MAX_CHILDREN: u32 = 16;
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
 ///
@@ -115,6 +121,19 @@ pub struct AgentSpec {
     /// n-th of them, counted from 1, has the [scope](StepId::scope) n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Vec<Self>>,
+    /// The agents that its runs may start. The tool of each is one of the [head](Self::head)'s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<SubAgent>,
+    /// How many levels of runs there may be below a run of it: its children are one, and their children the second. What
+    /// the run that started it says counts, too. Default is 2.
+    #[serde(skip_serializing_if = "is_default_depth")]
+    pub max_depth: u32,
+    /// How many runs that it started may be open at once. Default is 16.
+    #[serde(skip_serializing_if = "is_default_width")]
+    pub max_children: u32,
+    /// What its run may do at most, since other runs started it: their [bounds](Bounds), from the top of the tree downwards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounds>,
     /// Whether decisions about its runs have to be signed: the worker that has it knows approvers. Workers set it where
     /// they give a definition to a run. It does not tell definitions apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -149,6 +168,10 @@ impl Default for AgentSpec {
             activity: ActivitySettings::default(),
             tool_settings: BTreeMap::new(),
             team: None,
+            subagents: Vec::new(),
+            max_depth: MAX_DEPTH,
+            max_children: MAX_CHILDREN,
+            bounds: Vec::new(),
             signed: false,
         }
     }
@@ -161,6 +184,16 @@ const fn unordered() -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 const fn is_unordered(parallel_writes: &bool) -> bool {
     *parallel_writes
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_default_depth(levels: &u32) -> bool {
+    *levels == MAX_DEPTH
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_default_width(children: &u32) -> bool {
+    *children == MAX_CHILDREN
 }
 
 impl AgentSpec {
@@ -185,7 +218,9 @@ impl AgentSpec {
     /// Returns what says which calls a run makes, refuses and puts to a person.
     #[must_use]
     pub fn policy(&self) -> RunPolicy {
-        RunPolicy::new(self.approvals.clone(), &self.caller_rules).with_tools(&self.head.tools)
+        RunPolicy::new(self.approvals.clone(), &self.caller_rules)
+            .within(&self.bounds, &self.subagents)
+            .with_tools(&self.head.tools)
     }
 
     /// How the door makes the model call of this turn.
@@ -271,17 +306,31 @@ impl AgentSpec {
         own.map_or(self.tool_timeout, |own| own.min(self.tool_timeout))
     }
 
-    /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write.
+    /// The agent that a call of this tool starts, if it starts one.
+    #[must_use]
+    pub fn subagent(&self, tool: &str) -> Option<&SubAgent> {
+        let name = tool.strip_prefix(SubAgent::PREFIX)?;
+        self.subagents.iter().find(|agent| agent.name == name)
+    }
+
+    /// What a call of this tool does to the world. A tool that the agent does not know is treated as a write. To start an
+    /// agent is idempotent, whatever that does.
     #[must_use]
     pub fn effects_of(&self, tool: &str) -> ToolEffects {
+        if self.subagent(tool).is_some() {
+            return ToolEffects::Idempotent;
+        }
         self.definition_of(tool)
             .map_or(ToolEffects::Write, ToolDefinition::effects)
     }
 
     /// Whether the writes of this tool run at the same time as other calls of their turn: what its settings say, else
-    /// [`parallel_writes`](Self::parallel_writes).
+    /// [`parallel_writes`](Self::parallel_writes). Agents that are started do.
     #[must_use]
     pub fn has_parallel_writes(&self, tool: &str) -> bool {
+        if self.subagent(tool).is_some() {
+            return true;
+        }
         let settings = self.tool_settings.get(tool);
         settings
             .and_then(|settings| settings.parallel_writes)

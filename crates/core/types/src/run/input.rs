@@ -1,6 +1,6 @@
 //! What a run starts with.
 
-use crate::{AgentOrigin, AgentSpec, Conversation, Message, OverrideRejected, RunTags};
+use crate::{AgentOrigin, AgentSpec, Conversation, Message, OverrideRejected, Parent, RunTags};
 
 /// What a run starts with: a [`RunRequest`](crate::RunRequest) that has [begun](crate::DurableContext::begin).
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,8 @@ pub struct RunInput {
     pub tags: RunTags,
     /// The directory that the run works in, as the door knows it or had it journaled; `None` if it does not.
     pub directory: Option<String>,
+    /// The run that started it, if one did. The [agent](Self::agent) is held to what that may do.
+    pub parent: Option<Box<Parent>>,
     /// What was said before the prompt, most often nothing.
     pub preamble: Conversation,
     /// The prompt.
@@ -34,6 +36,7 @@ impl RunInput {
             origin: None,
             tags: RunTags::default(),
             directory: None,
+            parent: None,
             preamble: Conversation::default(),
             prompt,
             mismatch: None,

@@ -9,6 +9,7 @@ pub(crate) mod input;
 pub(crate) mod lineage;
 pub(crate) mod outcome;
 pub(crate) mod output;
+pub(crate) mod parent;
 pub(crate) mod patches;
 pub(crate) mod place;
 pub(crate) mod refusal;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     AgentOrigin, AgentSpec, Begun, Conversation, DurableError, LimitOverrides, Message, Overrides,
-    RunInput, RunTags, SessionName, StateVersion,
+    Parent, RunInput, RunTags, SessionName, StateVersion,
 };
 
 /// What a run is started with, the same on every engine.
@@ -38,6 +38,7 @@ use crate::{
 /// | `origin` | beside a whole definition: how the run came to it, see [`AgentOrigin`] |
 /// | `preamble` | messages that were said before the prompt |
 /// | `session` | the name of a stored conversation that the run goes on with, where its worker keeps them |
+/// | `parent` | the run that starts this one, and what it may do at most: see [`Parent`] |
 /// | `version` | [`STATE_VERSION`](crate::STATE_VERSION); must be there beside a whole definition |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form")]
@@ -62,13 +63,16 @@ pub struct RunRequest {
     /// when the run begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
+    /// The run that starts this one, most often none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Parent>>,
     /// The prompt.
     pub prompt: Message,
 }
 
 impl RunRequest {
     /// The names of its fields in JSON.
-    pub const FIELDS: [&str; 11] = [
+    pub const FIELDS: [&str; 12] = [
         "version",
         "agent",
         "tenant",
@@ -78,6 +82,7 @@ impl RunRequest {
         "origin",
         "preamble",
         "session",
+        "parent",
         "prompt",
         "input",
     ];
@@ -93,6 +98,7 @@ impl RunRequest {
             origin: None,
             preamble: Conversation::default(),
             session: None,
+            parent: None,
             prompt,
         }
     }
@@ -104,7 +110,7 @@ impl RunRequest {
     /// | --- | --- |
     /// | `agent` | by its name. A definition is not: a run that begins may keep the one that it found in the place of a name |
     /// | `prompt`, `preamble`, `session` | whole |
-    /// | `tenant`, `owner`, `labels` | whole |
+    /// | `tenant`, `owner`, `labels`, `parent` | whole |
     /// | `overrides` | whole; beside a definition those of its [origin](AgentOrigin::overrides) too |
     /// | `version`, the rest of `origin` | not: they are about the build, and about how the definition was found |
     ///
@@ -122,6 +128,7 @@ impl RunRequest {
             && self.preamble == other.preamble
             && self.session == other.session
             && self.tags == other.tags
+            && self.parent == other.parent
             && self.changes().eq(other.changes())
     }
 
@@ -164,7 +171,8 @@ impl RunRequest {
     }
 
     /// Returns what the run starts with, where this is its agent's definition: [narrowed](AgentSpec::narrowed) by what
-    /// the request changes of it, or as it is with the [reason](RunInput::rejected) for which it cannot be.
+    /// the request changes of it, or as it is with the [reason](RunInput::rejected) for which it cannot be; and
+    /// [attenuated](AgentSpec::attenuated) where another run starts it.
     #[must_use]
     pub fn with_agent(self, agent: AgentSpec) -> RunInput {
         let origin = match &self.agent {
@@ -178,11 +186,16 @@ impl RunRequest {
             Ok(narrowed) => (narrowed, None),
             Err(rejected) => (agent, Some(rejected)),
         };
+        let agent = match &self.parent {
+            Some(parent) => parent.attenuate(&agent),
+            None => agent,
+        };
         RunInput {
             agent,
             origin,
             tags: self.tags,
             directory: None,
+            parent: self.parent,
             preamble: self.preamble,
             prompt: self.prompt,
             mismatch: None,
@@ -278,6 +291,7 @@ impl From<RunInput> for RunRequest {
             origin: input.origin,
             preamble: input.preamble,
             session: None,
+            parent: input.parent,
             prompt: input.prompt,
         }
     }
@@ -356,6 +370,8 @@ struct Form {
     preamble: Conversation,
     #[serde(default)]
     session: Option<SessionName>,
+    #[serde(default)]
+    parent: Option<Box<Parent>>,
     #[serde(default, deserialize_with = "prompt")]
     prompt: Option<Message>,
     #[serde(default, deserialize_with = "input")]
@@ -394,6 +410,7 @@ impl TryFrom<Form> for RunRequest {
             origin: form.origin,
             preamble: form.preamble,
             session: form.session,
+            parent: form.parent,
             prompt,
         })
     }

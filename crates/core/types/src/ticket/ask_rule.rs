@@ -103,6 +103,30 @@ impl Asking {
         }
     }
 
+    /// Returns the question that serves this one and the other: to the group of either, to as many as any of them wants, and
+    /// for the shorter time. Who is asked after that is asked only if both would ask them.
+    pub(crate) fn and(self, other: Self) -> Result<Self, String> {
+        let from = match (self.from, other.from) {
+            (Some(one), Some(other)) if one != other => {
+                return Err(format!(
+                    "one agent has {one} asked about it and the one that started it {other}, and one question cannot be put to both"
+                ));
+            }
+            (one, other) => one.or(other),
+        };
+        let within = match (self.within, other.within) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Ok(Self {
+            reason: self.reason,
+            from,
+            needed: self.needed.max(other.needed),
+            within,
+            then: self.then.filter(|then| other.then.as_ref() == Some(then)),
+        })
+    }
+
     /// Asks as these rules say, which are all for one call: whom and for how long as the one with the longest pattern says,
     /// which is the most specific, and as many as any of them wants.
     pub(crate) fn by<'a>(mut self, rules: impl IntoIterator<Item = &'a AskRule>) -> Self {

@@ -1,11 +1,13 @@
 //! Rules about calls beside those of the agent.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ApprovalRules, AskRule, JudgedCall, PermissionDecision, PermissionPolicy, ToolDefinition,
-    ticket::policy::Weighed,
+    ApprovalRules, AskRule, Bounds, JudgedCall, PermissionDecision, PermissionPolicy, SubAgent,
+    ToolDefinition, ticket::policy::Weighed,
 };
 
 /// Rules about calls that whoever started a run added to those of its agent. Each entry is a
@@ -58,10 +60,11 @@ impl CallerRules {
 /// [`CallPattern`](crate::CallPattern).
 #[derive(Debug, Clone)]
 pub struct RunPolicy {
-    agent: ApprovalRules,
-    /// Of the caller.
-    strict: ApprovalRules,
-    lenient: ApprovalRules,
+    own: Rules,
+    /// What the run may do at most, since others started it.
+    bounds: Vec<(BTreeSet<String>, Rules)>,
+    /// The tools that start agents, which none of these has to have.
+    starters: BTreeSet<String>,
     /// Those that say what their arguments are for, without anything else of them.
     tools: Vec<ToolDefinition>,
     directory: Option<String>,
@@ -80,12 +83,26 @@ impl RunPolicy {
     #[must_use]
     pub fn new(agent: ApprovalRules, caller: &CallerRules) -> Self {
         Self {
-            agent,
-            strict: caller.strict(),
-            lenient: caller.lenient(),
+            own: Rules::new(agent, caller),
+            bounds: Vec::new(),
+            starters: BTreeSet::new(),
             tools: Vec::new(),
             directory: None,
         }
+    }
+
+    /// Holds it to these bounds: what the rules of one refuse is refused, and what they ask about is asked about. A tool that
+    /// one does not have is refused, unless it starts one of these agents: what that does is held to them, too. Default is
+    /// none.
+    #[must_use]
+    pub fn within(mut self, bounds: &[Bounds], agents: &[SubAgent]) -> Self {
+        self.starters = agents.iter().map(SubAgent::tool_name).collect();
+        let bounds = bounds.iter().map(|bounds| {
+            let rules = Rules::new(bounds.approvals.clone(), &bounds.caller_rules);
+            (bounds.tools.clone(), rules)
+        });
+        self.bounds.extend(bounds);
+        self
     }
 
     /// Sets what the arguments of these tools [are for](ToolDefinition::arguments). Default is no tools.
@@ -114,8 +131,38 @@ impl PermissionPolicy for RunPolicy {
     fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
         let definition = self.tools.iter().find(|tool| tool.name == tool_name);
         let call = JudgedCall::new(tool_name, input, definition, self.directory.as_deref());
-        let (agent, caller) = (self.agent.weigh(&call), self.strict.weigh(&call));
-        let is_allowed = self.lenient.weigh(&call) == Weighed::Allowed;
+        let own = self.own.decide(&call);
+        self.bounds.iter().fold(own, |decision, (tools, rules)| {
+            if !tools.contains(tool_name) && !self.starters.contains(tool_name) {
+                let reason = format!("the agent that started it has no tool {tool_name}");
+                return PermissionDecision::Deny(reason);
+            }
+            decision.and(rules.decide(&call))
+        })
+    }
+}
+
+/// The rules of one agent in one run.
+#[derive(Debug, Clone)]
+struct Rules {
+    agent: ApprovalRules,
+    /// Of the caller.
+    strict: ApprovalRules,
+    lenient: ApprovalRules,
+}
+
+impl Rules {
+    fn new(agent: ApprovalRules, caller: &CallerRules) -> Self {
+        Self {
+            agent,
+            strict: caller.strict(),
+            lenient: caller.lenient(),
+        }
+    }
+
+    fn decide(&self, call: &JudgedCall<'_>) -> PermissionDecision {
+        let (agent, caller) = (self.agent.weigh(call), self.strict.weigh(call));
+        let is_allowed = self.lenient.weigh(call) == Weighed::Allowed;
         match (agent, caller) {
             (Weighed::Denied(reason), _) | (_, Weighed::Denied(reason)) => {
                 PermissionDecision::Deny(reason)

@@ -20,6 +20,25 @@ pub enum PermissionDecision {
     Ask(Asking),
 }
 
+impl PermissionDecision {
+    /// Returns the stricter of two decisions about the same call. If both ask, both are served by one question; where they
+    /// ask different groups, none can, and the call is refused.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Deny(reason), _) | (_, Self::Deny(reason)) => Self::Deny(reason),
+            (Self::Ask(one), Self::Ask(other)) => match one.and(other) {
+                Ok(both) => Self::Ask(both),
+                Err(reason) => Self::Deny(reason),
+            },
+            (Self::Ask(asking), Self::Allow) | (Self::Allow, Self::Ask(asking)) => {
+                Self::Ask(asking)
+            }
+            (Self::Allow, Self::Allow) => Self::Allow,
+        }
+    }
+}
+
 /// Decides about tool calls. Runs in the loop room, so it is pure: the same call gets the same answer.
 pub trait PermissionPolicy: WasmCompatSend + WasmCompatSync {
     /// Decides about one call.

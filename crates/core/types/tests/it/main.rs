@@ -9,6 +9,7 @@
 
 mod agent_options;
 mod approval_rules;
+mod attenuation;
 mod canonical;
 mod cli_contract;
 mod corpus;

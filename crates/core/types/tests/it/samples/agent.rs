@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
-    ActivitySettings, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides, Limits,
-    Message, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger,
-    RunRequest, ToolSettings,
+    ActivitySettings, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule, LimitOverrides,
+    Limits, Message, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder,
+    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -100,6 +100,22 @@ pub(crate) fn full() -> AgentSpec {
             ),
         ]),
         team: Some(vec![AgentSpec::default()]),
+        subagents: vec![SubAgent {
+            name: "explorer".into(),
+            description: "Looks around.".into(),
+            input: Some(json!({"type": "object"})),
+            background: true,
+            limits: LimitOverrides {
+                turns: Some(5),
+                ..LimitOverrides::default()
+            },
+        }],
+        max_depth: 3,
+        max_children: 50,
+        bounds: vec![Bounds {
+            tools: BTreeSet::from(["bash".into()]),
+            ..Bounds::default()
+        }],
     }
 }
 

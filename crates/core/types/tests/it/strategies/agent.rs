@@ -1,13 +1,14 @@
 use neuron_types::{
-    AgentOrigin, AgentRef, AgentSpec, CallerSetting, ContextPolicy, ContextRule, LimitOverrides,
-    Limits, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder, ReminderTrigger, RunRequest,
-    ToolSettings,
+    AgentOrigin, AgentRef, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule,
+    LimitOverrides, Limits, OnHalt, OnUnknownOutcome, Overrides, Parent, Priority, Reminder,
+    ReminderTrigger, RunRequest, SubAgent, ToolSettings,
 };
 use proptest::{
     collection::{btree_map, btree_set},
     option,
     prelude::*,
 };
+use uuid::Uuid;
 
 use super::{
     approval::{caller_rules, on_expiry, rules},
@@ -15,7 +16,7 @@ use super::{
     message::message,
     millis, one_of, optional_json,
     request::request_head,
-    run::run_tags,
+    run::{run_id, run_tags},
     step::{activity_settings, retry_policy},
     text,
 };
@@ -71,6 +72,27 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn sub_agent()(
+        [name, description] in [text(), text()],
+        input in optional_json(),
+        background in any::<bool>(),
+        limits in limit_overrides(),
+    ) -> SubAgent {
+        SubAgent { name, description, input, background, limits }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn bounds()(
+        tools in btree_set(text(), 0..3),
+        approvals in rules(),
+        caller_rules in caller_rules(),
+    ) -> Bounds {
+        Bounds { tools, approvals, caller_rules }
+    }
+}
+
+prop_compose! {
     pub(crate) fn tool_settings()(
         retry in option::of(retry_policy()),
         timeout in option::of(millis()),
@@ -95,8 +117,14 @@ prop_compose! {
         tool_settings in btree_map(text(), tool_settings(), 0..3),
         caller_rules in caller_rules(),
         callers_may_set in btree_set(one_of(&CallerSetting::ALL), 0..4),
+        (subagents, bounds) in (few(sub_agent()), few(bounds())),
+        [max_depth, max_children] in any::<[u32; 2]>(),
     ) -> AgentSpec {
         AgentSpec {
+            subagents,
+            bounds,
+            max_depth,
+            max_children,
             caller_rules,
             callers_may_set,
             parallel_tools,
@@ -184,6 +212,18 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn parent()(
+        [run, root] in [run_id(), run_id()],
+        key in any::<u128>(),
+        levels in any::<u32>(),
+        bounds in few(bounds()),
+        signed in any::<bool>(),
+    ) -> Parent {
+        Parent { run, root, key: Uuid::from_u128(key), levels, bounds, signed }
+    }
+}
+
+prop_compose! {
     pub(crate) fn run_request()(
         agent in prop_oneof![
             text().prop_map(AgentRef::Name),
@@ -193,10 +233,12 @@ prop_compose! {
         overrides in overrides(text().boxed()).boxed(),
         origin in option::of(agent_origin().boxed()),
         preamble in few(message()),
+        parent in option::of(parent().boxed()),
         prompt in message().boxed(),
     ) -> RunRequest {
         RunRequest {
             tags,
+            parent: parent.map(Box::new),
             overrides,
             origin,
             preamble: preamble.into(),

@@ -170,6 +170,11 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
+        subagents: Vec::new(),
+        max_depth: default.max_depth,
+        max_children: default.max_children,
+        // Whoever starts a run of it says it.
+        bounds: Vec::new(),
         // Whoever gives it to a run says it.
         signed: false,
         caller_rules: CallerRules::default(),

@@ -1,0 +1,40 @@
+//! What a run knows of the one that started it.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{AgentSpec, Bounds, RunId};
+
+/// What a run is told of the one that started it, when it is started.
+///
+/// It narrows what the run may do, and gives it nothing: whoever starts a run may say it, and gets one that may do less.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parent {
+    /// The run that started it.
+    pub run: RunId,
+    /// The run at the top of the tree.
+    pub root: RunId,
+    /// What the parent takes an end by: no other run knows it.
+    pub key: Uuid,
+    /// How many levels of runs there may be below this one.
+    #[serde(default)]
+    pub levels: u32,
+    /// What it may do at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounds>,
+    /// Whether decisions about it have to be signed, as those about its parent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
+}
+
+impl Parent {
+    /// Returns the definition for a run that this one starts: see [`AgentSpec::attenuated`].
+    #[must_use]
+    pub fn attenuate(&self, agent: &AgentSpec) -> AgentSpec {
+        let mut agent = agent.attenuated(&self.bounds);
+        agent.signed |= self.signed;
+        agent.max_depth = agent.max_depth.min(self.levels);
+        agent
+    }
+}
