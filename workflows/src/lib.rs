@@ -7,6 +7,7 @@ use neuron_types::{
 };
 
 mod own;
+mod parent;
 
 pub use own::door::Door;
 pub use own::run::run;
@@ -14,11 +15,13 @@ pub use own::scoped_agent::ScopedAgent;
 pub use own::text::{from_text, to_text};
 pub use own::workflow::Workflow;
 pub use own::workflow_error::WorkflowError;
+use parent::{parent_of, tell_parent};
 
 /// Runs one agent to its end, from what the run was started with or from where an earlier history of the run left off,
 /// with the context strategy and the permission policy of its definition.
 ///
-/// A run that failed, was cancelled or met a limit has an output too: its `exit_reason` says so.
+/// A run that failed, was cancelled or met a limit has an output too: its `exit_reason` says so. One that another run has
+/// started tells that how it ended.
 ///
 /// # Errors
 ///
@@ -29,7 +32,13 @@ pub async fn agent<D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
 ) -> Result<RunOutput, DurableError> {
-    agent_loop(door, start.into()).await?.run().await
+    let start = start.into();
+    let parent = parent_of(&start);
+    let ended = match agent_loop(&door, start).await {
+        Ok(mut agent) => agent.run().await,
+        Err(error) => Err(error),
+    };
+    tell_parent(&door, parent, ended).await
 }
 
 /// Has the run begin, if it has yet to, and returns the loop that [`agent`] runs, for whoever takes it step by step.

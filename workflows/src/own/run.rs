@@ -3,7 +3,10 @@
 use neuron_types::{DurableContext, DurableError, ExitReason, RunEvent, RunOutput, RunStart};
 use serde::de::Error as _;
 
-use crate::{begin, not_begun};
+use crate::{
+    begin, not_begun,
+    parent::{parent_of, tell_parent},
+};
 
 use super::{
     door::Door,
@@ -23,7 +26,17 @@ pub async fn run<W: Workflow, D: DurableContext>(
     door: D,
     start: impl Into<RunStart>,
 ) -> Result<RunOutput, DurableError> {
-    let input = match begin(&door, start.into()).await? {
+    let start = start.into();
+    let parent = parent_of(&start);
+    let ended = run_to_its_end::<W, &D>(&door, start).await;
+    tell_parent(&door, parent, ended).await
+}
+
+async fn run_to_its_end<W: Workflow, D: DurableContext>(
+    door: D,
+    start: RunStart,
+) -> Result<RunOutput, DurableError> {
+    let input = match begin(&door, start).await? {
         RunStart::New(input) => input,
         RunStart::Request { .. } => return Err(not_begun()),
         RunStart::Continued(_) => {

@@ -9,7 +9,7 @@ use neuron_types::{
 
 use crate::{
     Answer, Attempt, AttemptKey, Fact, Left, Shown, StepLife, StepTerms, Then, Timer, given_up,
-    going::{Deadline, Going, Making, What},
+    going::{Deadline, Going, Making, What, is_made_all_the_same},
     nothing_to_wait_for,
 };
 
@@ -34,6 +34,7 @@ pub const BEHIND_ALL: u64 = u64::MAX;
 /// - That the run is cancelled counts before what became known together with it. From then on it can wait only for what had
 ///   ended before, was left, or was started later and so has ended as cancelled.
 /// - No attempt follows one that ends after the run was cancelled or the step was left.
+/// - A signal to another run is sent in a cancelled run as in any: so it tells others that it has ended.
 /// - What is over is not held on to: a request is dropped before its answer is handed out.
 #[derive(Debug)]
 pub struct Flow {
@@ -112,7 +113,9 @@ impl Flow {
         self.started = self.started.max(handle.number());
         let what = match what {
             Started::Step(step) => {
-                if let Some(Cancelled { place, .. }) = self.cancelled {
+                if let Some(Cancelled { place, .. }) = self.cancelled
+                    && !is_made_all_the_same(&step)
+                {
                     let end = End::Effect(Err(given_up()));
                     return self.start_ended(handle, end, step.is_write(), place, now);
                 }
@@ -317,7 +320,8 @@ impl Flow {
         if making.number != key.number {
             return None;
         }
-        let may_follow = !self.is_cancelled() && !going.is_left;
+        let goes_on = !self.is_cancelled() || is_made_all_the_same(&making.step);
+        let may_follow = goes_on && !going.is_left;
         Some(match result {
             Ok(outcome) => Then::Over(Ok(making.life.succeeded(outcome))),
             Err(failure) if !may_follow => Then::Over(Err(making.life.ends_with(failure))),
@@ -343,6 +347,7 @@ impl Flow {
 
     fn end(&mut self, handle: Handle, end: End, place: u64, at: DateTime<Utc>) -> Option<Shown> {
         let going = self.going.remove(self.index_of(handle)?);
+        let may_be_awaited = going.may_be_awaited();
         let (is_owed, failing) = match &going.what {
             What::Step(making) => (making.step.is_write(), making.failing()),
             What::Deadline(_) => (false, None),
@@ -358,7 +363,7 @@ impl Flow {
             handle,
             end,
             is_owed,
-            may_be_awaited: going.is_left,
+            may_be_awaited,
         });
         failing.map(Shown::Over)
     }
@@ -412,7 +417,7 @@ impl Flow {
         let may_be = |handle: &Handle| {
             let is_it = |over: &&Over| over.handle == *handle;
             match (self.index_of(*handle), self.over.iter().find(is_it)) {
-                (Some(index), _) => self.going.get(index).is_some_and(|going| going.is_left),
+                (Some(index), _) => self.going.get(index).is_some_and(Going::may_be_awaited),
                 (None, Some(over)) => over.may_be_awaited || over.place < cancelled.place,
                 (None, None) => true,
             }
@@ -438,8 +443,9 @@ impl Flow {
     /// none: those that are not made are not among them.
     pub fn attempts(&self) -> impl Iterator<Item = Attempt<'_>> {
         let is_cancelled = self.is_cancelled();
-        self.steps()
-            .filter(move |attempt| attempt.is_made || !is_cancelled)
+        self.steps().filter(move |attempt| {
+            attempt.is_made || !is_cancelled || is_made_all_the_same(attempt.step)
+        })
     }
 
     /// The same, with those that a cancelled run does not begin.
@@ -496,11 +502,12 @@ impl Flow {
         over.any(|over| handles.contains(&over.handle))
     }
 
-    /// Whether each of these is waited for only because it was left, or is not open, and there is at least one.
+    /// Whether each of these is waited for only because it was left, is sent in a cancelled run too, or is not open, and there
+    /// is at least one.
     #[must_use]
     pub fn are_left(&self, handles: &[Handle]) -> bool {
         let is_left = |handle: &Handle| match self.index_of(*handle) {
-            Some(index) => self.going.get(index).is_some_and(|going| going.is_left),
+            Some(index) => self.going.get(index).is_some_and(Going::may_be_awaited),
             None => true,
         };
         !handles.is_empty() && handles.iter().all(is_left)

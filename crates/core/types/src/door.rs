@@ -37,7 +37,8 @@ use crate::{
 ///    [`DurableError::Cancelled`], but for handles that have ended or were left: the end of a write that was
 ///    left is still observed. A cancel counts before an end that becomes known together with it. An effect that
 ///    is started later ends at once with a failure of kind [`FailureKind::Cancelled`], which [`next`](Self::next)
-///    hands out like any end; the provided methods return [`DurableError::Cancelled`] for it.
+///    hands out like any end; the provided methods return [`DurableError::Cancelled`] for it. A
+///    [signal to another run](Effect::Signal) is sent all the same, and its end is handed out.
 /// 5. An operation that was journaled is never performed again. One that was in flight may be, unless it is
 ///    a [`ToolEffects::Write`](crate::ToolEffects::Write): then it fails with [`FailureKind::OutcomeUnknown`].
 /// 6. Only the door retries, as [`ActivityOptions::retry_policy`] says and no sooner than the failure's

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActivityOptions, BeginRequest, Begun, CompletionRequest, CompletionResponse, CurrentDefinition,
-    DefinitionRequest, DurableError, OutcomeRequest, Preview, PreviewRequest, Spent, StepId,
-    ToolCall, ToolEffects, ToolOutput, VerifyOutcome, VerifyRequest,
+    ActivityOptions, BeginRequest, Begun, ChildRequest, CompletionRequest, CompletionResponse,
+    CurrentDefinition, DefinitionRequest, DurableError, OutcomeRequest, Preview, PreviewRequest,
+    RunSignal, Spent, StepId, ToolCall, ToolEffects, ToolOutput, VerifyOutcome, VerifyRequest,
 };
 
 /// One thing that is done outside of the loop, by an executor.
@@ -32,6 +32,10 @@ pub enum Effect {
     /// A run begins: the definition of its agent is looked for, what it is given is checked, and the session that it goes
     /// on with is handed out.
     Begin(Box<BeginRequest>),
+    /// Another run is started: a door does it. A run of this id that was started with the same is the one.
+    Agent(Box<ChildRequest>),
+    /// Another run takes a signal: a door does it. It is made in a run that is cancelled, too.
+    Signal(Box<RunSignal>),
 }
 
 /// What an [`Effect`] comes to, of the same kind.
@@ -54,6 +58,10 @@ pub enum Outcome {
     Definition(CurrentDefinition),
     /// What the run begins with.
     Begin(Box<Begun>),
+    /// The run is started, or will be.
+    Agent,
+    /// The signal is with the run, or will be.
+    Signal,
 }
 
 /// What kind of [`Effect`] it is.
@@ -76,6 +84,10 @@ pub enum EffectKind {
     Definition,
     /// [`Effect::Begin`].
     Begin,
+    /// [`Effect::Agent`].
+    Agent,
+    /// [`Effect::Signal`].
+    Signal,
 }
 
 impl EffectKind {
@@ -91,6 +103,8 @@ impl EffectKind {
             Self::Verify => "verify",
             Self::Definition => "definition",
             Self::Begin => "begin",
+            Self::Agent => "agent",
+            Self::Signal => "signal",
         }
     }
 }
@@ -121,6 +135,8 @@ impl Effect {
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
             Self::Begin(_) => EffectKind::Begin,
+            Self::Agent(_) => EffectKind::Agent,
+            Self::Signal(_) => EffectKind::Signal,
         }
     }
 
@@ -135,6 +151,8 @@ impl Effect {
             Self::Verify(request) => &request.ticket,
             Self::Definition(request) => &request.agent,
             Self::Begin(request) => &request.agent,
+            Self::Agent(child) => child.request.agent.name(),
+            Self::Signal(signal) => &signal.name,
         }
     }
 
@@ -157,6 +175,12 @@ impl Effect {
         }
     }
 
+    /// Whether a door does it itself, and no executor.
+    #[must_use]
+    pub const fn is_of_door(&self) -> bool {
+        matches!(self, Self::Agent(_) | Self::Signal(_))
+    }
+
     /// Returns what an executor must have for it.
     #[must_use]
     pub fn needs(&self) -> Needed<'_> {
@@ -170,7 +194,9 @@ impl Effect {
             | Self::AskOutcome(_)
             | Self::Verify(_)
             | Self::Definition(_)
-            | Self::Begin(_) => Needed::Executor,
+            | Self::Begin(_)
+            | Self::Agent(_)
+            | Self::Signal(_) => Needed::Executor,
         }
     }
 }
@@ -188,6 +214,8 @@ impl Outcome {
             Self::Verify(_) => EffectKind::Verify,
             Self::Definition(_) => EffectKind::Definition,
             Self::Begin(_) => EffectKind::Begin,
+            Self::Agent => EffectKind::Agent,
+            Self::Signal => EffectKind::Signal,
         }
     }
 

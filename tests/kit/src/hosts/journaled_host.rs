@@ -7,11 +7,11 @@ use std::{
 };
 
 use neuron_engine::RunClient;
-use neuron_executor::{Agents, Executor};
-use neuron_local::{Journal, JournalError, JournaledContext, LocalClient};
+use neuron_executor::{Agents, Executor, Executors};
+use neuron_local::{Journal, JournalError, JournaledContext, LocalClient, LocalWorker};
 use neuron_types::{Refusal, RunId, RunOutput, RunRequest};
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{ClientSession, Host, HostError, World};
 
@@ -118,12 +118,34 @@ impl JournaledHost {
                 opened => break opened?,
             }
         };
-        door = door.with_agents(agents);
+        door = door.with_agents(agents.clone());
+        // The runs that it starts are executed beside it, as a worker does.
+        let executors = Executors::from(executor.with_definitions(agents.definitions().cloned()));
+        let mut worker =
+            LocalWorker::builder(journal.clone(), (executors, agents), |door, start| {
+                Box::pin(neuron_workflows::agent(door, start))
+            });
+        if let Some(operations) = self.continue_as_new_after {
+            worker = worker.continue_as_new_after(operations);
+        }
+        let worker = worker.max_runs(64).below(run_id).build();
         if let Some(operations) = self.continue_as_new_after {
             door = door.continue_as_new_after(operations);
         }
-        door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)))
-            .await?;
+        let (ended, stops) = oneshot::channel::<()>();
+        let run = async {
+            let output = door
+                .execute(|door, start| Box::pin(neuron_workflows::agent(door, start)))
+                .await;
+            drop(ended);
+            output
+        };
+        let below = worker.serve(async {
+            stops.await.ok();
+        });
+        let (output, below) = tokio::join!(run, below);
+        below?;
+        output?;
         Ok(())
     }
 }

@@ -7,19 +7,22 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use futures::future::BoxFuture;
 use neuron_executor::{EventSink, Executor, RetryNotice};
 use neuron_local::{LocalDurableContext, LocalHandle, MemoryWorkflow};
 use neuron_types::{
-    Decision, DurableError, Place, RecordedEvent, RunId, RunOutput, RunRequest, RunStart,
+    Decision, DurableError, Place, RecordedEvent, RunEvent, RunId, RunOutput, RunRequest, RunStart,
     RunStatus, UserMessage,
 };
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{Host, HostError, Session, World};
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5); // Between two looks.
 
 type Execute = Arc<
     dyn Fn(LocalDurableContext, RunStart) -> BoxFuture<'static, Result<RunOutput, DurableError>>
@@ -72,6 +75,15 @@ pub struct LocalSession {
     executor: Executor,
     is_executing: AtomicBool,
     runs: Mutex<BTreeMap<RunId, LocalRun>>,
+    /// The runs that others started.
+    below: Arc<Mutex<BTreeMap<RunId, Below>>>,
+}
+
+/// A run that another one has started.
+#[derive(Debug, Clone)]
+struct Below {
+    handle: LocalHandle,
+    events: Arc<Events>,
 }
 
 #[derive(Debug)]
@@ -126,6 +138,7 @@ impl Host for LocalHost {
             executor: world.executor(),
             is_executing: AtomicBool::new(false),
             runs: Mutex::default(),
+            below: Arc::default(),
         })
     }
 }
@@ -148,6 +161,17 @@ impl Waiting {
 impl LocalSession {
     fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, LocalRun>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn below(&self, id: &RunId) -> Option<Below> {
+        self.below.lock().unwrap().get(id).cloned()
+    }
+
+    fn handle(&self, id: &RunId) -> Result<LocalHandle, HostError> {
+        match self.below(id) {
+            Some(below) => Ok(below.handle),
+            None => self.of_run(id, |run| run.handle.clone()),
+        }
     }
 
     fn of_run<T>(&self, id: &RunId, work: impl FnOnce(&mut LocalRun) -> T) -> Result<T, HostError> {
@@ -188,6 +212,16 @@ impl Session for LocalSession {
         let executor = executor.with_definitions(agents.definitions().cloned());
         let door = LocalDurableContext::new(executor, run_id.clone())
             .with_sink(Arc::clone(&events) as Arc<dyn EventSink>);
+        let below = Arc::clone(&self.below);
+        let door = door.with_runs_below(move |run, handle| {
+            let (handle, events) = (handle.clone(), Arc::<Events>::default());
+            let sink: Arc<dyn EventSink> = events.clone();
+            below
+                .lock()
+                .unwrap()
+                .insert(run.clone(), Below { handle, events });
+            sink
+        });
         let (outcome, end) = watch::channel(None);
         let mut run = LocalRun {
             handle: door.handle(),
@@ -211,25 +245,32 @@ impl Session for LocalSession {
     }
 
     async fn decide(&self, run_id: &RunId, decision: &Decision) -> Result<(), HostError> {
-        Ok(self.of_run(run_id, |run| run.handle.decide(decision))??)
+        Ok(self.handle(run_id)?.decide(decision)?)
     }
 
     async fn send(&self, run_id: &RunId, message: &UserMessage) -> Result<(), HostError> {
-        self.of_run(run_id, |run| run.handle.send(message))
+        self.handle(run_id)?.send(message);
+        Ok(())
     }
 
     async fn signal(&self, run_id: &RunId, name: &str, payload: Value) -> Result<(), HostError> {
-        self.of_run(run_id, |run| run.handle.signal(name, payload))
+        self.handle(run_id)?.signal(name, payload);
+        Ok(())
     }
 
     async fn cancel(&self, run_id: &RunId, reason: Option<String>) -> Result<(), HostError> {
-        self.of_run(run_id, |run| run.handle.cancel(reason))
+        self.handle(run_id)?.cancel(reason);
+        Ok(())
     }
 
     async fn status(&self, run_id: &RunId) -> Result<RunStatus, HostError> {
         let events = self.events(run_id).await?;
         let first = events.first().ok_or("the run has not started")?;
-        let agent = self.of_run(run_id, |run| run.agent.clone())?;
+        let agent = match (self.below(run_id), &first.event) {
+            (Some(_), RunEvent::RunStarted { agent, .. }) => agent.clone(),
+            (Some(_), _) => String::new(),
+            (None, _) => self.of_run(run_id, |run| run.agent.clone())?,
+        };
         let mut status = RunStatus::new(run_id.clone(), "local", &agent, first.at);
         for event in &events {
             status.apply(&event.event, event.at);
@@ -238,7 +279,10 @@ impl Session for LocalSession {
     }
 
     async fn events(&self, run_id: &RunId) -> Result<Vec<RecordedEvent>, HostError> {
-        self.of_run(run_id, |run| run.events.all())
+        match self.below(run_id) {
+            Some(below) => Ok(below.events.all()),
+            None => self.of_run(run_id, |run| run.events.all()),
+        }
     }
 
     async fn histories(&self, _run_id: &RunId) -> Result<u64, HostError> {
@@ -246,6 +290,16 @@ impl Session for LocalSession {
     }
 
     async fn wait(&self, run_id: &RunId) -> Result<RunOutput, HostError> {
+        if self.below(run_id).is_some() {
+            loop {
+                let ended = self.events(run_id).await?.pop();
+                if let Some(RunEvent::RunEnded { exit_reason, .. }) = ended.map(|it| it.event) {
+                    let status = self.status(run_id).await?;
+                    return Ok(status.output(Some(exit_reason)));
+                }
+                tokio::time::sleep(BETWEEN_LOOKS).await; // Between two looks.
+            }
+        }
         let mut outcome = self.of_run(run_id, |run| run.outcome.clone())?;
         let ended = outcome.wait_for(Option::is_some).await?;
         match ended.as_ref() {

@@ -85,6 +85,12 @@ macro_rules! __scenarios {
                 a_caller_narrows_an_agent_and_does_not_widen_it
                 a_prompt_that_states_no_input_fails_the_run_at_once
                 a_run_goes_on_with_the_session_that_it_names
+                agents_of_one_turn_work_at_the_same_time
+                an_agent_in_the_background_answers_with_a_message
+                agents_start_no_deeper_and_no_wider_than_they_may
+                cancelling_a_run_cancels_those_below_it
+                an_agent_does_no_more_than_the_one_that_started_it
+                what_no_run_below_says_is_no_end_of_one
             ]
             [
                 killed_in_every_step

@@ -181,7 +181,7 @@ impl Record {
                 None => writeln!(text, "{what} {value}").unwrap(),
             }
         }
-        text
+        text.replace(self.output.run_id.as_str(), "RUN")
     }
 
     /// The attempts as text, a line each, ordered by step.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use neuron_patience::{long_patience, patience};
 use neuron_types::{
     AgentRef, AgentSpec, Decision, Message, Place, Placement, RecordedEvent, RequestHead,
-    RetryPolicy, RunEvent, RunId, RunPhase, RunRequest, RunStatus, Ticket, ToolSettings,
+    RetryPolicy, RunEvent, RunId, RunPhase, RunRequest, RunStatus, StepId, Ticket, ToolSettings,
     UserMessage, Verdict,
 };
 use serde_json::Value;
@@ -105,6 +105,19 @@ impl<S: Session> Stage<S> {
     pub async fn submit(&self, name: &str, script: &Value, mut agent: AgentSpec) -> Run<'_, S> {
         name.clone_into(&mut agent.head_mut().model);
         self.submit_to(name, script, agent).await
+    }
+
+    /// The run that the run of this name has started at this step.
+    #[must_use]
+    pub fn child(&self, parent: &str, step: StepId) -> Run<'_, S> {
+        let id = self.world.run_id(parent).child(step);
+        let own = id.as_str().rsplit_once(parent).map(|(_, own)| own);
+        let name = format!("{parent}{}", own.unwrap_or_default());
+        Run {
+            stage: self,
+            name,
+            id,
+        }
     }
 
     /// As [`submit`](Self::submit), with an agent that is named, or a definition as it is.

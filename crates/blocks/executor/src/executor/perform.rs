@@ -1,6 +1,6 @@
 //! Whatever a run has done: one door for all kinds of effects.
 
-use neuron_types::{Effect, Outcome, StepFailure};
+use neuron_types::{Effect, FailureKind, Outcome, StepFailure};
 use tracing::{Instrument as _, field::Empty, info_span};
 
 use super::{Executor, record_failure, verify};
@@ -56,6 +56,10 @@ impl Executor {
                 self.find_out(scope, effect, find)
                     .await
                     .map(Outcome::Definition)
+            }
+            Effect::Agent(_) | Effect::Signal(_) => {
+                let message = "this is done by the door of a run, and this door does not";
+                Err(StepFailure::new(FailureKind::Internal, message))
             }
             Effect::Begin(asked) => {
                 let begin = async |executor: Self| executor.begun(scope, asked).await;

@@ -65,7 +65,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Self::with_machine(door, strategy, machine)
     }
 
-    fn with_machine(door: D, strategy: C, machine: AgentMachine) -> Self {
+    fn with_machine(door: D, strategy: C, mut machine: AgentMachine) -> Self {
+        if !machine.agent().subagents.is_empty() {
+            // What the keys of its children are made of.
+            let secret = &mut machine.state.tree.secret;
+            secret.get_or_insert_with(|| door.uuid());
+        }
         let policy = machine.agent().policy();
         Self {
             door,
@@ -109,7 +114,23 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// [`DurableError::ContinuedAsNew`], [`DurableError::NonDeterminism`], [`DurableError::Engine`].
     pub async fn run(&mut self) -> Result<RunOutput, DurableError> {
         while !matches!(self.advance().await?, Progress::Ended) {}
+        self.cancel_children().await?;
         Ok(self.output())
+    }
+
+    /// Has the runs end that this one started and that have not ended: nobody waits for what they come to.
+    async fn cancel_children(&mut self) -> Result<(), DurableError> {
+        let signals = self.machine.cancels_of_children();
+        let handles = signals.into_iter().map(|step| self.door.start(step.into()));
+        let mut handles: Vec<Handle> = handles.collect();
+        while !handles.is_empty() {
+            match self.door.next(&handles, &[]).await? {
+                // One that is gone has ended.
+                Observed::Ended(ended, End::Effect(_)) => handles.retain(|handle| *handle != ended),
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn output(&self) -> RunOutput {
@@ -181,10 +202,11 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// Takes the messages that are here, and whether the run is to adopt the current definition.
     async fn take_messages(&mut self) -> Result<Progress, DurableError> {
-        let names = [signal::USER_MESSAGE, signal::UPGRADE];
+        let mut names = vec![signal::USER_MESSAGE, signal::UPGRADE];
+        names.extend(self.child_signals());
         let mut messages = Vec::new();
         while let Some(signal) = self.door.poll(&names).await? {
-            if signal.name == signal::UPGRADE {
+            if signal.name != signal::USER_MESSAGE {
                 self.take_signal(signal)?;
                 continue;
             }
@@ -199,6 +221,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         }
         self.feed(Observation::Messages(messages))?;
         Ok(Progress::Other)
+    }
+
+    /// The signal by which runs tell that they have ended which this one started, while there are any.
+    fn child_signals(&self) -> Option<&'static str> {
+        let has_children = !self.machine.state().tree.children.is_empty();
+        has_children.then_some(signal::CHILD)
     }
 
     fn authorize(&mut self, calls: &[ToolCall]) -> Result<Progress, DurableError> {
@@ -233,6 +261,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let timers = expiry.into_iter().chain(self.clock());
         let handles: Vec<Handle> = self.handles().chain(timers).collect();
         let mut signals = vec![signal::USER_MESSAGE];
+        signals.extend(self.child_signals());
         if self.machine.has_open_tickets() {
             signals.push(signal::DECISION);
         }
@@ -397,10 +426,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             return self.feed(Observation::UpgradeArrived(request));
         }
         let is_raw = signal.raw;
-        let read = if signal.name == signal::DECISION {
-            signal.read().map(Observation::DecisionArrived)
-        } else {
-            signal.read().map(Observation::MessageArrived)
+        let read = match signal.name.as_str() {
+            signal::DECISION => signal.read().map(Observation::DecisionArrived),
+            signal::CHILD => signal.read().map(Observation::ChildEnded),
+            _ => signal.read().map(Observation::MessageArrived),
         };
         if let Ok(Observation::DecisionArrived(decision)) = &read {
             if is_raw && self.machine.drops_raw(decision, self.door.now()) {
@@ -555,7 +584,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
 /// Whether any of these is not made any more when the run's time is over.
 fn takes_time(steps: &[Step]) -> bool {
-    let takes_time = [EffectKind::Model, EffectKind::Tool, EffectKind::Definition];
+    let takes_time = [
+        EffectKind::Model,
+        EffectKind::Tool,
+        EffectKind::Agent,
+        EffectKind::Definition,
+    ];
     let mut kinds = steps.iter().map(|step| step.effect.kind());
     kinds.any(|kind| takes_time.contains(&kind))
 }

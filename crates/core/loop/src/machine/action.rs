@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    Decision, Message, Outcome, PermissionDecision, Spent, Step, StepFailure, ToolCall,
+    ChildEnd, Decision, Message, Outcome, PermissionDecision, Spent, Step, StepFailure, ToolCall,
     UpgradeRequest, UserMessage,
 };
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub enum Observation {
     /// A message arrived while something else is under way. Fits any action; the model reads it before its
     /// next call.
     MessageArrived(UserMessage),
+    /// A run that this one has started has ended, as it says. Fits any action.
+    ChildEnded(ChildEnd),
     /// Somebody wishes that the run adopts the current definition of its agent. Fits any action; it does so before its
     /// next turn.
     UpgradeArrived(UpgradeRequest),
@@ -152,6 +154,7 @@ impl Observation {
         match self {
             Self::Messages(_) => "messages",
             Self::MessageArrived(_) => "message arrived",
+            Self::ChildEnded(_) => "child ended",
             Self::UpgradeArrived(_) => "upgrade arrived",
             Self::ContextKept { .. } => "context kept",
             Self::Compacted { .. } => "compacted",

@@ -5,13 +5,14 @@ use neuron_types::{
     ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Effect,
     LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
     RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition,
+    Tree,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     MachineError, Observation,
-    machine::call::{is_running, is_unjudged, is_unknown},
+    machine::call::{is_delegated, is_running, is_unjudged, is_unknown},
 };
 
 /// The position of the model's call in its turn.
@@ -66,7 +67,7 @@ impl AgentMachine {
             origin,
             tags,
             directory,
-            parent: _,
+            parent,
             preamble: mut conversation,
             prompt,
             mismatch,
@@ -101,6 +102,10 @@ impl AgentMachine {
                 raised: LimitOverrides::default(),
                 upgrade: None,
                 lineage: Lineage::default(),
+                tree: Tree {
+                    parent: parent.map(|parent| Box::new(parent.without_bounds())),
+                    ..Tree::default()
+                },
                 observations: 0,
                 scope: 0,
                 stage: Stage::TakeInput { closing: false },
@@ -162,7 +167,9 @@ impl AgentMachine {
         let at_once = match self.state.agent.parallel_tools {
             true => usize::MAX,
             false => {
-                let under_way = |state: &CallState| is_running(state) || is_unknown(state);
+                let under_way = |state: &CallState| {
+                    is_running(state) || is_delegated(state) || is_unknown(state)
+                };
                 1_usize.saturating_sub(self.calls_in(under_way).count())
             }
         };
@@ -227,6 +234,7 @@ impl AgentMachine {
                 self.fail(failure.kind, failure.message, now);
             }
             Observation::MessageArrived(message) => self.queue_message(message),
+            Observation::ChildEnded(end) => self.child_ended(&end, now),
             Observation::UpgradeArrived(request) => self.upgrade_arrived(request),
             Observation::TimeOver { spent } => self.time_over(spent, now),
             Observation::Messages(messages) => self.take_messages(messages, now),
@@ -334,6 +342,7 @@ impl AgentMachine {
             turns: state.turn,
             usage: state.usage.clone(),
             cost_usd: state.cost_usd,
+            tree: self.tree_spent().map(Box::new),
             error: outcome.and_then(|outcome| outcome.error.clone()),
             approvals: tickets.collect(),
         }

@@ -26,7 +26,7 @@ impl AgentMachine {
         let unjudged = self.positions(is_unjudged);
         let mut is_held = false;
         for (index, decision) in unjudged.into_iter().zip(decisions) {
-            if let Some(refusal) = self.too_many(index).or_else(|| self.unlisted(index)) {
+            if let Some(refusal) = self.refusal(index) {
                 self.refuse_call(index, &refusal);
                 continue;
             }
@@ -58,6 +58,13 @@ impl AgentMachine {
         self.settle(now);
     }
 
+    /// What a call is answered with that is not made, whatever its policy says.
+    fn refusal(&self, index: usize) -> Option<String> {
+        self.too_many(index)
+            .or_else(|| self.unlisted(index))
+            .or_else(|| self.no_child(index))
+    }
+
     /// What a call is answered with that is one more than an answer may ask for.
     fn too_many(&self, index: usize) -> Option<String> {
         let position = self.state.calls.get(index)?.position;
@@ -87,6 +94,7 @@ impl AgentMachine {
 
     /// Counts the calls made so far and those that may still be made in this turn.
     fn is_out_of_calls(&self) -> bool {
+        // One that has started a run is counted already.
         let is_pending =
             |state: &CallState| is_running(state) || is_waiting(state) && !is_unjudged(state);
         let taken = u32::try_from(self.calls_in(is_pending).count())

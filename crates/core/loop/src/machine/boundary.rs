@@ -14,11 +14,16 @@ const RETRY_COMPACTION_GROWTH: u64 = 10;
 
 impl AgentMachine {
     pub(crate) fn take_messages(&mut self, messages: Vec<UserMessage>, now: DateTime<Utc>) {
+        self.state.tree.is_waiting = false;
         for message in messages {
             self.queue_message(message);
         }
         let queued = std::mem::take(&mut self.state.queued);
         let is_closing = self.state.stage == Stage::TakeInput { closing: true };
+        if is_closing && queued.is_empty() && !self.state.tree.children.is_empty() {
+            self.state.tree.is_waiting = true;
+            return;
+        }
         if is_closing && queued.is_empty() {
             self.end(ExitReason::Complete, None);
             return;

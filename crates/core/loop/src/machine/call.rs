@@ -13,6 +13,8 @@ pub(crate) enum CallEvent {
     TicketOpened,
     /// The step that it needs next is being started.
     Started,
+    /// The run that it asks for is there.
+    Delegated,
     /// Nobody waits for its step in flight any more, which is made again.
     Left,
     /// Nobody knows whether it took effect, and its tool may. The model reads this if the tool does not know either.
@@ -30,6 +32,7 @@ impl CallEvent {
             Self::Doubted(_) => "doubted",
             Self::TicketOpened => "ticket opened",
             Self::Started => "started",
+            Self::Delegated => "delegated",
             Self::Left => "left",
             Self::Lost(_) => "lost",
             Self::Answered(_) => "answered",
@@ -41,7 +44,7 @@ impl CallEvent {
 /// The table: the state that a call of this one comes to; `None` if that does not happen to it.
 pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
     use CallState::{
-        Asked, Done, Inquiring, Previewing, Ready, Running, Unjudged, Unknown, Unseen,
+        Asked, Delegated, Done, Inquiring, Previewing, Ready, Running, Unjudged, Unknown, Unseen,
     };
     let next = match (state, event) {
         (Unjudged | Running | Asked, CallEvent::Allowed) => Ready,
@@ -50,13 +53,16 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
         (Ready, CallEvent::Started) => Running,
         (Unseen(asking), CallEvent::Started) => Previewing(asking.clone()),
         (Unknown(message), CallEvent::Started) => Inquiring(message.clone()),
+        (Running, CallEvent::Delegated) => Delegated,
         (Running, CallEvent::Left) => Ready,
         (Previewing(asking), CallEvent::Left) => Unseen(asking.clone()),
         (Inquiring(message), CallEvent::Left) => Unknown(message.clone()),
         (Running, CallEvent::Lost(message)) => Unknown(message),
-        (Running | Asked | Unknown(_) | Inquiring(_), CallEvent::Answered(result)) => Done(result),
+        (Running | Delegated | Asked | Unknown(_) | Inquiring(_), CallEvent::Answered(result)) => {
+            Done(result)
+        }
         (
-            Unjudged | Ready | Running | Unseen(_) | Previewing(_) | Asked,
+            Unjudged | Ready | Running | Delegated | Unseen(_) | Previewing(_) | Asked,
             CallEvent::Refused(result),
         ) => Done(result),
         _ => return None,
@@ -70,6 +76,7 @@ pub(crate) const fn name(state: &CallState) -> &'static str {
         CallState::Unjudged => "unjudged",
         CallState::Ready => "ready",
         CallState::Running => "running",
+        CallState::Delegated => "delegated",
         CallState::Unseen(_) => "unseen",
         CallState::Previewing(_) => "previewing",
         CallState::Asked => "asked",
@@ -81,6 +88,11 @@ pub(crate) const fn name(state: &CallState) -> &'static str {
 
 pub(crate) const fn is_unjudged(state: &CallState) -> bool {
     matches!(state, CallState::Unjudged)
+}
+
+/// Another run goes on for it.
+pub(crate) const fn is_delegated(state: &CallState) -> bool {
+    matches!(state, CallState::Delegated)
 }
 
 pub(crate) const fn is_running(state: &CallState) -> bool {
@@ -107,7 +119,7 @@ pub(crate) const fn is_open(state: &CallState) -> bool {
 
 /// Neither answered nor made.
 pub(crate) const fn is_waiting(state: &CallState) -> bool {
-    is_open(state) && !is_running(state) && !is_unknown(state)
+    is_open(state) && !is_running(state) && !is_delegated(state) && !is_unknown(state)
 }
 
 /// Goes on without a person.

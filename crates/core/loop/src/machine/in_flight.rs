@@ -29,7 +29,10 @@ impl AgentMachine {
         steps.extend(self.due().filter_map(|slot| match &slot.state {
             CallState::Unknown(_) => Some(self.question(slot, positions.next()?)),
             CallState::Unseen(_) => Some(self.preview_of(slot, positions.next()?)),
-            _ => Some(self.making(slot)),
+            _ => match self.starts(slot) {
+                Some(agent) => self.starting_of(slot, agent),
+                None => Some(self.making(slot)),
+            },
         }));
         steps
     }
@@ -133,6 +136,7 @@ impl AgentMachine {
             if let Some(index) = slots.position(|slot| slot.position == position) {
                 self.call(index, CallEvent::Started);
                 self.tell_called(index);
+                self.child_started(index);
             }
         }
     }
@@ -207,7 +211,11 @@ impl AgentMachine {
             (Purpose::Call(index, CallState::Running), Ok(Outcome::Tool(output))) => {
                 self.tool_answered(index, Ok(output), now);
             }
+            (Purpose::Call(index, CallState::Running), Ok(Outcome::Agent)) => {
+                self.child_is_there(index, now);
+            }
             (Purpose::Call(index, CallState::Running), Err(failure)) => {
+                self.child_is_not_there(index);
                 self.tool_answered(index, Err(failure), now);
             }
             (

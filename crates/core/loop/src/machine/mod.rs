@@ -20,4 +20,5 @@ mod phase;
 mod previews;
 pub(crate) mod tickets;
 mod time;
+mod tree;
 mod upgrades;

@@ -38,6 +38,7 @@ impl Phase {
             (
                 _,
                 O::MessageArrived(_)
+                | O::ChildEnded(_)
                 | O::UpgradeArrived(_)
                 | O::TimeOver { .. }
                 | O::OutOfHistory(_)
@@ -69,6 +70,7 @@ impl AgentMachine {
         match &state.stage {
             // Nothing but decisions is looked at until a person decides.
             _ if state.halt.is_some() => self.working(),
+            Stage::TakeInput { .. } if self.waits_for_children() => Phase::Waiting,
             Stage::TakeInput { .. } => Phase::Taking,
             Stage::Upgrade | Stage::CallModel if state.in_flight.is_some() => Phase::Answering,
             Stage::Upgrade => Phase::Adopting,

@@ -104,7 +104,13 @@ impl AgentMachine {
         let adopted = current.adopted(&origin).map_err(|rejected| {
             format!("the current one does not take what the run was started with: {rejected}")
         });
-        adopted.map(|agent| agent.attenuated(&self.state.agent.bounds))
+        adopted.map(|agent| {
+            let mut agent = agent.attenuated(&self.state.agent.bounds);
+            if let Some(parent) = &self.state.tree.parent {
+                agent.max_depth = agent.max_depth.min(parent.levels);
+            }
+            agent
+        })
     }
 
     fn adopt(&mut self, mut agent: AgentSpec, by: Option<String>, now: DateTime<Utc>) {

@@ -1,5 +1,6 @@
 //! What an agent is: its definition, its limits, its reminders.
 
+mod attenuation;
 pub(crate) mod bounds;
 pub(crate) mod caller_setting;
 mod changes;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    DecidedAt, ExitReason, FailureKind, RunError, RunPhase, RunTags, Spent, StepFailure,
+    DecidedAt, ExitReason, FailureKind, RunError, RunId, RunPhase, RunTags, Spent, StepFailure,
     StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 
@@ -128,6 +128,31 @@ pub enum RunEvent {
         /// What the model reads where no step answered the call: why it was not made, or given up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// The run has started another one.
+    ChildStarted {
+        /// The turn.
+        turn: u32,
+        /// The id that the model gave the call which started it.
+        call_id: String,
+        /// The run.
+        run_id: RunId,
+        /// Its agent's name.
+        agent: String,
+        /// The call does not wait for its answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
+    },
+    /// A run that this one has started has ended.
+    ChildEnded {
+        /// The run.
+        run_id: RunId,
+        /// Why it ended.
+        exit_reason: ExitReason,
+        /// The tokens that it used, and the runs below it.
+        usage: TokenUsage,
+        /// What they cost; `None` if that is not known.
+        cost_usd: Option<Decimal>,
     },
     /// A turn is over.
     TurnEnded {

@@ -3,6 +3,12 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{StepId, hex};
+
+/// How many characters a run id may have.
+const MAX_RUN_ID: usize = 128;
 
 /// Names a run, on every engine and in file names. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,11 +28,44 @@ impl RunId {
         let fits = id
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
-        if starts_well && fits && id.len() <= 128 {
+        if starts_well && fits && id.len() <= MAX_RUN_ID {
             Ok(Self(id.into()))
         } else {
             Err(InvalidRunId(id))
         }
+    }
+
+    /// Returns the id of the run that this one starts at this step: the same every time, and no other's.
+    ///
+    /// It begins with this one, as far as there is room.
+    ///
+    /// ```
+    /// use neuron_types::{RunId, StepId};
+    ///
+    /// let run = RunId::new("nightly").unwrap();
+    /// assert_eq!(run.child(StepId::new(2, 1)).as_str(), "nightly.2-1");
+    /// ```
+    #[must_use]
+    pub fn child(&self, step: StepId) -> Self {
+        let StepId {
+            scope,
+            turn,
+            position,
+        } = step;
+        let scope = match scope {
+            0 => String::new(),
+            scope => format!("s{scope}-"),
+        };
+        let end = format!(".{scope}{turn}-{position}");
+        let whole = format!("{self}{end}");
+        if whole.len() <= MAX_RUN_ID {
+            return Self(whole.into());
+        }
+        let hash = hex(&Sha256::digest(&whole));
+        let hash = hash.get(..16).unwrap_or_default();
+        let room = MAX_RUN_ID.saturating_sub(end.len() + hash.len() + 1);
+        let kept = self.0.get(..room).unwrap_or_default();
+        Self(format!("{kept}.{hash}{end}").into())
     }
 
     /// The id as text.

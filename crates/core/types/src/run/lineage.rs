@@ -1,8 +1,7 @@
 //! Which run a run is, whatever its name, and how it is bound to others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -10,29 +9,19 @@ use crate::RunId;
 
 /// What tells a run from any other of its name, and how it is bound to other runs.
 ///
-/// The loop sets the nonce when a run starts; the rest is there for runs that start others, are forked, or are moved to
-/// another engine.
+/// The loop sets the nonce when a run starts; the rest is there for runs that are forked, or are moved to another engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lineage {
     /// What no other run has, though it may have the name: made when the run starts, and never changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Uuid>,
-    /// The run that started it, if one did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<RunId>,
-    /// The run at the top of its tree, if another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root: Option<RunId>,
     /// The run that it was forked or moved from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<RunId>,
     /// How often it was moved. Who acts for an earlier epoch acts for nobody any more.
     #[serde(skip_serializing_if = "is_first")]
     pub epoch: u32,
-    /// The runs that it started, with what it lent them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub children: BTreeMap<RunId, Lease>,
     /// The changes of a workflow's code that it was started with.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub patches: BTreeSet<String>,
@@ -51,18 +40,6 @@ impl Lineage {
             ..Self::default()
         }
     }
-}
-
-/// What a run may spend of another's budget; without end where `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Lease {
-    /// Tokens, of requests and answers together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// Money, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<Decimal>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

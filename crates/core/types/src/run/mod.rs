@@ -1,6 +1,7 @@
 //! One execution of an agent: what starts it, its state, what it shows.
 
 pub(crate) mod beginning;
+pub(crate) mod child;
 pub(crate) mod event;
 pub(crate) mod first_step;
 pub(crate) mod halt;
@@ -21,3 +22,4 @@ pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tags;
 pub(crate) mod transcript;
+pub(crate) mod tree;

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{ExitReason, RunError, RunId, RunPhase, Ticket, TokenUsage};
+use crate::{ExitReason, RunError, RunId, RunPhase, Spent, Ticket, TokenUsage};
 
 /// What `run`, `resume` and `wait` print.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct RunOutput {
     pub usage: TokenUsage,
     /// Cost of all model calls in US dollars; `None` as soon as one of them is not known.
     pub cost_usd: Option<Decimal>,
+    /// What it used and cost together with the runs that it started, and all below them; `None` if it started none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Box<Spent>>,
     /// What it failed with.
     pub error: Option<RunError>,
     /// The tickets that it waits for.
@@ -34,6 +37,15 @@ pub struct RunOutput {
 }
 
 impl RunOutput {
+    /// Returns the tokens that the run used and what they cost, with those of the runs that it started and all below them.
+    #[must_use]
+    pub fn tree(&self) -> (&TokenUsage, Option<Decimal>) {
+        match &self.tree {
+            Some(tree) => (&tree.usage, tree.cost_usd),
+            None => (&self.usage, self.cost_usd),
+        }
+    }
+
     /// Returns the model's last text, empty if it has said nothing.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -29,12 +29,26 @@ pub struct Parent {
 }
 
 impl Parent {
+    /// Returns it without the bounds, where they stand elsewhere.
+    #[must_use]
+    pub fn without_bounds(&self) -> Self {
+        Self {
+            run: self.run.clone(),
+            root: self.root.clone(),
+            bounds: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Returns the definition for a run that this one starts: see [`AgentSpec::attenuated`].
     #[must_use]
     pub fn attenuate(&self, agent: &AgentSpec) -> AgentSpec {
         let mut agent = agent.attenuated(&self.bounds);
         agent.signed |= self.signed;
         agent.max_depth = agent.max_depth.min(self.levels);
+        for member in agent.team.iter_mut().flatten() {
+            member.max_depth = member.max_depth.min(self.levels);
+        }
         agent
     }
 }

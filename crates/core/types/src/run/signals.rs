@@ -45,6 +45,8 @@ pub mod signal {
     pub const USER_MESSAGE: &str = "user_message";
     /// Cancels the run; the payload may be `{"reason": "…"}`.
     pub const CANCEL: &str = "cancel";
+    /// How a run ended that this one has started: a [`ChildEnd`](crate::ChildEnd). Runs tell it each other.
+    pub const CHILD: &str = "child";
     /// Has the run adopt the current definition of its agent before its next turn; the payload may be an
     /// [`UpgradeRequest`](crate::UpgradeRequest).
     pub const UPGRADE: &str = "upgrade";

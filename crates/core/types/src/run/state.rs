@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentOrigin, AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Halt,
     LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent, RunId, RunTags,
-    StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, UpgradeRequest,
+    StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest,
     UserMessage,
 };
 
@@ -46,6 +46,9 @@ pub struct RunState {
     /// Which run it is, and how it is bound to others.
     #[serde(default)]
     pub lineage: Lineage,
+    /// The runs above and below it.
+    #[serde(default, skip_serializing_if = "Tree::is_alone")]
+    pub tree: Tree,
     /// How many observations led here, which is the number of the last.
     #[serde(default)]
     pub observations: u64,
@@ -256,6 +259,8 @@ pub enum CallState {
     Ready,
     /// In flight.
     Running,
+    /// It has started a run of another agent, which goes on.
+    Delegated,
     /// What it would do is to be found out, for the person who is asked so about it next.
     Unseen(Asking),
     /// What it would do is being found out.

@@ -37,7 +37,13 @@ pub struct RunStatus {
     /// The model's last text.
     pub last_message: Option<String>,
     /// The runs that it started.
-    pub children: Vec<RunId>,
+    pub children: Vec<ChildStatus>,
+    /// Tokens so far, with those of the runs that it started and that have ended, and of all below them.
+    #[serde(default)]
+    pub tree_usage: TokenUsage,
+    /// What they cost in US dollars; `None` as soon as one is not known.
+    #[serde(default)]
+    pub tree_cost_usd: Option<Decimal>,
     /// When it started.
     pub started_at: DateTime<Utc>,
     /// When something last happened.
@@ -85,6 +91,8 @@ impl RunStatus {
             approvals: Vec::new(),
             last_message: None,
             children: Vec::new(),
+            tree_usage: TokenUsage::default(),
+            tree_cost_usd: Some(Decimal::ZERO),
             started_at,
             updated_at: started_at,
             error: None,
@@ -144,6 +152,12 @@ impl RunStatus {
             | RunEvent::ApprovalEscalated { .. } => {
                 self.apply_to_ticket(event, at);
             }
+            RunEvent::ChildEnded {
+                run_id,
+                exit_reason,
+                usage,
+                cost_usd,
+            } => self.child_ended(run_id, *exit_reason, usage, *cost_usd),
             // A message answers nothing but a wait for one.
             RunEvent::MessageReceived { .. } => {
                 if self.state != RunPhase::WaitingForApproval {
@@ -158,6 +172,7 @@ impl RunStatus {
             | RunEvent::LeftOut { .. }
             | RunEvent::ModelFailed { .. }
             | RunEvent::ToolCalled { .. }
+            | RunEvent::ChildStarted { .. }
             | RunEvent::ToolFinished { .. }
             | RunEvent::TurnEnded { .. }
             | RunEvent::ApprovalRequested { .. }
@@ -205,6 +220,9 @@ impl RunStatus {
                 self.signed |= signed;
             }
             RunEvent::TurnStarted { turn } => self.turn = *turn,
+            RunEvent::ChildStarted { run_id, agent, .. } => {
+                self.children.push(ChildStatus::new(run_id.clone(), agent));
+            }
             RunEvent::ContextCompacted {
                 usage, cost_usd, ..
             }
@@ -276,6 +294,25 @@ impl RunStatus {
     fn spend(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
         self.cost_usd = cost_sum(self.cost_usd, cost_usd);
+        self.tree_usage.add(usage);
+        self.tree_cost_usd = cost_sum(self.tree_cost_usd, cost_usd);
+    }
+
+    fn child_ended(
+        &mut self,
+        run_id: &RunId,
+        exit_reason: ExitReason,
+        usage: &TokenUsage,
+        cost_usd: Option<Decimal>,
+    ) {
+        let mut children = self.children.iter_mut();
+        if let Some(child) = children.find(|child| child.run_id == *run_id) {
+            child.state = exit_reason.phase();
+            child.usage = usage.clone();
+            child.cost_usd = cost_usd;
+        }
+        self.tree_usage.add(usage);
+        self.tree_cost_usd = cost_sum(self.tree_cost_usd, cost_usd);
     }
 
     /// The run's output as far as it has one. `exit_reason` is why it ended, if it did.
@@ -291,8 +328,45 @@ impl RunStatus {
             turns: self.turn,
             usage: self.usage.clone(),
             cost_usd: self.cost_usd,
+            tree: (!self.children.is_empty()).then(|| {
+                Box::new(Spent {
+                    usage: self.tree_usage.clone(),
+                    cost_usd: self.tree_cost_usd,
+                })
+            }),
             error: self.error.clone(),
             approvals: self.approvals.clone(),
+        }
+    }
+}
+
+/// A run that another one has started, as that one's status shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChildStatus {
+    /// The run.
+    pub run_id: RunId,
+    /// Its agent's name.
+    pub agent: String,
+    /// Where it stands, as far as the run that started it knows: that it has ended, or not.
+    pub state: RunPhase,
+    /// The tokens that it used, and the runs below it, once it has ended.
+    #[serde(default)]
+    pub usage: TokenUsage,
+    /// What they cost in US dollars; `None` if that is not known, as long as it has not ended above all.
+    #[serde(default)]
+    pub cost_usd: Option<Decimal>,
+}
+
+impl ChildStatus {
+    /// Returns that of a run of this agent that has been started.
+    #[must_use]
+    pub fn new(run_id: RunId, agent: &str) -> Self {
+        Self {
+            run_id,
+            agent: agent.to_owned(),
+            state: RunPhase::Running,
+            usage: TokenUsage::default(),
+            cost_usd: None,
         }
     }
 }

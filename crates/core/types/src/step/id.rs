@@ -75,6 +75,9 @@ impl StepId {
     /// The step by which a run [begins](crate::Effect::Begin).
     pub const BEGIN: Self = Self::new(0, Self::OWN_CALLS);
 
+    /// The step by which a run tells the one that started it how it ended.
+    pub const TELL: Self = Self::new(0, Self::OWN_CALLS - 1);
+
     /// The position of the first model call that a context strategy makes before a turn.
     pub const SUMMARY: u32 = u32::MAX;
 }

@@ -1,14 +1,8 @@
 //! Rules about calls beside those of the agent.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::{
-    ApprovalRules, AskRule, Bounds, JudgedCall, PermissionDecision, PermissionPolicy, SubAgent,
-    ToolDefinition, ticket::policy::Weighed,
-};
+use crate::{ApprovalRules, AskRule};
 
 /// Rules about calls that whoever started a run added to those of its agent. Each entry is a
 /// [pattern](crate::CallPattern), and none excepts calls.
@@ -34,7 +28,7 @@ impl CallerRules {
     }
 
     /// The rules that they are beside the agent's, without those that allow.
-    fn strict(&self) -> ApprovalRules {
+    pub(crate) fn strict(&self) -> ApprovalRules {
         ApprovalRules {
             approve: self.ask.iter().map(AskRule::new).collect(),
             deny: self.deny.clone(),
@@ -43,138 +37,10 @@ impl CallerRules {
     }
 
     /// The rules that they are beside the agent's, without those that restrict.
-    fn lenient(&self) -> ApprovalRules {
+    pub(crate) fn lenient(&self) -> ApprovalRules {
         ApprovalRules {
             allow: self.allow.clone(),
             ..ApprovalRules::default()
-        }
-    }
-}
-
-/// The policy of a run: the rules of its agent, and those that its caller added.
-///
-/// What either denies is denied. What the caller allows is made then, and what either asks about is asked about. What
-/// neither says anything of is made.
-///
-/// It compares what calls do and not how they are spelled, where it knows [which tools](Self::with_tools) there are: see
-/// [`CallPattern`](crate::CallPattern).
-#[derive(Debug, Clone)]
-pub struct RunPolicy {
-    own: Rules,
-    /// What the run may do at most, since others started it.
-    bounds: Vec<(BTreeSet<String>, Rules)>,
-    /// The tools that start agents, which none of these has to have.
-    starters: BTreeSet<String>,
-    /// Those that say what their arguments are for, without anything else of them.
-    tools: Vec<ToolDefinition>,
-    directory: Option<String>,
-}
-
-impl ApprovalRules {
-    /// Returns the policy of these rules alone, for calls of these tools.
-    #[must_use]
-    pub fn for_tools<'a>(self, tools: impl IntoIterator<Item = &'a ToolDefinition>) -> RunPolicy {
-        RunPolicy::new(self, &CallerRules::default()).with_tools(tools)
-    }
-}
-
-impl RunPolicy {
-    /// Returns the policy of these rules, which compares arguments as texts.
-    #[must_use]
-    pub fn new(agent: ApprovalRules, caller: &CallerRules) -> Self {
-        Self {
-            own: Rules::new(agent, caller),
-            bounds: Vec::new(),
-            starters: BTreeSet::new(),
-            tools: Vec::new(),
-            directory: None,
-        }
-    }
-
-    /// Holds it to these bounds: what the rules of one refuse is refused, and what they ask about is asked about. A tool that
-    /// one does not have is refused, unless it starts one of these agents: what that does is held to them, too. Default is
-    /// none.
-    #[must_use]
-    pub fn within(mut self, bounds: &[Bounds], agents: &[SubAgent]) -> Self {
-        self.starters = agents.iter().map(SubAgent::tool_name).collect();
-        let bounds = bounds.iter().map(|bounds| {
-            let rules = Rules::new(bounds.approvals.clone(), &bounds.caller_rules);
-            (bounds.tools.clone(), rules)
-        });
-        self.bounds.extend(bounds);
-        self
-    }
-
-    /// Sets what the arguments of these tools [are for](ToolDefinition::arguments). Default is no tools.
-    #[must_use]
-    pub fn with_tools<'a>(mut self, tools: impl IntoIterator<Item = &'a ToolDefinition>) -> Self {
-        let tools = tools.into_iter().filter(|tool| !tool.arguments.is_empty());
-        self.tools.extend(tools.map(|tool| ToolDefinition {
-            name: tool.name.clone(),
-            arguments: tool.arguments.clone(),
-            ..ToolDefinition::default()
-        }));
-        self
-    }
-
-    /// Sets the directory that paths start in, from the root. Default is that nobody knows: then a path that starts at
-    /// the root or goes above the directory is allowed by no pattern of paths inside, and is restricted by those that fit an
-    /// end of it.
-    #[must_use]
-    pub fn in_directory(mut self, directory: impl Into<String>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-}
-
-impl PermissionPolicy for RunPolicy {
-    fn check(&self, tool_name: &str, input: &Value) -> PermissionDecision {
-        let definition = self.tools.iter().find(|tool| tool.name == tool_name);
-        let call = JudgedCall::new(tool_name, input, definition, self.directory.as_deref());
-        let own = self.own.decide(&call);
-        self.bounds.iter().fold(own, |decision, (tools, rules)| {
-            if !tools.contains(tool_name) && !self.starters.contains(tool_name) {
-                let reason = format!("the agent that started it has no tool {tool_name}");
-                return PermissionDecision::Deny(reason);
-            }
-            decision.and(rules.decide(&call))
-        })
-    }
-}
-
-/// The rules of one agent in one run.
-#[derive(Debug, Clone)]
-struct Rules {
-    agent: ApprovalRules,
-    /// Of the caller.
-    strict: ApprovalRules,
-    lenient: ApprovalRules,
-}
-
-impl Rules {
-    fn new(agent: ApprovalRules, caller: &CallerRules) -> Self {
-        Self {
-            agent,
-            strict: caller.strict(),
-            lenient: caller.lenient(),
-        }
-    }
-
-    fn decide(&self, call: &JudgedCall<'_>) -> PermissionDecision {
-        let (agent, caller) = (self.agent.weigh(call), self.strict.weigh(call));
-        let is_allowed = self.lenient.weigh(call) == Weighed::Allowed;
-        match (agent, caller) {
-            (Weighed::Denied(reason), _) | (_, Weighed::Denied(reason)) => {
-                PermissionDecision::Deny(reason)
-            }
-            (Weighed::MaybeDenied(asking), _) | (_, Weighed::MaybeDenied(asking)) => {
-                PermissionDecision::Ask(asking)
-            }
-            _ if is_allowed => PermissionDecision::Allow,
-            (Weighed::Asked(asking), _) | (_, Weighed::Asked(asking)) => {
-                PermissionDecision::Ask(asking)
-            }
-            _ => PermissionDecision::Allow,
         }
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod kind;
 pub(crate) mod open;
 pub(crate) mod policy;
 pub(crate) mod remembered;
+pub(crate) mod run_policy;
 mod schema;
 pub(crate) mod shown;
 mod suit;

@@ -26,6 +26,7 @@ fn run_output_is_the_documented_json() {
         turns: 3,
         usage: TokenUsage::default(),
         cost_usd: None,
+        tree: None,
         error: None,
         approvals: vec![],
     };
@@ -60,6 +61,9 @@ fn run_status_is_the_documented_json() {
         r#","cost_usd":null,"#,
         r#""approvals":[{"ticket":"t2-1","kind":"call","run":"r1","tool":"bash","args":{"command":"ls"},"digest":"5f3c","reason":"ask","text":null,"diff":null,"schema":null,"choices":[],"opened_at":"1970-01-01T00:00:00Z","expires_at":null,"from":null,"needed":1,"decisions":[]}],"#,
         r#""last_message":"I will look.","children":[],"#,
+        r#""tree_usage":"#,
+        USAGE,
+        r#","tree_cost_usd":"0","#,
         r#""started_at":"2026-01-01T00:00:00.250Z","updated_at":"2026-01-01T00:00:00.250Z","error":null,"#,
         r#""definition":null,"tenant":null,"owner":null,"labels":{},"blocked":null,"nonce":null,"directory":null}"#,
     ];

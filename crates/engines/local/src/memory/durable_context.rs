@@ -4,7 +4,7 @@ use std::{
     fmt,
     future::{Future as _, poll_fn},
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     task::Poll,
     time::Duration,
 };
@@ -12,14 +12,14 @@ use std::{
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use neuron_engine::{RunClock, Unobserved, end_event, ends_run};
-use neuron_executor::{EventSink, Executor, StepScope};
+use neuron_executor::{EventSink, Executor, Executors, StepScope};
 use neuron_flow::{
     Adapter, Asked, BEHIND_ALL, Fact, Flow, Left, Shown, cancelled_between, given_up,
 };
 use neuron_types::{
-    DurableContext, DurableError, FailureKind, Handle, Observed, Outcome, Place, RecordedEvent,
-    RunEvent, RunId, RunOutput, RunStart, RunState, RunStatus, Signal, Started, Step, StepFailure,
-    declared_patches,
+    ChildRequest, DurableContext, DurableError, Effect, FailureKind, Handle, Observed, Outcome,
+    Place, RecordedEvent, RunEvent, RunId, RunOutput, RunRequest, RunStart, RunState, RunStatus,
+    Signal, Started, Step, StepFailure, declared_patches,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -29,7 +29,10 @@ use crate::{
         clock::Clock,
         running::{Running, What},
     },
-    memory::handle::{LocalHandle, Reach},
+    memory::{
+        handle::{LocalHandle, Reach},
+        nest::{Nest, Standing},
+    },
 };
 
 /// A workflow on a [`LocalDurableContext`]: for agents `|door, start| Box::pin(neuron_workflows::agent(door, start))`.
@@ -54,6 +57,12 @@ pub struct LocalDurableContext {
     /// Events that the hooks have not been notified of yet.
     unobserved: Mutex<Unobserved>,
     patches: Vec<String>,
+    standing: Standing,
+    /// What acts for the runs that it starts; whoever acts for it where `None`.
+    executors: Option<Executors>,
+    sinks: Option<Sinks>,
+    /// What the runs that it starts are executed with, once it is known.
+    means: OnceLock<Means>,
 }
 
 struct State {
@@ -67,12 +76,14 @@ impl LocalDurableContext {
     #[must_use]
     pub fn new(executor: Executor, run_id: RunId) -> Self {
         let clock = Clock::start();
+        let (nest, reach) = (Nest::default(), Arc::default());
+        nest.enter(run_id.clone(), &reach);
         Self {
             executor: executor.with_place(Place::Memory),
             flow: Mutex::new(Flow::new(run_id.clone())),
             run_id,
             sink: None,
-            reach: Arc::default(),
+            reach,
             state: Mutex::new(State {
                 clock: RunClock::new(clock.now(), 0).with_seed(Some(Uuid::new_v4())),
                 events: 0,
@@ -81,7 +92,49 @@ impl LocalDurableContext {
             running: Mutex::default(),
             unobserved: Mutex::default(),
             patches: declared_patches(&[]),
+            standing: Standing::Top(Arc::new(nest)),
+            executors: None,
+            sinks: None,
+            means: OnceLock::new(),
         }
+    }
+
+    /// Sets what acts for the runs that this one starts, and that those start: it has to know the definitions of their
+    /// agents, see [`Executor::with_definitions`]. Default is the executor of this run.
+    #[must_use]
+    pub fn with_executors(mut self, executors: Executors) -> Self {
+        self.executors = Some(executors);
+        self
+    }
+
+    /// Sets who is told of each run that this one starts, and that those start: it is given what reaches into the run, and
+    /// returns the sink of its events. Default is nobody.
+    #[must_use]
+    pub fn with_runs_below(
+        mut self,
+        sinks: impl Fn(&RunId, &LocalHandle) -> Arc<dyn EventSink> + Send + Sync + 'static,
+    ) -> Self {
+        self.sinks = Some(Arc::new(sinks));
+        self
+    }
+
+    /// The door of a run that another one of this process has started.
+    fn below(mut self, nest: Weak<Nest>, means: Means) -> Self {
+        self.standing = Standing::Below(nest);
+        self.means = means.into();
+        self
+    }
+
+    /// What the runs that this one starts are executed with, where they are executed as it is.
+    fn means(&self, workflow: MemoryWorkflow) -> &Means {
+        self.means.get_or_init(|| {
+            let executors = self.executors.clone();
+            Means {
+                executors: executors.unwrap_or_else(|| Executors::from(self.executor.clone())),
+                workflow,
+                sinks: self.sinks.clone(),
+            }
+        })
     }
 
     /// Declares the [patches](DurableContext::patched) of the run's workflow, beside those of the agents' loop. Default is
@@ -108,7 +161,8 @@ impl LocalDurableContext {
         }
     }
 
-    /// Executes the run with this workflow to its end, and [finishes](Self::finish) it. A run that ends before it has begun, as
+    /// Executes the run with this workflow to its end, and [finishes](Self::finish) it, as the runs that it starts. When this
+    /// returns, none of those is under way any more; if it is dropped, they are. A run that ends before it has begun, as
     /// one that is cancelled first, has an output too.
     ///
     /// # Errors
@@ -121,13 +175,18 @@ impl LocalDurableContext {
     ) -> Result<RunOutput, DurableError> {
         let start = start.into();
         let agent = start.agent().to_owned();
-        match workflow(self, start).await {
+        self.means(workflow);
+        let ended = match workflow(self, start).await {
             Err(error) => self.end_with(&agent, error).await,
             output => {
                 self.finish().await;
                 output
             }
+        };
+        if let Standing::Top(nest) = &self.standing {
+            nest.ended().await;
         }
+        ended
     }
 
     /// Ends the run of this agent whose workflow returned this error in the place of an output, as one that was cancelled
@@ -200,6 +259,8 @@ impl LocalDurableContext {
                 delay: attempt.life.due().map(|due| self.clock.until(due)),
                 notify: attempt.notify.to_vec(),
                 token: token.clone(),
+                nest: self.standing.nest(),
+                means: self.means.get().cloned(),
             };
             let key = attempt.key;
             let fact = async move {
@@ -375,6 +436,8 @@ struct Making {
     /// What the hooks are notified of before.
     notify: Vec<RunEvent>,
     token: CancellationToken,
+    nest: Option<Arc<Nest>>,
+    means: Option<Means>,
 }
 
 impl Making {
@@ -392,8 +455,64 @@ impl Making {
             return Err(given_up());
         }
         let Step { effect, options } = &*self.step;
+        if effect.is_of_door() {
+            return self.message(effect);
+        }
         let scope = StepScope::new(self.run_id, options, self.attempt, self.token);
         self.executor.perform(&scope, effect).await
+    }
+}
+
+impl Making {
+    /// Starts another run, or has one take a signal.
+    fn message(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
+        let failed = |why: &str| StepFailure::new(FailureKind::Internal, why.to_owned());
+        let gone = || failed("the run at the top of the tree is gone");
+        let nest = self.nest.as_ref().ok_or_else(gone)?;
+        match effect {
+            Effect::Signal(signal) => nest.signal(signal),
+            Effect::Agent(child) => {
+                let by_hand = || failed("a run that is driven by hand starts no other: execute it");
+                let means = self.means.as_ref().ok_or_else(by_hand)?;
+                nest.start(child, || means.child(child, nest))
+            }
+            _ => Err(failed("this is what an executor does")),
+        }
+    }
+}
+
+/// Makes the sink of the events of a run below the first one.
+type Sinks = Arc<dyn Fn(&RunId, &LocalHandle) -> Arc<dyn EventSink> + Send + Sync>;
+
+/// What the runs below the first one are executed with.
+#[derive(Clone)]
+struct Means {
+    executors: Executors,
+    workflow: MemoryWorkflow,
+    sinks: Option<Sinks>,
+}
+
+impl Means {
+    fn child(
+        &self,
+        child: &ChildRequest,
+        nest: &Arc<Nest>,
+    ) -> Result<(LocalHandle, BoxFuture<'static, ()>), StepFailure> {
+        let ChildRequest { run, request } = child;
+        let executor = self.executors.of(request.agent.name())?.clone();
+        let mut door = LocalDurableContext::new(executor, run.clone());
+        if let Some(sinks) = &self.sinks {
+            let sink = sinks(run, &door.handle());
+            door = door.with_sink(sink);
+        }
+        let door = door.below(Arc::downgrade(nest), self.clone());
+        let (handle, workflow) = (door.handle(), self.workflow);
+        let start = RunStart::request(RunRequest::clone(request));
+        let execution = async move {
+            // Whoever started it was told what it came to.
+            drop(door.execute(start, workflow).await);
+        };
+        Ok((handle, Box::pin(execution)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod durable_context;
 pub(crate) mod handle;
+mod nest;
 
 pub use self::{
     durable_context::{LocalDurableContext, MemoryWorkflow},

@@ -1,6 +1,13 @@
 //! The worker of local runs.
 
-use std::{collections::BTreeSet, fmt, future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_executor::EventSink;
@@ -95,6 +102,8 @@ pub struct LocalWorker {
     max_runs: usize,
     grace: Duration,
     reporter: Option<Reporter>,
+    /// It executes the runs below this one, and no others.
+    root: Option<RunId>,
 }
 
 impl LocalWorker {
@@ -119,6 +128,7 @@ impl LocalWorker {
             max_runs: MAX_RUNS,
             grace: GRACE,
             reporter: None,
+            root: None,
         })
     }
 
@@ -130,11 +140,16 @@ impl LocalWorker {
     ///
     /// What keeps the journal from being read, unless that passes.
     pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), JournalError> {
-        let _presence = self.means.journal.announce_worker()?;
+        // One that serves a tree is none for other runs.
+        let _presence = match self.root {
+            Some(_) => None,
+            None => Some(self.means.journal.announce_worker()?),
+        };
         let mut serving = Serving {
             memory: Memory::default(),
             running: JoinSet::new(),
             under_way: BTreeSet::new(),
+            roots: BTreeMap::new(),
             worker: &self,
         };
         let served = serving.until(stop).await;
@@ -207,6 +222,13 @@ impl LocalWorkerBuilder {
         self
     }
 
+    /// Has it execute the runs below this one, and no others: those that it started, and that those started. Whoever executes
+    /// that run serves them so beside it. Default is all runs of the journal.
+    pub fn below(mut self, root: &RunId) -> Self {
+        self.0.root = Some(root.clone());
+        self
+    }
+
     /// Returns the worker.
     #[must_use]
     pub fn build(self) -> LocalWorker {
@@ -226,6 +248,8 @@ struct Serving<'a> {
     memory: Memory,
     running: JoinSet<Taken>,
     under_way: BTreeSet<RunId>,
+    /// The runs at the top of those that were looked at, where it serves a tree.
+    roots: BTreeMap<RunId, Option<RunId>>,
 }
 
 impl Serving<'_> {
@@ -270,7 +294,7 @@ impl Serving<'_> {
                 break;
             }
             let is_here = self.under_way.contains(&found.run_id);
-            if is_here || !self.memory.is_due(&found, now) {
+            if is_here || !self.memory.is_due(&found, now) || !self.serves(&found.run_id).await? {
                 continue;
             }
             if self.worker.means.journal.is_executing(&found.run_id)? {
@@ -280,6 +304,22 @@ impl Serving<'_> {
             took_some = true;
         }
         Ok(took_some)
+    }
+
+    /// Whether it executes this run: any, or those below one.
+    async fn serves(&mut self, run_id: &RunId) -> Result<bool, JournalError> {
+        let Some(root) = &self.worker.root else {
+            return Ok(true);
+        };
+        let of_run = match self.roots.get(run_id) {
+            Some(known) => known.clone(),
+            None => {
+                let above = self.worker.means.journal.root_of(run_id).await?;
+                self.roots.insert(run_id.clone(), above.clone());
+                above
+            }
+        };
+        Ok(of_run.as_ref() == Some(root))
     }
 
     fn start(&mut self, found: OpenRun) {

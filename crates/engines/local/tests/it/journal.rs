@@ -149,6 +149,7 @@ pub(crate) fn plain_output(run_id: &RunId) -> RunOutput {
         turns: 0,
         usage: TokenUsage::default(),
         cost_usd: Some(Decimal::ZERO),
+        tree: None,
         error: None,
         approvals: Vec::new(),
     }

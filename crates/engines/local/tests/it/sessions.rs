@@ -240,6 +240,7 @@ fn output(id: &str) -> RunOutput {
             ..TokenUsage::default()
         },
         cost_usd: None,
+        tree: None,
         error: None,
         approvals: Vec::new(),
     }

@@ -154,7 +154,11 @@ impl RunClient for RestateClient {
                 AgentSignal::Cancel(body) => self.cancel(run_id, body.reason).await.map(drop),
                 AgentSignal::Other(payload) => {
                     let name = name.to_owned();
-                    let body = NamedSignal { name, payload };
+                    let body = NamedSignal {
+                        name,
+                        payload,
+                        waits: false,
+                    };
                     self.pass_on(run_id, "signal", &body, None).await
                 }
             }

@@ -129,6 +129,7 @@ impl<'a> RestateDurableContext<'a> {
         let steps = Steps {
             ctx,
             worker: opening.worker,
+            names,
             run_id: opening.run_id,
             agent: Arc::clone(&agent),
             meter: Meter::default(),

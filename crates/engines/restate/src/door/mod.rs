@@ -6,6 +6,7 @@ pub(crate) mod carried;
 pub(crate) mod durable_context;
 pub(crate) mod ledger_writer;
 pub(crate) mod mailbox;
+mod others;
 pub(crate) mod record;
 pub(crate) mod segment;
 pub(crate) mod sink_replay_filter;

@@ -20,6 +20,7 @@ use crate::{
     wire::{
         entries::Started,
         meter::{ASK, Meter, Weighed},
+        service_names::ServiceNames,
     },
 };
 
@@ -27,6 +28,7 @@ use crate::{
 pub(crate) struct Steps<'a> {
     pub(crate) ctx: &'a ContextInternal,
     pub(crate) worker: &'a WorkerContext,
+    pub(crate) names: &'a ServiceNames,
     pub(crate) run_id: &'a RunId,
     /// The agent's name.
     pub(crate) agent: Arc<str>,

@@ -2,13 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_flow::{Fact, Timer, given_up, lost_write};
-use neuron_types::{DurableError, Effect, Handle};
+use neuron_types::{DurableError, Effect, Handle, Step};
 use restate_sdk::errors::TerminalError;
 use tokio::time::Instant;
 
@@ -127,6 +127,9 @@ impl<'a> Waits<'a> {
     /// [`DurableError::Cancelled`] when it is noticed, or what keeps the engine from journaling.
     pub(crate) async fn observe(&mut self, segment: &Segment<'a>) -> Result<(), DurableError> {
         self.place += 1;
+        if self.send_to_others(segment)? {
+            return Ok(());
+        }
         self.journal_starts(segment).await?;
         self.prepare(segment);
         let is_acting = is_acting(segment);
@@ -141,6 +144,30 @@ impl<'a> Waits<'a> {
         };
         self.is_quiet = !self.look(segment).await? && !news;
         Ok(())
+    }
+
+    /// Sends what others are to do: runs that are to be started, and signals. The server has it with the journal, and delivers
+    /// it. Returns whether there was any.
+    fn send_to_others(&self, segment: &Segment<'a>) -> Result<bool, DurableError> {
+        let sent: Vec<(Handle, Arc<Step>)> = {
+            let flow = segment.flow();
+            let attempts = flow.attempts();
+            let sent = attempts.filter(|attempt| attempt.step.effect.is_of_door());
+            sent.map(|attempt| (attempt.key.handle, Arc::clone(attempt.step)))
+                .collect()
+        };
+        let mut facts = Vec::new();
+        for (handle, step) in &sent {
+            let result = Ok(segment.send_to_other(&step.effect)?);
+            facts.push(Fact::Over {
+                handle: *handle,
+                result,
+            });
+        }
+        let now = segment.ledger().clock.now();
+        let are_any = !facts.is_empty();
+        drop(segment.flow().take_at(self.place, now, facts));
+        Ok(are_any)
     }
 
     /// Journals that writes are started, before any of them is made.

@@ -1,5 +1,7 @@
 //! The workflow service: a run is one of its workflows, keyed by the run's id.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use futures::{FutureExt, future::BoxFuture};
 use neuron_engine::{AgentSignal, CancelBody, DecisionBody};
@@ -35,6 +37,11 @@ use crate::{
         settings_error::SettingsError,
     },
 };
+
+/// How often it is looked whether a run has begun that another one sends something, and how far apart: for an hour or so.
+const LOOKS: u32 = 72;
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 struct Agent {
     names: ServiceNames,
@@ -164,14 +171,36 @@ impl Agent {
         &self,
         ctx: &ContextInternal,
         run_id: &str,
-        NamedSignal { name, payload }: NamedSignal,
+        NamedSignal {
+            name,
+            payload,
+            waits,
+        }: NamedSignal,
     ) -> Result<(), TerminalError> {
+        if waits {
+            self.wait_until_begun(ctx).await?;
+        }
         match AgentSignal::read(&name, payload).map_err(Refused::from)? {
             AgentSignal::Decision(decision) => self.decide(ctx, run_id, decision).await,
             AgentSignal::Message(message) => self.send(ctx, run_id, &message).await,
             AgentSignal::Cancel(body) => self.cancel(ctx, run_id, body).await,
             AgentSignal::Other(payload) => self.put(ctx, run_id, &name, payload).await,
         }
+    }
+
+    /// Waits until the run of this key has begun, as one that was started just now is about to. A run that does not begin
+    /// meanwhile is none.
+    async fn wait_until_begun(&self, ctx: &ContextInternal) -> Result<(), TerminalError> {
+        let mut pause = SHORTEST_PAUSE;
+        for _ in 0..LOOKS {
+            let keys = pages::keys(ctx).await?;
+            if keys.status(ctx).await?.is_some() {
+                break;
+            }
+            ctx.sleep(pause).await?;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        Ok(())
     }
 
     async fn decide(

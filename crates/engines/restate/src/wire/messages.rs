@@ -78,6 +78,9 @@ pub(crate) struct NamedSignal {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) payload: Value,
+    /// Another run sends it: it waits for a run that has yet to begin.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) waits: bool,
 }
 
 /// What `events` takes.

@@ -117,15 +117,16 @@ impl<W: 'static> TemporalDurableContext<W> {
         }
     }
 
-    /// Hands Temporal what it does not have, unless the run is cancelled. Returns what has ended at once.
+    /// Hands Temporal what it does not have, of a cancelled run only what is sent to others. Returns what has ended at once.
     fn schedule(&self, cx: &mut Context<'_>) -> Vec<Fact> {
         let mut ended = Vec::new();
-        if self.stop.is_cancelled() {
-            return ended;
-        }
         let mut running = self.running.borrow_mut();
         let begun = {
             let mut flow = self.flow();
+            // It takes in first that it is cancelled.
+            if self.stop.is_cancelled() && !flow.is_cancelled() {
+                return ended;
+            }
             let begun = begun(&flow, &running);
             flow.makes_all();
             begun
@@ -218,7 +219,8 @@ fn begun(flow: &Flow, running: &Running) -> Vec<(Handle, Begun)> {
         let step = Arc::clone(attempt.step);
         (attempt.key.handle, Begun::Step(step))
     });
-    let timers = flow.timers();
+    // A run that is cancelled waits for no time.
+    let timers = flow.timers().filter(|_| !flow.is_cancelled());
     let timers = timers.map(|timer| (timer.handle, Begun::Timer(timer.time)));
     let all = steps.chain(timers);
     let mut begun: Vec<_> = all.filter(|(handle, _)| !running.has(*handle)).collect();

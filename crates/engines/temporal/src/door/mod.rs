@@ -2,6 +2,7 @@
 
 pub(crate) mod continue_as_new;
 pub(crate) mod durable_context;
+mod others;
 pub(crate) mod place;
 mod room;
 mod running;

@@ -13,6 +13,8 @@ pub(crate) fn room_beside(step: &Step) -> Option<usize> {
         Effect::Model(_) | Effect::Summary(_) => {
             activity_options::is_model_local(&step.options).then_some(LARGEST_ANSWER)
         }
+        // These are no activities.
+        Effect::Agent(_) | Effect::Signal(_) => None,
         _ => activity_options::is_local(&step.options).then_some(LARGEST_LOCAL_RESULT),
     }
 }

@@ -65,7 +65,7 @@ impl<W> Steps<W> {
     }
 
     /// Counts what goes into the history.
-    fn count(&self, payload: &impl serde::Serialize) -> usize {
+    pub(crate) fn count(&self, payload: &impl serde::Serialize) -> usize {
         // What cannot be written as JSON fails where it is written.
         let bytes = json_bytes(payload).unwrap_or_default();
         self.view(|view| view.fill.add(bytes));
@@ -101,6 +101,8 @@ impl<W> Steps<W> {
                 let response = self.model(request, options, true, place, token);
                 response.await.map(Outcome::Summary)
             }
+            Effect::Agent(child) => self.start_other(*child, token).await,
+            Effect::Signal(signal) => self.signal_other(*signal, token).await,
             effect => self.perform(effect, options, place, token).await,
         }
     }

@@ -96,6 +96,15 @@ fn fitting(text: &str, room: usize) -> usize {
     end
 }
 
+/// Checks that something is no larger than what is taken of it.
+pub(crate) fn check_size(what: &str, bytes: usize, most: usize) -> Result<(), StepFailure> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!("{what} has {bytes} bytes as JSON: Temporal takes {most}");
+    Err(StepFailure::new(FailureKind::InvalidRequest, message))
+}
+
 fn text_bytes(output: &ToolOutput) -> usize {
     let texts = output.content.iter().map(|item| match item {
         ContentItem::Text(text) => text.len(),

@@ -13,6 +13,7 @@ use crate::{
     runs::served,
     runs::signals::Signals,
     runs::stored,
+    runs::worker_source::WorkerSource,
     session::Session,
 };
 
@@ -55,7 +56,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
     let (options, person) = Person::introduce(options);
     // Before the MCP servers, which have to end with the command.
     let signals = Signals::listen()?;
-    let agents = match signals.unless(file.open(options)).await {
+    let agents = match signals.unless(file.clone().open(options)).await {
         Ok(opened) => opened?,
         Err(interrupted) => return Ok(interrupted),
     };
@@ -92,6 +93,7 @@ pub(crate) async fn resume(session: &Session, args: &ResumeArgs) -> Result<Exit,
                 agent: &agent,
                 agents: current.into_iter().collect(),
                 executor,
+                below: WorkerSource::new(file, session.open_options()?, session.directory()?),
             };
             execution::execute(session, upcoming, means, segment, &person).await
         }

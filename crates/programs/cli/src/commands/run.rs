@@ -14,6 +14,7 @@ use crate::{
     runs::execution::{self, Means, Upcoming},
     runs::order::Order,
     runs::signals::Signals,
+    runs::worker_source::WorkerSource,
     session::Session,
     terminal::output::note,
 };
@@ -31,11 +32,12 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
     let (options, person) = Person::introduce(options);
     // Before the MCP servers, which have to end with the command.
     let signals = Signals::listen()?;
-    let agents = match signals.unless(file.open(options)).await {
+    let agents = match signals.unless(file.clone().open(options)).await {
         Ok(opened) => opened?,
         Err(interrupted) => return Ok(interrupted),
     };
-    let ran = start(session, &agents, args, &person, &signals).await;
+    let below = WorkerSource::new(file, session.open_options()?, session.directory()?);
+    let ran = start(session, &agents, below, args, &person, &signals).await;
     agents.stop().await;
     ran
 }
@@ -43,6 +45,7 @@ pub(crate) async fn run(session: &Session, args: RunHereArgs) -> Result<Exit, Cl
 async fn start(
     session: &Session,
     agents: &OpenAgents,
+    below: WorkerSource,
     args: RunHereArgs,
     person: &Person,
     signals: &Signals,
@@ -95,6 +98,7 @@ async fn start(
         agent: &agent,
         agents: [current].into_iter().collect(),
         executor,
+        below,
     };
     let exit = execution::execute(session, upcoming, means, segment, person).await?;
     if let Some(stored) = stored {

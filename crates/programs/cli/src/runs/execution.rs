@@ -16,8 +16,10 @@ use crate::{
     decisions::decider::Decider,
     questions::asker::Asker,
     questions::person::Person,
+    runs::below::beside,
     runs::outcome,
     runs::signals::Signals,
+    runs::worker_source::WorkerSource,
     session::Session,
     terminal::keyboard::can_ask,
     terminal::output::note,
@@ -42,6 +44,8 @@ pub(crate) struct Means<'a> {
     /// The agents as they are now.
     pub(crate) agents: Agents,
     pub(crate) executor: Executor,
+    /// What executes the runs that it starts.
+    pub(crate) below: WorkerSource,
 }
 
 /// Executes a run from where it is to its end, or until it has to wait for a person that is not here. `person` is
@@ -67,6 +71,7 @@ pub(crate) async fn execute(
         agent,
         agents,
         executor,
+        below,
     } = means;
     introduce(run_id, agent);
     let status = journal.status(run_id).await?;
@@ -85,7 +90,9 @@ pub(crate) async fn execute(
         true => Some(Decider::of(session, &run, &status)?),
         false => None,
     };
-    let policy = if ask {
+    let starts_others = !agent.subagents.is_empty() || !status.children.is_empty();
+    // One that waits for others is put away with them.
+    let policy = if ask || starts_others {
         ParkPolicy::Wait
     } else {
         ParkPolicy::Suspend
@@ -114,7 +121,14 @@ pub(crate) async fn execute(
     let asker =
         decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
     let run = door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)));
-    let result = attend(run, asker, &interrupt).await;
+    let run = attend(run, asker, &interrupt);
+    let result = if starts_others {
+        let parks = (!ask).then_some(&interrupt);
+        beside(journal, run_id, &below, segment, parks, run).await?
+    } else {
+        run.await
+    };
+    below.stop().await;
     progress.finish();
     match result? {
         Ok(output) => outcome::over(session, &output, Some(&progress)),

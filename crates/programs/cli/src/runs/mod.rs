@@ -1,5 +1,6 @@
 //! Starting, executing, following and showing runs.
 
+pub(crate) mod below;
 pub(crate) mod by;
 pub(crate) mod changes;
 pub(crate) mod execution;

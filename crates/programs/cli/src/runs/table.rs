@@ -1,6 +1,6 @@
 //! Runs and statuses as text for people.
 
-use neuron_types::{Blocked, BlockedKind, RunPhase, RunStatus};
+use neuron_types::{Blocked, BlockedKind, ChildStatus, RunPhase, RunStatus};
 
 use crate::{
     runs::served::Server, runs::tickets, session::Session, terminal::describe, terminal::shown,
@@ -71,7 +71,13 @@ pub(crate) fn status(session: &Session, status: &RunStatus, server: &Server) -> 
         ));
     }
     for child in &status.children {
-        lines.push(format!("child    {child}"));
+        let ChildStatus {
+            run_id,
+            agent,
+            state,
+            ..
+        } = child;
+        lines.push(format!("child    {run_id}  {agent}  {state}"));
     }
     if let Some(last) = &status.last_message {
         lines.push(format!(

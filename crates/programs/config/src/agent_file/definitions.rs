@@ -140,6 +140,7 @@ impl Definitions {
         spec.head_mut().tools = tools::registry(READ_ONLY_TOOLS, &options).definitions();
         let agent = Agent {
             spec: spec.clone(),
+            description: None,
             workplace,
             mcp: Vec::new(),
         };

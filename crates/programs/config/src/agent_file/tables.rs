@@ -12,5 +12,6 @@ pub(crate) mod rules;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod steps;
+pub(crate) mod subagents;
 pub(crate) mod tool_limits;
 pub(crate) mod tools;

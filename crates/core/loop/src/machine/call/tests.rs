@@ -2,10 +2,10 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use chrono::DateTime;
 use neuron_types::{
-    AgentSpec, Asking, CallState, CompletionResponse, ContentBlock, Decision, FailureKind, Message,
-    OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls, RememberedDecision,
-    RequestHead, RunError, RunInput, StepFailure, StopReason, TokenUsage, ToolAnnotations,
-    ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
+    AgentSpec, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision, ExitReason,
+    FailureKind, Message, OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls,
+    RememberedDecision, RequestHead, RunError, RunInput, StepFailure, StopReason, SubAgent,
+    TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
 };
 use serde_json::{Value, json};
 
@@ -29,7 +29,8 @@ fn next_state(state: &CallState) -> Option<CallState> {
     Some(match state {
         CallState::Unjudged => CallState::Ready,
         CallState::Ready => CallState::Running,
-        CallState::Running => CallState::Unseen(Asking::new("why")),
+        CallState::Running => CallState::Delegated,
+        CallState::Delegated => CallState::Unseen(Asking::new("why")),
         CallState::Unseen(asking) => CallState::Previewing(asking.clone()),
         CallState::Previewing(_) => CallState::Asked,
         CallState::Asked => CallState::Unknown("lost".into()),
@@ -45,7 +46,8 @@ fn next_event(event: &CallEvent) -> Option<CallEvent> {
         CallEvent::Allowed => CallEvent::Doubted(Asking::new("why")),
         CallEvent::Doubted(_) => CallEvent::TicketOpened,
         CallEvent::TicketOpened => CallEvent::Started,
-        CallEvent::Started => CallEvent::Left,
+        CallEvent::Started => CallEvent::Delegated,
+        CallEvent::Delegated => CallEvent::Left,
         CallEvent::Left => CallEvent::Lost("lost".into()),
         CallEvent::Lost(_) => CallEvent::Answered(result()),
         CallEvent::Answered(_) => CallEvent::Refused(result()),
@@ -120,19 +122,30 @@ fn knowing() -> AgentSpec {
     agent(false, true)
 }
 
+/// An agent whose tool starts another one.
+fn delegating() -> AgentSpec {
+    let pusher = SubAgent::new("push");
+    let mut agent = plain();
+    agent.head_mut().tools = vec![pusher.definition()];
+    agent.subagents = vec![pusher];
+    agent
+}
+
 /// A machine whose model has asked for one call.
 struct Script(AgentMachine);
 
 impl Script {
     fn new(agent: AgentSpec) -> Self {
         let input = RunInput::new(agent, Message::user("do it"));
-        let mut script = Self(AgentMachine::new(input, DateTime::UNIX_EPOCH));
+        let machine = AgentMachine::new(input, DateTime::UNIX_EPOCH);
+        let mut script = Self(machine.with_run("r".parse().unwrap()));
         script.feed(Observation::Messages(Vec::new()));
         script.feed(Observation::ContextKept {
             tokens: 1,
             estimated: 1,
         });
-        let call = ContentBlock::tool_use("c1", "push", json!({}));
+        let tool = script.0.state().agent.head.tools[0].name.clone();
+        let call = ContentBlock::tool_use("c1", tool, json!({"prompt": "Push."}));
         let answer = CompletionResponse {
             left_out: Vec::new(),
             id: "r".into(),
@@ -189,6 +202,22 @@ impl Script {
             .ended(Err(StepFailure::new(kind, "the worker was lost")))
     }
 
+    /// The run that the call has started answers.
+    fn answered(mut self) {
+        let tree = &self.0.state().tree;
+        let run = tree.children[0].run.clone();
+        let end = ChildEnd {
+            key: tree.key_of(&run),
+            run,
+            exit_reason: ExitReason::Complete,
+            output: Some("Pushed.".into()),
+            error: None,
+            usage: TokenUsage::default(),
+            cost_usd: None,
+        };
+        self.feed(Observation::ChildEnded(end));
+    }
+
     fn cancelled(mut self) {
         self.feed(Observation::Cancelled { reason: None });
     }
@@ -241,6 +270,15 @@ fn every_row_of_the_table_is_reached_and_no_other() {
     Script::new(plain()).allowed().started().ended(say());
     let known = not_approved("known");
     Script::new(plain()).allowed().started().ended(known);
+
+    let delegated = || {
+        Script::new(delegating())
+            .allowed()
+            .started()
+            .ended(Ok(Outcome::Agent))
+    };
+    delegated().cancelled();
+    delegated().answered();
 
     let later = || {
         Script::new(plain())

@@ -1,6 +1,6 @@
 use neuron_types::{
-    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepFailure, StopReason,
-    TicketKind, TokenUsage, Verdict,
+    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunId, RunPhase, StepFailure,
+    StopReason, TicketKind, TokenUsage, Verdict,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -84,6 +84,19 @@ pub(crate) fn events() -> Vec<RunEvent> {
             is_error: true,
             failure: None,
             reason: Some("not called: ada denied it".into()),
+        },
+        RunEvent::ChildStarted {
+            turn: 1,
+            call_id: "call_4".into(),
+            run_id: RunId::new("nightly.1-4").unwrap(),
+            agent: "explorer".into(),
+            background: true,
+        },
+        RunEvent::ChildEnded {
+            run_id: RunId::new("nightly.1-4").unwrap(),
+            exit_reason: ExitReason::Complete,
+            usage: response::usage(),
+            cost_usd: None,
         },
         RunEvent::TurnEnded { turn: 1 },
         RunEvent::ApprovalRequested {

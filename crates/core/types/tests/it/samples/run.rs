@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason,
-    FailureKind, Halt, HaltReason, Lease, LimitOverrides, Lineage, Milestone, PendingCall,
-    RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState, RunStatus, RunTags,
-    Stage, StateVersion, StepId, TokenCalibration, TokenUsage, UpgradeRequest, UserMessage,
+    AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, Bounds, CallState, Child, ChildStatus,
+    ContextRecord, ExitReason, FailureKind, Halt, HaltReason, LimitOverrides, Lineage, Milestone,
+    Parent, PendingCall, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
+    RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, Tree,
+    UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
@@ -74,6 +75,7 @@ pub(crate) fn outputs() -> Vec<RunOutput> {
         turns: 3,
         usage: TokenUsage::default(),
         cost_usd: Some(price()),
+        tree: None,
         error: None,
         approvals: vec![],
     };
@@ -105,7 +107,10 @@ pub(crate) fn statuses() -> Vec<RunStatus> {
             usage: response::usage(),
             approvals: approval::tickets(),
             last_message: Some("I will look.".into()),
-            children: vec![RunId::new("nightly-2026.01-1").unwrap()],
+            children: vec![ChildStatus::new(
+                RunId::new("nightly-2026.01-1").unwrap(),
+                "explorer",
+            )],
             updated_at: moment(5),
             definition: Some("sha256:0a1b".into()),
             tenant: tags().tenant,
@@ -173,6 +178,7 @@ pub(crate) fn call_states() -> Vec<CallState> {
         CallState::Unjudged,
         CallState::Ready,
         CallState::Running,
+        CallState::Delegated,
         CallState::Asked,
         CallState::Unseen(Asking::new("the agent asks")),
         CallState::Previewing(Asking::new("the agent asks")),
@@ -205,13 +211,6 @@ pub(crate) fn pending_calls() -> Vec<PendingCall> {
         .collect()
 }
 
-fn lease() -> Lease {
-    Lease {
-        tokens: Some(10_000),
-        cost_usd: Some(price()),
-    }
-}
-
 /// A run in the middle of a turn.
 pub(crate) fn state() -> RunState {
     RunState {
@@ -236,10 +235,20 @@ pub(crate) fn state() -> RunState {
             by: Some("ada".into()),
         }),
         lineage: Lineage {
-            parent: Some(RunId::new("lead").unwrap()),
             epoch: 1,
-            children: BTreeMap::from([(RunId::new("helper").unwrap(), lease())]),
             ..Lineage::of(Uuid::from_u128(7))
+        },
+        tree: Tree {
+            parent: Some(Box::new(parent())),
+            secret: Some(Uuid::from_u128(8)),
+            children: vec![Child {
+                run: RunId::new("helper").unwrap(),
+                agent: "helper".into(),
+                position: Some(1),
+            }],
+            started: 2,
+            is_waiting: true,
+            ..Tree::default()
         },
         observations: 9,
         scope: 1,
@@ -289,5 +298,16 @@ pub(crate) fn state() -> RunState {
         halts: 1,
         turns_again: 1,
         outbox: event::events().into_iter().take(2).collect(),
+    }
+}
+
+pub(crate) fn parent() -> Parent {
+    Parent {
+        run: RunId::new("lead").unwrap(),
+        root: RunId::new("top").unwrap(),
+        key: Uuid::from_u128(9),
+        levels: 1,
+        bounds: vec![Bounds::default()],
+        signed: true,
     }
 }

@@ -212,7 +212,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn parent()(
+    pub(crate) fn parent()(
         [run, root] in [run_id(), run_id()],
         key in any::<u128>(),
         levels in any::<u32>(),

@@ -6,7 +6,7 @@ use super::{
     approval::{decision, ticket, verdict},
     decimal, few, json, moment, one_of,
     response::{spent, stop_reason, token_usage},
-    run::{exit_reason, run_error, run_phase, run_tags},
+    run::{exit_reason, run_error, run_id, run_phase, run_tags},
     step::{failure, failure_kind},
     text,
 };
@@ -45,6 +45,28 @@ prop_compose! {
         args in json(),
     ) -> RunEvent {
         RunEvent::ToolCalled { turn, call_id, tool, args }
+    }
+}
+
+prop_compose! {
+    fn child_started()(
+        turn in any::<u32>(),
+        [call_id, agent] in [text(), text()],
+        run_id in run_id(),
+        background in any::<bool>(),
+    ) -> RunEvent {
+        RunEvent::ChildStarted { turn, call_id, run_id, agent, background }
+    }
+}
+
+prop_compose! {
+    fn child_ended()(
+        run_id in run_id(),
+        exit_reason in exit_reason(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> RunEvent {
+        RunEvent::ChildEnded { run_id, exit_reason, usage, cost_usd }
     }
 }
 
@@ -157,6 +179,8 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
         (any::<u32>(), text()).prop_map(|(turn, reason)| RunEvent::AnswerRejected { turn, reason }),
         (any::<u32>(), few(text())).prop_map(|(turn, what)| RunEvent::LeftOut { turn, what }),
         tool_called(),
+        child_started(),
+        child_ended(),
         tool_finished(),
         any::<u32>().prop_map(|turn| RunEvent::TurnEnded { turn }),
         (any::<u32>(), ticket().boxed())

@@ -1,8 +1,8 @@
 use neuron_types::{
-    Asking, Blocked, BlockedKind, CallState, ContextRecord, ExitReason, Halt, HaltReason, Lease,
-    Lineage, Milestone, PendingCall, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase,
-    RunState, RunStatus, RunTags, Stage, StateVersion, TokenCalibration, UpgradeRequest,
-    UserMessage,
+    Asking, Blocked, BlockedKind, CallState, Child, ChildStatus, ContextRecord, ExitReason, Halt,
+    HaltReason, Lineage, Milestone, PendingCall, RawSignals, RunError, RunId, RunOutcome,
+    RunOutput, RunPhase, RunState, RunStatus, RunTags, Spent, Stage, StateVersion,
+    TokenCalibration, Tree, UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -12,7 +12,7 @@ use proptest::{
 use uuid::Uuid;
 
 use super::{
-    agent::{agent_origin, agent_spec, limit_overrides},
+    agent::{agent_origin, agent_spec, limit_overrides, parent},
     approval::{open_ticket, ticket},
     decimal,
     event::run_event,
@@ -59,6 +59,7 @@ prop_compose! {
         turns in any::<u32>(),
         usage in token_usage(),
         cost_usd in option::of(decimal()),
+        tree in option::of((token_usage(), option::of(decimal()))),
         error in option::of(run_error()),
         approvals in few(ticket()),
     ) -> RunOutput {
@@ -72,6 +73,7 @@ prop_compose! {
             turns,
             usage,
             cost_usd,
+            tree: tree.map(|(usage, cost_usd)| Box::new(Spent { usage, cost_usd })),
             error,
             approvals,
         }
@@ -92,7 +94,8 @@ prop_compose! {
     pub(crate) fn run_status()(
         output in run_output(),
         last_message in option::of(text()),
-        children in few(run_id()),
+        children in few(child_status()),
+        (tree_usage, tree_cost_usd) in (token_usage(), option::of(decimal())),
         started_at in moment(),
         updated_at in moment(),
         definition in option::of(text()),
@@ -113,6 +116,8 @@ prop_compose! {
             approvals: output.approvals,
             last_message,
             children,
+            tree_usage,
+            tree_cost_usd,
             started_at,
             updated_at,
             error: output.error,
@@ -162,6 +167,7 @@ pub(crate) fn call_state() -> impl Strategy<Value = CallState> {
         Just(CallState::Unjudged),
         Just(CallState::Ready),
         Just(CallState::Running),
+        Just(CallState::Delegated),
         Just(CallState::Asked),
         text().prop_map(|reason| CallState::Unseen(Asking::new(reason))),
         text().prop_map(|reason| CallState::Previewing(Asking::new(reason))),
@@ -204,21 +210,49 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn lease()(tokens in option::of(any::<u64>()), cost_usd in option::of(decimal())) -> Lease {
-        Lease { tokens, cost_usd }
+    fn tree()(
+        parent in option::of(parent().boxed()),
+        secret in option::of(any::<u128>().prop_map(Uuid::from_u128)),
+        children in few((run_id(), text(), any::<Option<u32>>())),
+        started in any::<u32>(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+        is_waiting in any::<bool>(),
+    ) -> Tree {
+        let children = children.into_iter().map(|(run, agent, position)| Child { run, agent, position });
+        Tree {
+            parent: parent.map(Box::new),
+            secret,
+            children: children.collect(),
+            started,
+            usage,
+            cost_usd,
+            is_waiting,
+        }
+    }
+}
+
+prop_compose! {
+    fn child_status()(
+        run_id in run_id(),
+        agent in text(),
+        state in run_phase(),
+        usage in token_usage(),
+        cost_usd in option::of(decimal()),
+    ) -> ChildStatus {
+        ChildStatus { run_id, agent, state, usage, cost_usd }
     }
 }
 
 prop_compose! {
     fn lineage()(
         nonce in option::of(any::<u128>().prop_map(Uuid::from_u128)),
-        [parent, root, origin] in [(); 3].map(|()| option::of(run_id())),
+        origin in option::of(run_id()),
         epoch in any::<u32>(),
-        children in btree_map(run_id(), lease(), 0..3),
         patches in btree_set(text(), 0..3),
         signed in any::<bool>(),
     ) -> Lineage {
-        Lineage { nonce, parent, root, origin, epoch, children, patches, signed }
+        Lineage { nonce, origin, epoch, patches, signed }
     }
 }
 
@@ -252,6 +286,7 @@ prop_compose! {
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         ([halts, turns_again], in_flight) in any::<([u32; 2], Option<u32>)>(),
         outbox in few(run_event().boxed()),
+        tree in tree().boxed(),
     ) -> RunState {
         RunState { doubt, left_out,
             version: StateVersion,
@@ -265,6 +300,7 @@ prop_compose! {
             raised,
             upgrade,
             lineage,
+            tree,
             observations,
             scope,
             stage,

@@ -6,7 +6,7 @@ use neuron_executor::{EventSink, Executor, StepScope};
 use neuron_flow::{
     AttemptKey, Fact, StepLife, StepTerms, Then, cancelled_between, given_up, lost_write,
 };
-use neuron_types::{DurableError, FailureKind, Outcome, RunEvent, Step, StepFailure};
+use neuron_types::{DurableError, Effect, FailureKind, Outcome, RunEvent, Step, StepFailure};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -123,6 +123,9 @@ impl Making {
         }
         let Step { effect, options } = &*self.step;
         let core = &self.core;
+        if effect.is_of_door() {
+            return Ok(self.deliver(effect).await);
+        }
         if !self.token.is_cancelled() {
             let terms = StepTerms::of(&core.run_id, options);
             let lost = core.losses.of(self.operation.op);
@@ -157,6 +160,16 @@ impl Making {
         let (run_id, token) = (core.run_id.clone(), self.token.clone());
         let scope = StepScope::new(run_id, options, self.life.attempt(), token);
         Ok(self.executor.perform(&scope, effect).await)
+    }
+
+    /// Does what no executor does. A run that is cancelled tells others that it has ended, too.
+    async fn deliver(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
+        let due = self.life.due();
+        let delay = due.map_or(Duration::ZERO, |due| self.core.clock.until(due));
+        if !delay.is_zero() && self.is_cancelled_during(delay).await {
+            return Err(cancelled_between());
+        }
+        self.core.deliver(effect).await
     }
 
     /// Waits until it is given up if the run was stopped: whoever waits for it finds that, and leaves it.

@@ -570,6 +570,10 @@ impl Core {
         Ok(())
     }
 
+    pub(super) const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     pub(super) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, JournalError> + Send + 'static,

@@ -1,6 +1,7 @@
 //! A run in the hands of its executor.
 
 pub(crate) mod core;
+mod deliver;
 mod failing;
 pub(crate) mod losses;
 pub(crate) mod patience;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use neuron_engine::{RunLedger, Unobserved};
-use neuron_types::{ExitReason, FailureKind, RunError, RunEvent, RunId, RunOutput, signal};
+use neuron_types::{
+    ChildEnd, ExitReason, FailureKind, RunError, RunEvent, RunId, RunOutput, signal,
+};
 
 use crate::journal::{
     store::{
@@ -13,7 +15,7 @@ use crate::journal::{
     tables::{
         entries::{self, Entry},
         events,
-        runs::{Shown, load_output, number, open_run, save_output, save_status},
+        runs::{Shown, load_output, load_parent, number, open_run, save_output, save_status},
         signals,
     },
 };
@@ -59,13 +61,30 @@ impl Journal {
                 .transact(move |transaction| Ok((end(transaction, &run_id, reason)?, lock)))
                 .await?;
             lock.discard();
+            self.cancel_below(&output.run_id).await?;
             return Ok(Some(output));
         }
         Ok(None)
     }
 }
 
-/// Ends a run that nobody executes, as its loop would have.
+impl Journal {
+    /// Cancels the runs that one has started which ended here, and theirs.
+    async fn cancel_below(&self, run_id: &RunId) -> Result<(), JournalError> {
+        let children = self.status(run_id).await?.children;
+        for child in children.into_iter().filter(|child| !child.state.is_final()) {
+            let reason = Some("the run that started it has ended".to_owned());
+            match Box::pin(self.cancel(&child.run_id, reason)).await {
+                // It has ended meanwhile, or was not made yet.
+                Ok(_) | Err(JournalError::Refused(_) | JournalError::UnknownRun { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends a run that nobody executes, as its loop would have. The run that started it is told.
 fn end(
     transaction: &Transaction<'_>,
     run_id: &RunId,
@@ -105,5 +124,24 @@ fn end(
     };
     save_status(transaction, run, &shown)?;
     save_output(transaction, run, &output)?;
+    tell_parent(transaction, run, &output)?;
     Ok(output)
+}
+
+fn tell_parent(
+    transaction: &Transaction<'_>,
+    run: i64,
+    output: &RunOutput,
+) -> Result<(), JournalError> {
+    let Some(parent) = load_parent(transaction, run)? else {
+        return Ok(());
+    };
+    match open_run(transaction, &parent.run) {
+        Ok((above, _)) => {
+            let end = serde_json::to_string(&ChildEnd::of(output, &parent))?;
+            signals::insert(transaction, above, signal::CHILD, &end)
+        }
+        Err(JournalError::Refused(_) | JournalError::UnknownRun { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
 }

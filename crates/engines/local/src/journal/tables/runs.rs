@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
+use neuron_types::{Parent, RecordedEvent, RunId, RunOutput, RunRequest, RunStatus, STATE_VERSION};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::journal::{
@@ -109,6 +110,12 @@ impl Journal {
             Ok(directory.map(PathBuf::from))
         })
         .await
+    }
+
+    /// The run at the top of the tree that this one is in; `None` if no other has started it.
+    pub(crate) async fn root_of(&self, run_id: &RunId) -> Result<Option<RunId>, JournalError> {
+        let parent = self.of_run(run_id, load_parent).await?;
+        Ok(parent.map(|parent| parent.root))
     }
 
     /// Where the run stands.
@@ -249,6 +256,23 @@ pub(crate) fn load_request(connection: &Connection, run: i64) -> Result<RunReque
         .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
         .query_row([run], |row| row.get(0))?;
     Ok(request)
+}
+
+/// The run that started this one, if one did. What else it was started with may be of a form that this build does not read.
+pub(crate) fn load_parent(
+    connection: &Connection,
+    run: i64,
+) -> Result<Option<Parent>, JournalError> {
+    let Json(started): Json<Started> = connection
+        .prepare_cached("SELECT input FROM runs WHERE run = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    Ok(started.parent)
+}
+
+#[derive(Deserialize)]
+struct Started {
+    #[serde(default)]
+    parent: Option<Parent>,
 }
 
 pub(crate) fn load_status(connection: &Connection, run: i64) -> Result<RunStatus, JournalError> {

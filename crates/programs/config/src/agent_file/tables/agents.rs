@@ -6,7 +6,7 @@ use std::{
 };
 
 use neuron_types::{
-    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, Priority, RequestHead,
+    AgentSpec, ApprovalRules, CallerRules, CallerSetting, Limits, Priority, RequestHead, SubAgent,
     SystemPrompt,
 };
 
@@ -16,6 +16,7 @@ use crate::agent_file::{
         models::{self, Known},
         on, rules,
         steps::{self, AgentTools},
+        subagents,
         tools::{self, Workplace},
     },
     text::table::{DEFAULTS, RUN_PRIORITY, Table},
@@ -25,13 +26,19 @@ use crate::agent_file::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Agent {
     pub(crate) spec: AgentSpec,
+    /// What others are told of it that may start it.
+    pub(crate) description: Option<String>,
     pub(crate) workplace: Workplace,
     /// The MCP servers whose tools it has.
     pub(crate) mcp: Vec<String>,
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 31] = [
+    "description",
+    "subagents",
+    "max_depth",
+    "max_children",
     "model",
     "instructions",
     "tools",
@@ -92,15 +99,25 @@ pub(crate) fn read(
     }
     if let Some(defaults) = root.table(DEFAULTS) {
         // What they say is wrong or right whoever has it.
-        read_one("", &defaults, known, servers);
+        read_one("", &defaults, known, servers, &[]);
     }
+    let names: Vec<&str> = agents.iter().map(|(name, _)| *name).collect();
+    let read = agents.iter().map(|(name, table)| {
+        let agent = read_one(name, table, known, servers, &names);
+        ((*name).to_owned(), agent)
+    });
+    let mut agents = read.collect();
+    describe_subagents(&mut agents);
     agents
-        .into_iter()
-        .map(|(name, table)| (name.to_owned(), read_one(name, &table, known, servers)))
-        .collect()
 }
 
-fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) -> Agent {
+fn read_one(
+    name: &str,
+    table: &Table<'_>,
+    known: &Known<'_>,
+    servers: &[&str],
+    names: &[&str],
+) -> Agent {
     let keys = [&KEYS[..], &activity::KEYS, &[activity::TEMPORAL]].concat();
     table.expect_keys_but(&keys, &REFUSED);
     let default = AgentSpec::default();
@@ -170,9 +187,11 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
         context: context.policy,
         tool_settings: tool_tables.settings,
         team: None,
-        subagents: Vec::new(),
-        max_depth: default.max_depth,
-        max_children: default.max_children,
+        subagents: subagents::read(table, names),
+        max_depth: table
+            .count_or_none("max_depth")
+            .unwrap_or(default.max_depth),
+        max_children: table.count("max_children").unwrap_or(default.max_children),
         // Whoever starts a run of it says it.
         bounds: Vec::new(),
         // Whoever gives it to a run says it.
@@ -203,6 +222,7 @@ fn read_one(name: &str, table: &Table<'_>, known: &Known<'_>, servers: &[&str]) 
     let mcp: BTreeSet<String> = servers.map(ToOwned::to_owned).collect();
     Agent {
         spec,
+        description: table.text_or_file("description"),
         workplace,
         mcp: mcp.into_iter().collect(),
     }
@@ -243,4 +263,29 @@ fn read_limits(agent: &Table<'_>) -> Limits {
         limits.deadline = table.duration("deadline");
     }
     limits
+}
+
+/// Says to the agents what those are for that they may start, and gives them their tools.
+fn describe_subagents(agents: &mut BTreeMap<String, Agent>) {
+    let told: BTreeMap<String, _> = agents
+        .iter()
+        .map(|(name, agent)| {
+            let input = agent.spec.input.clone();
+            (name.clone(), (agent.description.clone(), input))
+        })
+        .collect();
+    for agent in agents.values_mut() {
+        let mut subagents = std::mem::take(&mut agent.spec.subagents);
+        for subagent in &mut subagents {
+            if let Some((description, input)) = told.get(&subagent.name) {
+                subagent.description = description.clone().unwrap_or_default();
+                subagent.input.clone_from(input);
+            }
+        }
+        if !subagents.is_empty() {
+            let tools = subagents.iter().map(SubAgent::definition);
+            agent.spec.head_mut().tools.extend(tools);
+        }
+        agent.spec.subagents = subagents;
+    }
 }

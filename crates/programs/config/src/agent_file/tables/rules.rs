@@ -6,6 +6,7 @@ use neuron_types::{AskRule, CallPattern};
 use crate::agent_file::{
     tables::{
         mcp_names,
+        subagents::is_starter,
         tools::{is_tool, registry},
     },
     text::{
@@ -109,6 +110,9 @@ fn is_rule(agent: &Table<'_>, key: &str, entry: Text<'_>, servers: &[&str]) -> b
     }
     let server = mcp_names::server_of(name.value);
     if server.is_some_and(|server| servers.contains(&server)) {
+        return true;
+    }
+    if is_starter(agent, name.value) {
         return true;
     }
     if pattern.names_tool() {

@@ -345,6 +345,22 @@ impl<'a> Table<'a> {
         names
     }
 
+    /// Whether a list of names has this one, as a text or as a table with `name`. What is wrong with the list is said where it
+    /// is read.
+    pub(crate) fn lists(&self, key: &str, name: &str) -> bool {
+        let items = self
+            .entries
+            .get(key)
+            .and_then(|value| value.get_ref().as_array());
+        items.into_iter().flatten().any(|item| {
+            let named = item
+                .get_ref()
+                .as_table()
+                .and_then(|table| table.get("name"));
+            as_text(named.unwrap_or(item)).is_some_and(|text| text.value == name)
+        })
+    }
+
     /// A text, or the content of the file that a table names as `{ file = "…" }`, without the line breaks at its
     /// end. Its path starts from the folder of the file that names it.
     pub(crate) fn text_or_file(&self, key: &str) -> Option<String> {

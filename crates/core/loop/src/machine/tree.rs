@@ -1,0 +1,275 @@
+//! The runs that a run starts: what they are given, how many there may be, and what their ends come to.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    ActivityOptions, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
+    Overrides, Parent, PendingCall, RunEvent, RunId, RunRequest, RunSignal, RunState, Spent, Step,
+    SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum, signal,
+};
+use rust_decimal::Decimal;
+
+use crate::{
+    AgentMachine,
+    machine::call::{CallEvent, is_open},
+};
+
+/// How long one attempt to start a run may take.
+const STARTING: Duration = Duration::from_secs(30);
+
+impl AgentMachine {
+    /// The agent that a call starts, if it starts one.
+    pub(crate) fn starts(&self, slot: &PendingCall) -> Option<&SubAgent> {
+        self.state.agent.subagent(&slot.call.name)
+    }
+
+    /// What a call is answered with that starts a run which there may not be.
+    pub(crate) fn no_child(&self, index: usize) -> Option<String> {
+        let slot = self.state.calls.get(index)?;
+        let agent = self.starts(slot)?;
+        if self.state.run.is_none() || self.state.agent.max_depth == 0 {
+            return Some(
+                "not started: a run so far below the first one starts no other; do the work yourself"
+                    .to_owned(),
+            );
+        }
+        let calls = self.state.calls.iter().take(index);
+        let starting = calls.filter(|slot| {
+            let is_one = is_open(&slot.state) && slot.state != CallState::Delegated;
+            is_one && self.starts(slot).is_some()
+        });
+        let most = self.state.agent.max_children;
+        let open = self
+            .state
+            .tree
+            .children
+            .len()
+            .saturating_add(starting.count());
+        if u32::try_from(open).is_ok_and(|open| open < most) {
+            return agent.prompt(&slot.call.input).err();
+        }
+        Some(format!(
+            "not started: as many agents are at work for this run as may be at once ({most}); call again when one is done"
+        ))
+    }
+
+    /// The step that starts the run which a call asks for.
+    pub(crate) fn starting_of(&self, slot: &PendingCall, agent: &SubAgent) -> Option<Step> {
+        let options = ActivityOptions {
+            step: self.step(self.state.turn, slot.position),
+            effects: ToolEffects::Idempotent,
+            ..self.own_call(slot.position, STARTING)
+        };
+        let run = self.child_id(slot.position)?;
+        let request = RunRequest {
+            tags: self.state.tags.clone(),
+            overrides: Overrides {
+                limits: agent.limits.clone(),
+                ..Overrides::default()
+            },
+            parent: Some(Box::new(self.parent_of(&run)?)),
+            ..RunRequest::new(agent.name.as_str(), self.prompt_of(slot, agent))
+        };
+        let request = Box::new(request);
+        let effect = Effect::Agent(Box::new(ChildRequest { run, request }));
+        Some(Step::new(effect, options))
+    }
+
+    /// Arguments that a person changed may be no longer those of the tool: the agent gets them as they are.
+    fn prompt_of(&self, slot: &PendingCall, agent: &SubAgent) -> Message {
+        let args = &slot.call.input;
+        let prompt = agent.prompt(args);
+        prompt.unwrap_or_else(|_| Message::user(args.to_string()))
+    }
+
+    fn parent_of(&self, child: &RunId) -> Option<Parent> {
+        let state = &self.state;
+        let own = state.run.clone()?;
+        let root = state.tree.parent.as_ref().map(|parent| &parent.root);
+        Some(Parent {
+            root: root.unwrap_or(&own).clone(),
+            run: own,
+            key: state.tree.key_of(child),
+            levels: state.agent.max_depth.saturating_sub(1),
+            bounds: state.agent.bounds_of_children(),
+            signed: state.lineage.signed,
+        })
+    }
+
+    /// The id of the run that the call at this position of the turn starts.
+    fn child_id(&self, position: u32) -> Option<RunId> {
+        let step = self.step(self.state.turn, position);
+        self.state.run.as_ref().map(|run| run.child(step))
+    }
+
+    /// A run is being started for a call.
+    pub(crate) fn child_started(&mut self, index: usize) {
+        let Some(slot) = self.state.calls.get(index) else {
+            return;
+        };
+        let Some(agent) = self.starts(slot) else {
+            return;
+        };
+        let Some(run) = self.child_id(slot.position) else {
+            return;
+        };
+        let background = agent.background;
+        let child = Child {
+            run: run.clone(),
+            agent: agent.name.clone(),
+            position: (!background).then_some(slot.position),
+        };
+        let event = RunEvent::ChildStarted {
+            turn: self.state.turn,
+            call_id: slot.call.id.clone(),
+            run_id: run.clone(),
+            agent: child.agent.clone(),
+            background,
+        };
+        let is_known = |known: &Child| known.run == run;
+        if !self.state.tree.children.iter().any(is_known) {
+            self.state.tree.started = self.state.tree.started.saturating_add(1);
+            self.state.tree.children.push(child);
+            self.emit(event);
+        }
+    }
+
+    /// The run that a call asks for is there.
+    pub(crate) fn child_is_there(&mut self, index: usize, now: DateTime<Utc>) {
+        let background = self.state.calls.get(index).and_then(|slot| {
+            let background = self.starts(slot)?.background;
+            self.child_id(slot.position).filter(|_| background)
+        });
+        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+        match background {
+            Some(run) => {
+                let text =
+                    format!("started: its run is {run}, and its answer arrives as a message");
+                let output = ToolOutput::text(text);
+                self.finish_call(index, CallEvent::Answered, output, None, None);
+            }
+            None => {
+                self.call(index, CallEvent::Delegated);
+            }
+        }
+        self.go_on(now);
+    }
+
+    /// The run that a call asks for could not be started: there is none.
+    pub(crate) fn child_is_not_there(&mut self, index: usize) {
+        let position = self.state.calls.get(index).map(|slot| slot.position);
+        let Some(run) = position.and_then(|position| self.child_id(position)) else {
+            return;
+        };
+        let children = &mut self.state.tree.children;
+        let before = children.len();
+        children.retain(|child| child.run != run);
+        if children.len() != before {
+            self.emit(RunEvent::ChildEnded {
+                run_id: run,
+                exit_reason: ExitReason::Failed,
+                usage: TokenUsage::default(),
+                cost_usd: Some(Decimal::ZERO),
+            });
+        }
+    }
+
+    /// A run says that it has ended which this one started.
+    pub(crate) fn child_ended(&mut self, end: &ChildEnd, now: DateTime<Utc>) {
+        let Some(index) = self.state.tree.child_of(end) else {
+            let reason = format!(
+                "it is not of an open run that this one started: {}",
+                end.run
+            );
+            let name = signal::CHILD.to_owned();
+            return self.emit(RunEvent::SignalIgnored { name, reason });
+        };
+        let child = self.state.tree.children.remove(index);
+        let tree = &mut self.state.tree;
+        tree.is_waiting = false;
+        tree.usage.add(&end.usage);
+        tree.cost_usd = cost_sum(tree.cost_usd, end.cost_usd);
+        self.emit(RunEvent::ChildEnded {
+            run_id: end.run.clone(),
+            exit_reason: end.exit_reason,
+            usage: end.usage.clone(),
+            cost_usd: end.cost_usd,
+        });
+        let answer = answer(&child, end);
+        let Some(position) = child.position else {
+            let Child { agent, run, .. } = &child;
+            let text = match answer {
+                Ok(said) => format!("The agent {agent} (run {run}) has ended. It answers:\n{said}"),
+                Err(why) => format!("The agent {agent} (run {run}) has ended: {why}"),
+            };
+            return self.queue_message(UserMessage::new(text));
+        };
+        let mut slots = self.state.calls.iter();
+        let call = slots.position(|slot| slot.position == position && is_open(&slot.state));
+        if let Some(index) = call {
+            let output = answer.map_or_else(ToolOutput::error, ToolOutput::text);
+            let failure = None;
+            self.finish_call(index, CallEvent::Answered, output, failure, None);
+            self.go_on(now);
+        }
+    }
+
+    /// The steps that cancel the runs which this one started and which have not ended. A run that is over takes them.
+    pub(crate) fn cancels_of_children(&self) -> Vec<Step> {
+        let positions = self.next_own_call()..;
+        let children = self.state.tree.children.iter().zip(positions);
+        let cancels = children.map(|(child, position)| {
+            let signal = RunSignal::cancel(child.run.clone(), "the run that started it has ended");
+            let options = ActivityOptions {
+                effects: ToolEffects::Idempotent,
+                ..self.own_call(position, STARTING)
+            };
+            Step::new(Effect::Signal(Box::new(signal)), options)
+        });
+        cancels.collect()
+    }
+
+    /// What the run and those that it started have used and cost; `None` if it started none.
+    pub(crate) fn tree_spent(&self) -> Option<Spent> {
+        let RunState {
+            tree,
+            usage,
+            cost_usd,
+            ..
+        } = &self.state;
+        if tree.started == 0 {
+            return None;
+        }
+        let mut usage = usage.clone();
+        usage.add(&tree.usage);
+        let cost_usd = cost_sum(*cost_usd, tree.cost_usd);
+        Some(Spent { usage, cost_usd })
+    }
+
+    /// Whether the run has nothing to do before one ends that it started.
+    pub(crate) fn waits_for_children(&self) -> bool {
+        self.state.tree.is_waiting && self.state.queued.is_empty()
+    }
+}
+
+/// What the model reads of a run that has ended: its answer, or why there is none.
+fn answer(child: &Child, end: &ChildEnd) -> Result<String, String> {
+    let said = end.output.clone().unwrap_or_default();
+    if end.exit_reason == ExitReason::Complete {
+        return Ok(said);
+    }
+    let error = end.error.as_ref();
+    let why = error.map(|error| format!(": {}", error.message));
+    let mut text = format!(
+        "the agent {} came to no answer ({}){}",
+        child.agent,
+        end.exit_reason.phase().as_str(),
+        why.unwrap_or_default()
+    );
+    if !said.is_empty() {
+        text.push_str("\nIt said last:\n");
+        text.push_str(&said);
+    }
+    Err(text)
+}

@@ -1,0 +1,94 @@
+//! What a run knows of the runs above and below it.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::{ChildEnd, Parent, RunId, TokenUsage};
+
+/// What a run knows of the runs above and below it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tree {
+    /// The run that started it, if one did. The bounds that it sets stand in the [definition](crate::AgentSpec::bounds).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Parent>>,
+    /// What the [keys](Parent::key) of the runs that it starts are made of: nobody else knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Uuid>,
+    /// The runs that it started and whose ends it has not learned of, in the order in which they were started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Child>,
+    /// How many runs it has started.
+    #[serde(skip_serializing_if = "is_none")]
+    pub started: u32,
+    /// The tokens of those that have ended, and of all below them.
+    pub usage: TokenUsage,
+    /// What they cost; `None` as soon as one is not known.
+    pub cost_usd: Option<Decimal>,
+    /// Its model is done, and nothing but runs in the background is waited for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_waiting: bool,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self {
+            parent: None,
+            secret: None,
+            children: Vec::new(),
+            started: 0,
+            usage: TokenUsage::default(),
+            cost_usd: Some(Decimal::ZERO),
+            is_waiting: false,
+        }
+    }
+}
+
+impl Tree {
+    /// Returns the [key](Parent::key) of a run that this one starts: nobody else can make it.
+    #[must_use]
+    pub fn key_of(&self, child: &RunId) -> Uuid {
+        let secret = self.secret.unwrap_or_default();
+        let hash = Sha256::new()
+            .chain_update(secret.as_bytes())
+            .chain_update(child.as_str())
+            .finalize();
+        let mut key = [0; 16];
+        key.iter_mut()
+            .zip(hash)
+            .for_each(|(byte, of_hash)| *byte = of_hash);
+        uuid::Builder::from_custom_bytes(key).into_uuid()
+    }
+
+    /// Returns which of the [children](Self::children) has ended so; `None` if it is none of them, or does not know the key.
+    #[must_use]
+    pub fn child_of(&self, end: &ChildEnd) -> Option<usize> {
+        let mut children = self.children.iter();
+        let index = children.position(|child| child.run == end.run)?;
+        (self.key_of(&end.run) == end.key).then_some(index)
+    }
+
+    /// Whether there is nothing but this run.
+    pub(crate) fn is_alone(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_none(started: &u32) -> bool {
+    *started == 0
+}
+
+/// A run that another one has started, as that one knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Child {
+    /// The run.
+    pub run: RunId,
+    /// Its agent's name.
+    pub agent: String,
+    /// The position in the turn of the call that waits for its answer; `None` if it works in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+}

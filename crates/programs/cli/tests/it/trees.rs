@@ -1,0 +1,109 @@
+//! Agents that start others, from the agent file.
+
+use serde_json::json;
+
+use crate::support::{Home, eventually};
+
+/// A lead that has a helper do something, which makes a call first.
+fn lead_and_helper(of_lead: &str) -> Home {
+    let home = Home::new();
+    home.write(
+        "neuron.toml",
+        &format!(
+            r#"
+
+
+[providers.lead]
+kind = "script"
+file = "lead.json"
+
+[providers.helper]
+kind = "script"
+file = "helper.json"
+
+[agents.default]
+model = "lead/script"
+subagents = ["helper"]
+{of_lead}
+
+[agents.helper]
+description = "Makes things."
+model = "helper/script"
+tools = ["bash"]
+"#
+        ),
+    );
+    let asks = json!({"turns": [
+        {"tool_calls": [{"name": "agent_helper", "input": {"prompt": "Make it."}}]},
+        {"text": "It is made."},
+    ]});
+    let makes = json!({"turns": [
+        {"tool_calls": [{"name": "bash", "input": {"command": "echo made >> made"}}]},
+        {"text": "Made."},
+    ]});
+    home.write("lead.json", &asks.to_string());
+    home.write("helper.json", &makes.to_string());
+    home
+}
+
+#[test]
+fn a_run_here_executes_the_runs_that_it_starts() {
+    let home = lead_and_helper("tools = [\"bash\"]");
+    home.neuron(&["run", "--id", "r1", "Go."])
+        .exits(0)
+        .prints("It is made.\n");
+    assert_eq!(home.read("made"), "made\n");
+    let status = home.status("r1");
+    assert_eq!(status["children"][0]["run_id"], "r1.1-1");
+    assert_eq!(status["children"][0]["agent"], "helper");
+    assert_eq!(status["children"][0]["state"], "completed");
+    assert_eq!(home.status("r1.1-1")["last_message"], "Made.");
+    let shown = home.neuron(&["status", "r1"]).exits(0).stdout;
+    assert!(
+        shown.contains("child    r1.1-1  helper  completed"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_helper_does_not_make_calls_that_its_lead_may_not() {
+    let home = lead_and_helper("");
+    home.neuron(&["run", "--id", "r1", "Go."]).exits(0);
+    assert!(!home.exists("made"));
+}
+
+#[test]
+fn what_a_helper_asks_parks_the_run_and_is_decided_there() {
+    let home = lead_and_helper("tools = [\"bash\"]\nask = [\"bash\"]");
+    home.neuron(&["run", "--id", "r1", "Go."])
+        .exits(3)
+        .says("run r1.1-1 asks");
+    assert!(!home.exists("made"));
+    home.neuron(&["approve", "r1.1-1"]).exits(0);
+    home.neuron(&["resume", "r1"])
+        .exits(0)
+        .prints("It is made.\n");
+    assert_eq!(home.read("made"), "made\n");
+}
+
+#[test]
+fn a_worker_executes_the_runs_of_a_tree_and_a_cancel_ends_them() {
+    let home = lead_and_helper("tools = [\"bash\"]\nask = [\"bash\"]");
+    let worker = home.start(&["worker"]);
+    home.neuron(&["submit", "--id", "r1", "Go."]).exits(0);
+    eventually("the helper asks", || {
+        home.exists("neuron.toml") && {
+            let status = home.neuron(&["status", "r1.1-1", "--json"]);
+            status.stdout.contains("waiting_for_approval")
+        }
+    });
+    home.neuron(&["cancel", "r1"]).exits(0);
+    for run in ["r1", "r1.1-1"] {
+        eventually("it is cancelled", || {
+            home.status(run)["state"] == "cancelled"
+        });
+    }
+    worker.signal("TERM");
+    worker.done().exits(0);
+    assert!(!home.exists("made"));
+}

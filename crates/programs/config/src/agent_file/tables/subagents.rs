@@ -1,0 +1,73 @@
+//! The agents that an agent may start: `subagents`.
+
+use neuron_types::{LimitOverrides, SubAgent};
+
+use crate::agent_file::text::table::{Entry, Table, Text};
+
+const KEY: &str = "subagents";
+const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\", background = true }";
+
+/// The entries of an agent, those that name agents of the file. What is said of these comes later.
+pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
+    let mut subagents: Vec<SubAgent> = Vec::new();
+    for entry in agent.entries(KEY, WANTED) {
+        let Some((name, subagent)) = read_entry(&entry) else {
+            continue;
+        };
+        if !names.contains(&name.value) {
+            agent.unknown_value("agent", KEY, name, names);
+        } else if subagents.iter().any(|known| known.name == name.value) {
+            agent.problem(KEY, name.offset, "names an agent twice");
+        } else {
+            subagents.push(subagent);
+        }
+    }
+    subagents
+}
+
+fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, SubAgent)> {
+    match entry {
+        Entry::Text(name) => Some((*name, SubAgent::new(name.value))),
+        Entry::Table(table) => {
+            table.expect_keys(&["name", "background", "limits"]);
+            if !table.has("name") {
+                table.missing("name = \"…\"");
+            }
+            let name = table.text("name")?;
+            let subagent = SubAgent {
+                background: table.boolean("background").unwrap_or_default(),
+                limits: read_limits(table),
+                ..SubAgent::new(name.value)
+            };
+            Some((name, subagent))
+        }
+    }
+}
+
+fn read_limits(subagent: &Table<'_>) -> LimitOverrides {
+    let Some(table) = subagent.table("limits") else {
+        return LimitOverrides::default();
+    };
+    table.expect_keys(&[
+        "turns",
+        "tool_calls",
+        "tokens",
+        "cost_usd",
+        "duration",
+        "deadline",
+    ]);
+    LimitOverrides {
+        turns: table.count("turns"),
+        tool_calls: table.count("tool_calls"),
+        tokens: table.count("tokens"),
+        cost_usd: table.decimal("cost_usd"),
+        duration: table.duration("duration"),
+        deadline: table.duration("deadline"),
+    }
+}
+
+/// Whether a tool starts an agent that this one may start.
+pub(crate) fn is_starter(agent: &Table<'_>, tool: &str) -> bool {
+    let name = tool.strip_prefix(SubAgent::PREFIX);
+    name.is_some_and(|name| agent.lists(KEY, name))
+}
