@@ -53,6 +53,7 @@ fn end_of<D: DurableContext>(
     let (exit_reason, kind) = match error {
         DurableError::Cancelled { .. } => (ExitReason::Cancelled, FailureKind::Cancelled),
         DurableError::Step(failure) => (ExitReason::Failed, failure.kind),
+        DurableError::BadSignal { .. } => (ExitReason::Failed, FailureKind::Internal),
         _ => return None,
     };
     let message = with_causes(error);
@@ -61,7 +62,7 @@ fn end_of<D: DurableContext>(
         door.run_id().clone(),
         parent,
         exit_reason,
-        error,
+        &error,
     ))
 }
 

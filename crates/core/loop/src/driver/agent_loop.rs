@@ -66,11 +66,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     }
 
     fn with_machine(door: D, strategy: C, mut machine: AgentMachine) -> Self {
-        if !machine.agent().subagents.is_empty() {
-            // What the keys of its children are made of.
-            let secret = &mut machine.state.tree.secret;
-            secret.get_or_insert_with(|| door.uuid());
-        }
+        keep_secret(&mut machine, &door);
         let policy = machine.agent().policy();
         Self {
             door,
@@ -86,6 +82,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
 
     /// The agent has another definition.
     fn go_by_definition(&mut self) {
+        keep_secret(&mut self.machine, &self.door);
         let agent = self.machine.agent();
         self.policy = agent.policy();
         self.strategy.adopt(&agent.context);
@@ -579,6 +576,14 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             },
         };
         Ok((observation, arrived))
+    }
+}
+
+/// Draws what the keys of the run's children are made of, if it may start any and has none yet.
+fn keep_secret(machine: &mut AgentMachine, door: &impl DurableContext) {
+    if !machine.agent().subagents.is_empty() {
+        let secret = &mut machine.state.tree.secret;
+        secret.get_or_insert_with(|| door.uuid());
     }
 }
 

@@ -341,7 +341,7 @@ impl AgentMachine {
 }
 
 /// Failures of a tool that the model cannot do anything about.
-const fn ends_run(kind: FailureKind) -> bool {
+pub(crate) const fn ends_run(kind: FailureKind) -> bool {
     matches!(
         kind,
         FailureKind::ToolInput

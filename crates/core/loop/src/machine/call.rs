@@ -58,9 +58,10 @@ pub(crate) fn on(state: &CallState, event: CallEvent) -> Option<CallState> {
         (Previewing(asking), CallEvent::Left) => Unseen(asking.clone()),
         (Inquiring(message), CallEvent::Left) => Unknown(message.clone()),
         (Running, CallEvent::Lost(message)) => Unknown(message),
-        (Running | Delegated | Asked | Unknown(_) | Inquiring(_), CallEvent::Answered(result)) => {
-            Done(result)
-        }
+        (
+            Ready | Running | Delegated | Asked | Unknown(_) | Inquiring(_),
+            CallEvent::Answered(result),
+        ) => Done(result),
         (
             Unjudged | Ready | Running | Delegated | Unseen(_) | Previewing(_) | Asked,
             CallEvent::Refused(result),

@@ -214,8 +214,12 @@ impl AgentMachine {
             (Purpose::Call(index, CallState::Running), Ok(Outcome::Agent)) => {
                 self.child_is_there(index, now);
             }
+            (Purpose::Call(index, CallState::Running), Err(failure))
+                if self.starts_agent(index) =>
+            {
+                self.child_is_not_there(index, failure, now);
+            }
             (Purpose::Call(index, CallState::Running), Err(failure)) => {
-                self.child_is_not_there(index);
                 self.tool_answered(index, Err(failure), now);
             }
             (

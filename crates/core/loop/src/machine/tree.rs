@@ -6,13 +6,16 @@ use chrono::{DateTime, Utc};
 use neuron_types::{
     ActivityOptions, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
     Overrides, Parent, PendingCall, RunEvent, RunId, RunRequest, RunSignal, RunState, Spent, Step,
-    SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum, signal,
+    StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum, signal,
 };
 use rust_decimal::Decimal;
 
 use crate::{
     AgentMachine,
-    machine::call::{CallEvent, is_open},
+    machine::{
+        batch::ends_run,
+        call::{CallEvent, is_delegated, is_open},
+    },
 };
 
 /// How long one attempt to start a run may take.
@@ -22,6 +25,12 @@ impl AgentMachine {
     /// The agent that a call starts, if it starts one.
     pub(crate) fn starts(&self, slot: &PendingCall) -> Option<&SubAgent> {
         self.state.agent.subagent(&slot.call.name)
+    }
+
+    /// Whether a call starts an agent.
+    pub(crate) fn starts_agent(&self, index: usize) -> bool {
+        let slot = self.state.calls.get(index);
+        slot.is_some_and(|slot| self.starts(slot).is_some())
     }
 
     /// What a call is answered with that starts a run which there may not be.
@@ -146,8 +155,7 @@ impl AgentMachine {
             Some(run) => {
                 let text =
                     format!("started: its run is {run}, and its answer arrives as a message");
-                let output = ToolOutput::text(text);
-                self.finish_call(index, CallEvent::Answered, output, None, None);
+                self.answer_call(index, ToolOutput::text(text));
             }
             None => {
                 self.call(index, CallEvent::Delegated);
@@ -157,15 +165,15 @@ impl AgentMachine {
     }
 
     /// The run that a call asks for could not be started: there is none.
-    pub(crate) fn child_is_not_there(&mut self, index: usize) {
+    pub(crate) fn child_is_not_there(
+        &mut self,
+        index: usize,
+        failure: StepFailure,
+        now: DateTime<Utc>,
+    ) {
         let position = self.state.calls.get(index).map(|slot| slot.position);
-        let Some(run) = position.and_then(|position| self.child_id(position)) else {
-            return;
-        };
-        let children = &mut self.state.tree.children;
-        let before = children.len();
-        children.retain(|child| child.run != run);
-        if children.len() != before {
+        if let Some(run) = position.and_then(|position| self.child_id(position)) {
+            self.state.tree.children.retain(|child| child.run != run);
             self.emit(RunEvent::ChildEnded {
                 run_id: run,
                 exit_reason: ExitReason::Failed,
@@ -173,6 +181,12 @@ impl AgentMachine {
                 cost_usd: Some(Decimal::ZERO),
             });
         }
+        if ends_run(failure.kind) {
+            return self.tool_answered(index, Err(failure), now);
+        }
+        self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+        self.refuse_call(index, &format!("not started: {}", failure.message));
+        self.go_on(now);
     }
 
     /// A run says that it has ended which this one started.
@@ -208,9 +222,13 @@ impl AgentMachine {
         let mut slots = self.state.calls.iter();
         let call = slots.position(|slot| slot.position == position && is_open(&slot.state));
         if let Some(index) = call {
+            let slot = self.state.calls.get(index);
+            if !slot.is_some_and(|slot| is_delegated(&slot.state)) {
+                // It ended before it was known to be there.
+                self.state.tool_calls = self.state.tool_calls.saturating_add(1);
+            }
             let output = answer.map_or_else(ToolOutput::error, ToolOutput::text);
-            let failure = None;
-            self.finish_call(index, CallEvent::Answered, output, failure, None);
+            self.answer_call(index, output);
             self.go_on(now);
         }
     }

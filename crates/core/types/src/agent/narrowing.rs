@@ -159,7 +159,7 @@ impl AgentSpec {
 
 impl LimitOverrides {
     /// Lowers what is above these limits.
-    fn lower_to(&mut self, most: &Limits) {
+    pub(crate) fn lower_to(&mut self, most: &Limits) {
         fn lower<T: Ord + Copy>(asked: &mut Option<T>, most: Option<T>) {
             *asked = asked.map(|asked| most.map_or(asked, |most| asked.min(most)));
         }

@@ -39,8 +39,12 @@ impl RunSignal {
     }
 }
 
-/// How many bytes of an answer go to the parent: what fits into a message of every engine.
-const MOST_ANSWER: usize = 256 * 1024;
+/// How many bytes of an answer go to the parent: as JSON, in which a letter may take six, it fits into a message of every
+/// engine.
+const MOST_ANSWER: usize = 128 * 1024;
+
+/// The same of an error.
+const MOST_ERROR: usize = 16 * 1024;
 
 /// How a run ended, as it tells the one that started it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,7 +70,8 @@ pub struct ChildEnd {
 }
 
 impl ChildEnd {
-    /// Returns what a run that came to this tells its parent. An answer of more than 256 KiB is cut there, and says so.
+    /// Returns what a run that came to this tells its parent. An answer of more than 128 KiB is cut there, and an error of more
+    /// than 16 KiB, and says so.
     #[must_use]
     pub fn of(output: &RunOutput, parent: &Parent) -> Self {
         let (usage, cost_usd) = output.tree();
@@ -74,8 +79,8 @@ impl ChildEnd {
             run: output.run_id.clone(),
             key: parent.key,
             exit_reason: output.exit_reason.unwrap_or(ExitReason::Failed),
-            output: output.output.as_deref().map(cut),
-            error: output.error.clone(),
+            output: output.output.as_deref().map(|text| cut(text, MOST_ANSWER)),
+            error: output.error.as_ref().map(cut_error),
             usage: usage.clone(),
             cost_usd,
         }
@@ -83,24 +88,31 @@ impl ChildEnd {
 
     /// Returns the end of a run that came to no output, for this reason.
     #[must_use]
-    pub fn failed(run: RunId, parent: &Parent, exit_reason: ExitReason, error: RunError) -> Self {
+    pub fn failed(run: RunId, parent: &Parent, exit_reason: ExitReason, error: &RunError) -> Self {
         Self {
             run,
             key: parent.key,
             exit_reason,
             output: None,
-            error: Some(error),
+            error: Some(cut_error(error)),
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
         }
     }
 }
 
-fn cut(text: &str) -> String {
-    if text.len() <= MOST_ANSWER {
+fn cut_error(error: &RunError) -> RunError {
+    RunError {
+        kind: error.kind,
+        message: cut(&error.message, MOST_ERROR),
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(MOST_ANSWER);
+    let end = text.floor_char_boundary(most);
     let (kept, rest) = text.split_at(end);
     format!("{kept}\n[{} more bytes were left out]", rest.len())
 }

@@ -182,7 +182,12 @@ impl RunRequest {
             }),
             AgentRef::Definition(_) => self.origin,
         };
-        let (agent, rejected) = match agent.narrowed(&self.overrides) {
+        let mut overrides = self.overrides.clone();
+        if self.parent.is_some() {
+            // What a parent says of its children's limits never raises one.
+            overrides.limits.lower_to(&agent.limits);
+        }
+        let (agent, rejected) = match agent.narrowed(&overrides) {
             Ok(narrowed) => (narrowed, None),
             Err(rejected) => (agent, Some(rejected)),
         };

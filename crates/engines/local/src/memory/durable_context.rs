@@ -259,7 +259,7 @@ impl LocalDurableContext {
                 delay: attempt.life.due().map(|due| self.clock.until(due)),
                 notify: attempt.notify.to_vec(),
                 token: token.clone(),
-                nest: self.standing.nest(),
+                nest: self.standing.weak(),
                 means: self.means.get().cloned(),
             };
             let key = attempt.key;
@@ -302,8 +302,12 @@ impl Adapter for LocalDurableContext {
         &self.flow
     }
 
-    fn notify(&self, _: &Step) -> Vec<RunEvent> {
-        locked(&self.unobserved).take()
+    fn notify(&self, step: &Step) -> Vec<RunEvent> {
+        match step.effect {
+            // Hooks hear of what came before with what follows.
+            Effect::Signal(_) => Vec::new(),
+            _ => locked(&self.unobserved).take(),
+        }
     }
 
     fn left(&self, left: Left) {
@@ -436,7 +440,7 @@ struct Making {
     /// What the hooks are notified of before.
     notify: Vec<RunEvent>,
     token: CancellationToken,
-    nest: Option<Arc<Nest>>,
+    nest: Weak<Nest>,
     means: Option<Means>,
 }
 
@@ -468,13 +472,13 @@ impl Making {
     fn message(&self, effect: &Effect) -> Result<Outcome, StepFailure> {
         let failed = |why: &str| StepFailure::new(FailureKind::Internal, why.to_owned());
         let gone = || failed("the run at the top of the tree is gone");
-        let nest = self.nest.as_ref().ok_or_else(gone)?;
+        let nest = self.nest.upgrade().ok_or_else(gone)?;
         match effect {
             Effect::Signal(signal) => nest.signal(signal),
             Effect::Agent(child) => {
                 let by_hand = || failed("a run that is driven by hand starts no other: execute it");
                 let means = self.means.as_ref().ok_or_else(by_hand)?;
-                nest.start(child, || means.child(child, nest))
+                nest.start(child, || means.child(child, &nest))
             }
             _ => Err(failed("this is what an executor does")),
         }

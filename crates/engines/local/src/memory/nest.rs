@@ -102,10 +102,11 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    pub(crate) fn nest(&self) -> Option<Arc<Nest>> {
+    /// The runs of the tree, while the first one is there.
+    pub(crate) fn weak(&self) -> Weak<Nest> {
         match self {
-            Self::Top(nest) => Some(Arc::clone(nest)),
-            Self::Below(nest) => nest.upgrade(),
+            Self::Top(nest) => Arc::downgrade(nest),
+            Self::Below(nest) => Weak::clone(nest),
         }
     }
 }

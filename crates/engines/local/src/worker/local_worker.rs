@@ -16,7 +16,7 @@ use tokio::{task::JoinSet, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Journal, JournalError, LocalWorkflow,
+    IdleLooks, Journal, JournalError, LocalWorkflow,
     journal::{store::column::remaining, tables::open_runs::OpenRun},
     worker::{
         event::WorkerEvent,
@@ -104,6 +104,7 @@ pub struct LocalWorker {
     reporter: Option<Reporter>,
     /// It executes the runs below this one, and no others.
     root: Option<RunId>,
+    idle: IdleLooks,
 }
 
 impl LocalWorker {
@@ -129,6 +130,7 @@ impl LocalWorker {
             grace: GRACE,
             reporter: None,
             root: None,
+            idle: IdleLooks::default(),
         })
     }
 
@@ -229,6 +231,12 @@ impl LocalWorkerBuilder {
         self
     }
 
+    /// Returns what counts the looks at which none of its runs goes on.
+    #[must_use]
+    pub fn idle_looks(&self) -> IdleLooks {
+        self.0.idle.clone()
+    }
+
     /// Returns the worker.
     #[must_use]
     pub fn build(self) -> LocalWorker {
@@ -302,6 +310,9 @@ impl Serving<'_> {
             }
             self.start(found);
             took_some = true;
+        }
+        if self.under_way.is_empty() && !took_some {
+            self.worker.idle.add();
         }
         Ok(took_some)
     }

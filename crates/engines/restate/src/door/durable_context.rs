@@ -246,8 +246,12 @@ impl Adapter for RestateDurableContext<'_> {
         &self.segment.flow
     }
 
-    fn notify(&self, _: &Step) -> Vec<RunEvent> {
-        self.segment.ledger().take_unobserved()
+    fn notify(&self, step: &Step) -> Vec<RunEvent> {
+        // No worker makes what the server delivers: hooks hear of what came before with what follows.
+        match step.effect.is_of_door() {
+            true => Vec::new(),
+            false => self.segment.ledger().take_unobserved(),
+        }
     }
 
     fn left(&self, left: Left) {

@@ -5,7 +5,8 @@ use std::{future::Future, sync::Arc};
 use neuron_engine::RunHandle;
 use neuron_executor::{Agents, Executor};
 use neuron_local::{
-    Interrupt, Journal, JournalError, JournaledContext, LocalClient, ParkPolicy, RunClaim,
+    Interrupt, Journal, JournalError, JournaledContext, LocalClient, LocalWorker, ParkPolicy,
+    RunClaim,
 };
 use neuron_types::{AgentSpec, DurableError, Refusal, RunId, RunOutput};
 use tokio::sync::mpsc::unbounded_channel;
@@ -16,7 +17,7 @@ use crate::{
     decisions::decider::Decider,
     questions::asker::Asker,
     questions::person::Person,
-    runs::below::beside,
+    runs::below::Below,
     runs::outcome,
     runs::signals::Signals,
     runs::worker_source::WorkerSource,
@@ -91,8 +92,7 @@ pub(crate) async fn execute(
         false => None,
     };
     let starts_others = !agent.subagents.is_empty() || !status.children.is_empty();
-    // One that waits for others is put away with them.
-    let policy = if ask || starts_others {
+    let policy = if ask {
         ParkPolicy::Wait
     } else {
         ParkPolicy::Suspend
@@ -112,6 +112,15 @@ pub(crate) async fn execute(
         }
         Err(error) => return Err(error.into()),
     };
+    let (door, executes_others) = if starts_others {
+        let worker = LocalWorker::builder(journal.clone(), below.clone(), |door, start| {
+            Box::pin(neuron_workflows::agent(door, start))
+        });
+        let (door, others) = Below::of(door, worker.below(run_id), segment);
+        (door, Some(others))
+    } else {
+        (door, None)
+    };
     let interrupt = door.interrupt_handle();
     let (at_signal, first) = (interrupt.clone(), signals.first().clone());
     tokio::spawn(async move {
@@ -122,11 +131,9 @@ pub(crate) async fn execute(
         decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
     let run = door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)));
     let run = attend(run, asker, &interrupt);
-    let result = if starts_others {
-        let parks = (!ask).then_some(&interrupt);
-        beside(journal, run_id, &below, segment, parks, run).await?
-    } else {
-        run.await
+    let result = match executes_others {
+        Some(others) => others.beside(&interrupt, run).await?,
+        None => run.await,
     };
     below.stop().await;
     progress.finish();

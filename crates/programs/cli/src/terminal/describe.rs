@@ -118,6 +118,29 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
                 None => line,
             }
         }
+        RunEvent::ChildStarted {
+            run_id,
+            agent,
+            background,
+            ..
+        } => {
+            let agent = shown::line(agent);
+            let how = if *background {
+                " in the background"
+            } else {
+                ""
+            };
+            format!("agent {agent} is at work{how}: run {run_id}")
+        }
+        RunEvent::ChildEnded {
+            run_id,
+            exit_reason,
+            usage,
+            ..
+        } => {
+            let state = exit_reason.phase();
+            format!("run {run_id} is {state} ({})", tokens(usage))
+        }
         RunEvent::TurnEnded { turn } => format!("turn {turn} ended"),
         RunEvent::ApprovalRequested { ticket, .. } => asked(ticket),
         RunEvent::ApprovalDecided {

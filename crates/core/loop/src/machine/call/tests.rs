@@ -279,6 +279,10 @@ fn every_row_of_the_table_is_reached_and_no_other() {
     };
     delegated().cancelled();
     delegated().answered();
+    // Another process goes on with a run whose child has ended meanwhile.
+    let mut again = Script::new(delegating()).allowed().started();
+    again.0.take_up(DateTime::UNIX_EPOCH);
+    again.answered();
 
     let later = || {
         Script::new(plain())

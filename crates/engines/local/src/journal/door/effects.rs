@@ -27,7 +27,8 @@ impl JournaledContext {
         let flow = core.flow();
         for attempt in flow.attempts() {
             let (key, handle) = (attempt.key, attempt.key.handle);
-            let may_begin = !is_draining || flight.has_begun(handle);
+            let is_signal = is_signal(attempt.step);
+            let may_begin = !is_draining || flight.has_begun(handle) || is_signal;
             if !may_begin || flight.running.has(What::Attempt(key)) {
                 continue;
             }
@@ -45,7 +46,11 @@ impl JournaledContext {
                 key,
                 step: Arc::clone(attempt.step),
                 life: attempt.life.clone(),
-                notify: core.take_unobserved(executor.has_hooks()),
+                notify: match is_signal {
+                    // Hooks hear of what came before with what follows.
+                    true => Vec::new(),
+                    false => core.take_unobserved(executor.has_hooks()),
+                },
                 operation,
                 token: token.clone(),
                 is_lost: flight.begins(handle),
@@ -55,6 +60,11 @@ impl JournaledContext {
                 .begin(What::Attempt(key), token, making.make());
         }
     }
+}
+
+/// Whether it tells another run something, which takes no time: a run that is to be put away tells it, too.
+pub(crate) const fn is_signal(step: &Step) -> bool {
+    matches!(step.effect, Effect::Signal(_))
 }
 
 /// One attempt under way.
@@ -169,6 +179,7 @@ impl Making {
         if !delay.is_zero() && self.is_cancelled_during(delay).await {
             return Err(cancelled_between());
         }
+        self.notify_hooks().await?;
         self.core.deliver(effect).await
     }
 

@@ -20,7 +20,8 @@ use uuid::Uuid;
 use crate::{
     journal::{
         door::{
-            flight::Flight, interrupt::Interrupt, park_policy::ParkPolicy, request::operation_of,
+            flight::Flight, idle::IdleLooks, interrupt::Interrupt, park_policy::ParkPolicy,
+            request::operation_of,
         },
         run::core::Core,
         store::{column::remaining, error::JournalError, journal::Journal},
@@ -76,6 +77,8 @@ pub struct JournaledContext {
     agents: Agents,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) park: ParkPolicy,
+    /// The looks of the worker that executes the runs below this one.
+    pub(crate) below: Option<IdleLooks>,
     most: SegmentSize,
     /// The patches that this build declares.
     patches: Vec<String>,
@@ -127,6 +130,7 @@ impl JournaledContext {
             agents: Agents::default(),
             sink: Arc::new(NoSink),
             park: ParkPolicy::default(),
+            below: None,
             most: segments::MOST,
             patches: declared_patches(&[]),
             flight: Mutex::default(),
@@ -167,6 +171,14 @@ impl JournaledContext {
     #[must_use]
     pub fn with_park_policy(mut self, park: ParkPolicy) -> Self {
         self.park = park;
+        self
+    }
+
+    /// Has the run be put away, where it [is](ParkPolicy::Suspend), only while nothing goes on below it: this worker, which
+    /// executes the runs that it starts, says when. Default is whenever nothing of the run itself goes on.
+    #[must_use]
+    pub fn with_runs_below(mut self, looks: IdleLooks) -> Self {
+        self.below = Some(looks);
         self
     }
 

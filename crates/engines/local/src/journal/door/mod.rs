@@ -3,6 +3,7 @@
 pub(crate) mod broken;
 pub(crate) mod effects;
 pub(crate) mod flight;
+pub(crate) mod idle;
 pub(crate) mod interrupt;
 pub(crate) mod journaled_context;
 pub(crate) mod park_policy;

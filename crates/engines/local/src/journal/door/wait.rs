@@ -13,7 +13,7 @@ use neuron_types::{DurableError, Signal};
 use tokio::time::Instant;
 
 use crate::journal::{
-    door::{journaled_context::JournaledContext, park_policy::ParkPolicy},
+    door::{effects::is_signal, journaled_context::JournaledContext, park_policy::ParkPolicy},
     run::wanted::Wanted,
     store::column::wall_clock,
 };
@@ -92,6 +92,7 @@ impl Adapter for JournaledContext {
         let are_left = core.flow().are_left(handles);
         let wanted = Arc::new(Wanted::new(op, handles, signals, !are_left));
         let mut flush_at = Instant::now() + FIRST_FLUSH;
+        let mut quiet_since = None;
         loop {
             if core.stop.is_interrupted() {
                 return Err(self.end_effects().await);
@@ -137,9 +138,11 @@ impl Adapter for JournaledContext {
                 self.end_deadline(timer).await?;
                 continue;
             }
-            if !is_moving {
+            if is_moving {
+                quiet_since = None;
+            } else {
                 core.flush().await?;
-                if self.park == ParkPolicy::Suspend && !signals.is_empty() {
+                if self.is_to_be_put_away(&mut quiet_since) && !signals.is_empty() {
                     return Err(DurableError::Suspended);
                 }
             }
@@ -203,6 +206,18 @@ impl JournaledContext {
         }
     }
 
+    /// Whether a run of which nothing goes on is put away: at once, or when nothing goes on below it either.
+    fn is_to_be_put_away(&self, quiet_since: &mut Option<u64>) -> bool {
+        match (self.park, &self.below) {
+            (ParkPolicy::Wait, _) => false,
+            (ParkPolicy::Suspend, None) => true,
+            (ParkPolicy::Suspend, Some(looks)) => {
+                let since = *quiet_since.get_or_insert_with(|| looks.count());
+                looks.is_idle_since(since)
+            }
+        }
+    }
+
     /// Whether an attempt goes on.
     fn is_moving(&self) -> bool {
         !self.flight().running.is_empty()
@@ -212,7 +227,7 @@ impl JournaledContext {
     fn is_under_way(&self) -> bool {
         let (flight, flow) = (self.flight(), self.core.flow());
         let mut attempts = flow.attempts();
-        attempts.any(|attempt| flight.has_begun(attempt.key.handle))
+        attempts.any(|attempt| flight.has_begun(attempt.key.handle) || is_signal(attempt.step))
     }
 
     /// Ends the attempts under way early, and waits until they have. What has a result by then keeps it.

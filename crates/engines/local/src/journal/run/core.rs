@@ -38,7 +38,7 @@ use crate::{
             entries::{self, Ending, Entry},
             events,
             recording::{Reached, Recording},
-            runs::{check_version, load_origin, open_run, save_output, save_status},
+            runs::{check_version, load_origin, save_output, save_status, unfinished_run},
             segments::{self, Beginning},
             signals,
             steps::{self, Operation},
@@ -83,7 +83,7 @@ impl Core {
     pub(crate) async fn open(journal: &Journal, run_id: &RunId) -> Result<Self, JournalError> {
         let wanted = run_id.clone();
         journal
-            .call(move |connection| open_run(connection, &wanted).map(drop))
+            .call(move |connection| unfinished_run(connection, &wanted).map(drop))
             .await?;
         let lock = journal.lock(run_id).await?;
         Self::open_locked(journal, run_id, lock).await
@@ -109,7 +109,7 @@ impl Core {
         run_id: RunId,
         lock: RunLock,
     ) -> Result<Self, JournalError> {
-        let (run, status) = open_run(connection, &run_id)?;
+        let (run, status) = unfinished_run(connection, &run_id)?;
         check_version(connection, run, &run_id)?;
         let (created_at, seed) = load_origin(connection, run)?;
         let observed: i64 = connection.query_row(

@@ -210,6 +210,20 @@ pub(crate) fn open_run(
     Ok((run, status))
 }
 
+/// The number and the status of a run that whoever executes it has not finished: it may have said already how it ended, and
+/// have to tell other runs.
+pub(crate) fn unfinished_run(
+    connection: &Connection,
+    run_id: &RunId,
+) -> Result<(i64, RunStatus), JournalError> {
+    let run = number(connection, run_id)?;
+    let status = load_status(connection, run)?;
+    if load_output(connection, run)?.is_some() {
+        status.check_open()?;
+    }
+    Ok((run, status))
+}
+
 /// Rejects a run of a build that has another form of the journal, or of inputs and states.
 pub(crate) fn check_version(
     connection: &Connection,

@@ -14,7 +14,8 @@ pub(crate) fn read(agent: &Table<'_>, names: &[&str]) -> Vec<SubAgent> {
         let Some((name, subagent)) = read_entry(&entry) else {
             continue;
         };
-        if !names.contains(&name.value) {
+        // What [defaults] name is checked with each agent that has it.
+        if !names.contains(&name.value) && !agent.is_defaults() {
             agent.unknown_value("agent", KEY, name, names);
         } else if subagents.iter().any(|known| known.name == name.value) {
             agent.problem(KEY, name.offset, "names an agent twice");
