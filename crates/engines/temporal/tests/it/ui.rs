@@ -239,8 +239,8 @@ async fn a_namespace_with_the_search_attributes_for_it_lists_runs_by_whose_they_
     let request = RunRequest::new(spec.clone(), Message::user("Go.")).tenant("acme");
     let request = request.owner("ada").label("team", "blue");
     stage.client.start(&run, request).await.unwrap();
-    stage.run("untagged", &spec).await;
     stage.client.wait_for_end(&run).await.unwrap();
+    stage.run("untagged", &spec).await;
     let said = BTreeMap::from([
         ("NeuronTenant".to_owned(), json!("acme")),
         ("NeuronOwner".to_owned(), json!("ada")),
