@@ -9,7 +9,7 @@ use neuron_types::{
 
 use crate::{
     Answer, Attempt, AttemptKey, Fact, Left, Shown, StepLife, StepTerms, Then, Timer, given_up,
-    going::{Deadline, Going, Making, What, is_made_all_the_same},
+    going::{Deadline, Going, Making, What},
     nothing_to_wait_for,
 };
 
@@ -114,7 +114,7 @@ impl Flow {
         let what = match what {
             Started::Step(step) => {
                 if let Some(Cancelled { place, .. }) = self.cancelled
-                    && !is_made_all_the_same(&step)
+                    && !step.effect.is_signal()
                 {
                     let end = End::Effect(Err(given_up()));
                     return self.start_ended(handle, end, step.is_write(), place, now);
@@ -320,7 +320,7 @@ impl Flow {
         if making.number != key.number {
             return None;
         }
-        let goes_on = !self.is_cancelled() || is_made_all_the_same(&making.step);
+        let goes_on = !self.is_cancelled() || making.step.effect.is_signal();
         let may_follow = goes_on && !going.is_left;
         Some(match result {
             Ok(outcome) => Then::Over(Ok(making.life.succeeded(outcome))),
@@ -444,7 +444,7 @@ impl Flow {
     pub fn attempts(&self) -> impl Iterator<Item = Attempt<'_>> {
         let is_cancelled = self.is_cancelled();
         self.steps().filter(move |attempt| {
-            attempt.is_made || !is_cancelled || is_made_all_the_same(attempt.step)
+            attempt.is_made || !is_cancelled || attempt.step.effect.is_signal()
         })
     }
 

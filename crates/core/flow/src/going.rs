@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use neuron_types::{Effect, FailureKind, Handle, RunEvent, RunId, Step, StepFailure, StepId};
+use neuron_types::{FailureKind, Handle, RunEvent, RunId, Step, StepFailure, StepId};
 
 use crate::{AttemptKey, StepLife, StepTerms, Then, step_life::later};
 
@@ -51,7 +51,7 @@ impl Going {
     pub(crate) fn may_be_awaited(&self) -> bool {
         self.is_left
             || match &self.what {
-                What::Step(making) => is_made_all_the_same(&making.step),
+                What::Step(making) => making.step.effect.is_signal(),
                 What::Deadline(_) => false,
             }
     }
@@ -62,11 +62,6 @@ impl Going {
             What::Step(_) => None,
         }
     }
-}
-
-/// Whether a cancelled run makes it, too: that is how it tells others that it has ended.
-pub(crate) const fn is_made_all_the_same(step: &Step) -> bool {
-    matches!(step.effect, Effect::Signal(_))
 }
 
 impl Making {

@@ -181,6 +181,13 @@ impl Effect {
         matches!(self, Self::Agent(_) | Self::Signal(_))
     }
 
+    /// Whether it tells another run something. It takes no time, and is done in a run that is cancelled or about to be put
+    /// away, too: so a run says that it has ended.
+    #[must_use]
+    pub const fn is_signal(&self) -> bool {
+        matches!(self, Self::Signal(_))
+    }
+
     /// Returns what an executor must have for it.
     #[must_use]
     pub fn needs(&self) -> Needed<'_> {

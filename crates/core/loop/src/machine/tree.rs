@@ -65,11 +65,6 @@ impl AgentMachine {
 
     /// The step that starts the run which a call asks for.
     pub(crate) fn starting_of(&self, slot: &PendingCall, agent: &SubAgent) -> Option<Step> {
-        let options = ActivityOptions {
-            step: self.step(self.state.turn, slot.position),
-            effects: ToolEffects::Idempotent,
-            ..self.own_call(slot.position, STARTING)
-        };
         let run = self.child_id(slot.position)?;
         let request = RunRequest {
             tags: self.state.tags.clone(),
@@ -82,7 +77,16 @@ impl AgentMachine {
         };
         let request = Box::new(request);
         let effect = Effect::Agent(Box::new(ChildRequest { run, request }));
-        Some(Step::new(effect, options))
+        Some(self.to_another(effect, slot.position))
+    }
+
+    /// The step at this position by which another run is started or told something: what was done once more is done once.
+    fn to_another(&self, effect: Effect, position: u32) -> Step {
+        let options = ActivityOptions {
+            effects: ToolEffects::Idempotent,
+            ..self.own_call(position, STARTING)
+        };
+        Step::new(effect, options)
     }
 
     /// Arguments that a person changed may be no longer those of the tool: the agent gets them as they are.
@@ -239,11 +243,7 @@ impl AgentMachine {
         let children = self.state.tree.children.iter().zip(positions);
         let cancels = children.map(|(child, position)| {
             let signal = RunSignal::cancel(child.run.clone(), "the run that started it has ended");
-            let options = ActivityOptions {
-                effects: ToolEffects::Idempotent,
-                ..self.own_call(position, STARTING)
-            };
-            Step::new(Effect::Signal(Box::new(signal)), options)
+            self.to_another(Effect::Signal(Box::new(signal)), position)
         });
         cancels.collect()
     }

@@ -105,11 +105,11 @@ impl AgentMachine {
             format!("the current one does not take what the run was started with: {rejected}")
         });
         adopted.map(|agent| {
-            let mut agent = agent.attenuated(&self.state.agent.bounds);
-            if let Some(parent) = &self.state.tree.parent {
-                agent.max_depth = agent.max_depth.min(parent.levels);
+            let agent = agent.attenuated(&self.state.agent.bounds);
+            match &self.state.tree.parent {
+                Some(parent) => parent.attenuate(&agent),
+                None => agent,
             }
-            agent
         })
     }
 

@@ -303,10 +303,10 @@ impl Adapter for LocalDurableContext {
     }
 
     fn notify(&self, step: &Step) -> Vec<RunEvent> {
-        match step.effect {
+        match step.effect.is_signal() {
             // Hooks hear of what came before with what follows.
-            Effect::Signal(_) => Vec::new(),
-            _ => locked(&self.unobserved).take(),
+            true => Vec::new(),
+            false => locked(&self.unobserved).take(),
         }
     }
 

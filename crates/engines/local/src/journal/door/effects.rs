@@ -27,7 +27,7 @@ impl JournaledContext {
         let flow = core.flow();
         for attempt in flow.attempts() {
             let (key, handle) = (attempt.key, attempt.key.handle);
-            let is_signal = is_signal(attempt.step);
+            let is_signal = attempt.step.effect.is_signal();
             let may_begin = !is_draining || flight.has_begun(handle) || is_signal;
             if !may_begin || flight.running.has(What::Attempt(key)) {
                 continue;
@@ -60,11 +60,6 @@ impl JournaledContext {
                 .begin(What::Attempt(key), token, making.make());
         }
     }
-}
-
-/// Whether it tells another run something, which takes no time: a run that is to be put away tells it, too.
-pub(crate) const fn is_signal(step: &Step) -> bool {
-    matches!(step.effect, Effect::Signal(_))
 }
 
 /// One attempt under way.

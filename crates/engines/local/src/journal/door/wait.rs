@@ -13,7 +13,7 @@ use neuron_types::{DurableError, Signal};
 use tokio::time::Instant;
 
 use crate::journal::{
-    door::{effects::is_signal, journaled_context::JournaledContext, park_policy::ParkPolicy},
+    door::{journaled_context::JournaledContext, park_policy::ParkPolicy},
     run::wanted::Wanted,
     store::column::wall_clock,
 };
@@ -227,7 +227,8 @@ impl JournaledContext {
     fn is_under_way(&self) -> bool {
         let (flight, flow) = (self.flight(), self.core.flow());
         let mut attempts = flow.attempts();
-        attempts.any(|attempt| flight.has_begun(attempt.key.handle) || is_signal(attempt.step))
+        attempts
+            .any(|attempt| flight.has_begun(attempt.key.handle) || attempt.step.effect.is_signal())
     }
 
     /// Ends the attempts under way early, and waits until they have. What has a result by then keeps it.

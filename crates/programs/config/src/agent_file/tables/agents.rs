@@ -12,7 +12,7 @@ use neuron_types::{
 
 use crate::agent_file::{
     tables::{
-        activity, context, mcp_names,
+        activity, context, limits, mcp_names,
         models::{self, Known},
         on, rules,
         steps::{self, AgentTools},
@@ -245,24 +245,15 @@ fn read_caller_settings(agent: &Table<'_>) -> BTreeSet<CallerSetting> {
 }
 
 fn read_limits(agent: &Table<'_>) -> Limits {
-    let mut limits = Limits::default();
-    if let Some(table) = agent.table("limits") {
-        table.expect_keys(&[
-            "turns",
-            "tool_calls",
-            "tokens",
-            "cost_usd",
-            "duration",
-            "deadline",
-        ]);
-        limits.turns = table.count("turns").or(limits.turns);
-        limits.tool_calls = table.count("tool_calls").or(limits.tool_calls);
-        limits.tokens = table.count("tokens");
-        limits.cost_usd = table.decimal("cost_usd");
-        limits.duration = table.duration("duration");
-        limits.deadline = table.duration("deadline");
+    let (asked, default) = (limits::read(agent), Limits::default());
+    Limits {
+        turns: asked.turns.or(default.turns),
+        tool_calls: asked.tool_calls.or(default.tool_calls),
+        tokens: asked.tokens,
+        cost_usd: asked.cost_usd,
+        duration: asked.duration,
+        deadline: asked.deadline,
     }
-    limits
 }
 
 /// Says to the agents what those are for that they may start, and gives them their tools.

@@ -1,8 +1,11 @@
 //! The agents that an agent may start: `subagents`.
 
-use neuron_types::{LimitOverrides, SubAgent};
+use neuron_types::SubAgent;
 
-use crate::agent_file::text::table::{Entry, Table, Text};
+use crate::agent_file::{
+    tables::limits,
+    text::table::{Entry, Table, Text},
+};
 
 const KEY: &str = "subagents";
 const WANTED: &str = "a list of names in quotes, or tables as { name = \"…\", background = true }";
@@ -37,33 +40,11 @@ fn read_entry<'a>(entry: &Entry<'a>) -> Option<(Text<'a>, SubAgent)> {
             let name = table.text("name")?;
             let subagent = SubAgent {
                 background: table.boolean("background").unwrap_or_default(),
-                limits: read_limits(table),
+                limits: limits::read(table),
                 ..SubAgent::new(name.value)
             };
             Some((name, subagent))
         }
-    }
-}
-
-fn read_limits(subagent: &Table<'_>) -> LimitOverrides {
-    let Some(table) = subagent.table("limits") else {
-        return LimitOverrides::default();
-    };
-    table.expect_keys(&[
-        "turns",
-        "tool_calls",
-        "tokens",
-        "cost_usd",
-        "duration",
-        "deadline",
-    ]);
-    LimitOverrides {
-        turns: table.count("turns"),
-        tool_calls: table.count("tool_calls"),
-        tokens: table.count("tokens"),
-        cost_usd: table.decimal("cost_usd"),
-        duration: table.duration("duration"),
-        deadline: table.duration("deadline"),
     }
 }
 
