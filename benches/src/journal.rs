@@ -65,6 +65,7 @@ async fn journaled_step(door: &JournaledContext, step: u32) -> Result<(Duration,
         effects: ToolEffects::ReadOnly,
         start_to_close_timeout: Duration::from_secs(60),
         retry_policy: RetryPolicy::default(),
+        held: None,
         activity: ActivitySettings::default(),
     };
     let event = RunEvent::ToolCalled {

@@ -441,10 +441,15 @@ impl Executor {
         verify::judge(verifier.as_deref(), place, request).ok()
     }
 
-    /// Returns the definition as a run gets it from here: its decisions have to be signed where approvers are known.
+    /// Returns the definition as a run gets it from here: its decisions have to be signed where approvers are known, and its
+    /// models cost what they cost here.
     #[must_use]
     pub fn as_given(&self, mut agent: AgentSpec) -> AgentSpec {
         agent.signed = self.knows_approvers();
+        agent.rates = self.inner.prices.rates(agent.head.models());
+        for member in agent.team.iter_mut().flatten() {
+            member.rates = self.inner.prices.rates(member.head.models());
+        }
         agent
     }
 

@@ -1,10 +1,8 @@
 //! Estimating how many tokens a request takes, without the model's tokenizer.
 
-use std::io;
-
 use neuron_types::{
     CompletionRequest, ContentBlock, ContentItem, DocumentSource, Message, SystemPrompt,
-    TokenCalibration, ToolDefinition,
+    TokenCalibration, ToolDefinition, json_bytes,
 };
 use serde_json::Value;
 
@@ -167,27 +165,11 @@ impl TokenCounter {
     }
 
     fn json(&self, value: &Value) -> u64 {
-        let mut length = Length(0);
-        // A counter takes everything, and a JSON value can always be written.
-        let _infallible = serde_json::to_writer(&mut length, value);
-        self.of_length(length.0)
+        // A JSON value can always be written.
+        self.of_length(json_bytes(value).unwrap_or_default())
     }
 
     fn of_length(&self, length: usize) -> u64 {
         (length as f64 / self.chars_per_token).ceil() as u64
-    }
-}
-
-/// Counts the bytes that are written to it, so that a JSON value is measured without its text.
-struct Length(usize);
-
-impl io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -75,6 +75,7 @@ pub fn next_delay(
                 | FailureKind::NoWorker
                 | FailureKind::NotApproved
                 | FailureKind::WorkerLost
+                | FailureKind::OutOfBudget
         )
         && !policy.non_retryable.contains(&failure.kind)
         && policy.leaves_attempts(attempt);

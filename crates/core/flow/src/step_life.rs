@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use neuron_types::{
-    ActivityOptions, Outcome, RetryPolicy, RunId, Spent, StepFailure, StepId, ToolEffects,
+    ActivityOptions, FailureKind, Held, Outcome, RetryPolicy, RunId, Spent, StepFailure, StepId,
+    ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -24,6 +25,8 @@ pub struct StepTerms<'a> {
     pub effects: ToolEffects,
     /// How a failed attempt is followed by another.
     pub policy: &'a RetryPolicy,
+    /// For what attempts something is put aside; for all where `None`.
+    pub held: Option<Held>,
 }
 
 impl<'a> StepTerms<'a> {
@@ -36,7 +39,24 @@ impl<'a> StepTerms<'a> {
             step: options.step,
             effects: options.effects,
             policy: &options.retry_policy,
+            held: options.held,
         }
+    }
+}
+
+impl StepTerms<'_> {
+    /// Whether something is put aside for an attempt after those before.
+    fn provides_after(&self, spent: Option<&Spent>) -> bool {
+        self.held.is_none_or(|held| held.covers_another(spent))
+    }
+}
+
+/// What a step fails with for whose next attempt nothing is put aside.
+fn out_of_budget(last: StepFailure) -> StepFailure {
+    StepFailure {
+        kind: FailureKind::OutOfBudget,
+        retryable: false,
+        ..last
     }
 }
 
@@ -58,6 +78,9 @@ pub struct StepLife {
     due: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spent: Option<Box<Spent>>,
+    /// How many workers in a row were lost before the attempt that is under way.
+    #[serde(default, skip_serializing_if = "is_none")]
+    lost: u32,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -81,6 +104,7 @@ impl StepLife {
             since,
             due,
             spent,
+            lost: 0,
         }
     }
 
@@ -134,10 +158,10 @@ impl StepLife {
         self.due.is_none_or(|due| due <= now)
     }
 
-    /// Returns what the attempts used and cost that failed, as far as their failures say.
+    /// Returns what the attempts used and cost that failed, as far as their failures say, and how many were lost.
     #[must_use]
     pub fn spent(&self) -> Option<Box<Spent>> {
-        self.spent.clone()
+        Spent::sum(self.spent.clone(), Spent::of_lost(self.lost))
     }
 
     /// Takes in that attempts were made, one after the other, and that the newest failed so. Returns the one that follows.
@@ -178,7 +202,8 @@ impl StepLife {
     ) -> Result<Again, StepFailure> {
         self.looks = 0;
         let since = *self.since.get_or_insert(at);
-        let failure = failure.with_spent(self.spent.take());
+        let failure = failure.with_spent(self.spent());
+        (self.spent, self.lost) = (None, 0);
         let jitter = Jitter::new(terms.run_id, terms.nonce, terms.step);
         let attempt = self.counted;
         let delay = next_delay(terms.policy, terms.effects, &jitter, attempt, &failure);
@@ -187,6 +212,9 @@ impl StepLife {
         let Some(delay) = delay else {
             return Err(failure);
         };
+        if !terms.provides_after(failure.spent.as_deref()) {
+            return Err(out_of_budget(failure));
+        }
         self.spent.clone_from(&failure.spent);
         let due = later(at, delay);
         self.due = Some(due);
@@ -205,24 +233,34 @@ impl StepLife {
         due
     }
 
-    /// Returns the step's failure if its worker was lost so often in a row that it may be what ends them. A write is made
-    /// once: what becomes of it is said elsewhere.
+    /// Takes in that the step's worker was lost so often in a row. Returns the step's failure if it may be what ends them, or if
+    /// nothing is put aside for another attempt. A write is made once: what becomes of it is said elsewhere.
     #[must_use]
-    pub fn lost(&self, terms: &StepTerms<'_>, times: u32) -> Option<StepFailure> {
-        let is_over = times >= MOST_LOST && terms.effects != ToolEffects::Write;
-        is_over.then(|| self.ends_with(lost_workers(times)))
+    pub fn lost(&mut self, terms: &StepTerms<'_>, times: u32) -> Option<StepFailure> {
+        if times == 0 || terms.effects == ToolEffects::Write {
+            return None;
+        }
+        if terms.held.is_some() {
+            self.lost = times;
+        }
+        let failure = lost_workers(times);
+        if times >= MOST_LOST {
+            return Some(self.ends_with(failure));
+        }
+        let is_over = !terms.provides_after(self.spent().as_deref());
+        is_over.then(|| self.ends_with(out_of_budget(failure)))
     }
 
     /// Returns the failure of a step that no attempt follows any more, with what all of them used and cost.
     #[must_use]
     pub fn ends_with(&self, failure: StepFailure) -> StepFailure {
-        failure.with_spent(self.spent.clone())
+        failure.with_spent(self.spent())
     }
 
     /// Returns what the step comes to, with what the attempts used and cost that failed before.
     #[must_use]
     pub fn succeeded(&self, outcome: Outcome) -> Outcome {
-        outcome.with_spent_before(self.spent.clone())
+        outcome.with_spent_before(self.spent())
     }
 }
 

@@ -3,7 +3,6 @@
 mod body;
 mod client;
 mod door;
-mod json_bytes;
 mod ledger;
 mod left;
 mod segment;
@@ -15,7 +14,6 @@ pub use client::{
     RunFilter, RunFuture, RunHandle, RunPage, TicketPage,
 };
 pub use door::end_event;
-pub use json_bytes::json_bytes;
 pub use ledger::{RunClock, RunLedger, Unobserved};
 pub use left::{UnreadRequest, cannot_go_on, ends_run, hold_up, read_request};
 pub use segment::{Pace, SegmentSize};

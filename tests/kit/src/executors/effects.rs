@@ -112,6 +112,7 @@ pub fn options_of(name: &str, step: StepId, timeout: Duration) -> ActivityOption
         },
         start_to_close_timeout: timeout,
         retry_policy: RetryPolicy::default(),
+        held: None,
         activity: ActivitySettings::default(),
     }
 }

@@ -32,7 +32,7 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
         (
             "tokens",
             Limits {
-                tokens: Some(1_200),
+                tokens: Some(15_000),
                 ..Limits::default()
             },
             ExitReason::MaxTokens,
@@ -48,7 +48,11 @@ pub async fn every_limit_ends_a_run<H: Host>(host: &H) {
     ];
     let runs = limits.map(|(name, limits, reason)| {
         let stage = &stage;
-        let script = script();
+        let script = match reason {
+            // There is no room for a third request of the same size.
+            ExitReason::MaxTokens => script_of(5_000, 1_000),
+            _ => script(),
+        };
         async move {
             let agent = AgentSpec { limits, ..agent() };
             let record = stage.submit(name, &script, agent).await.ends().await;
@@ -93,10 +97,14 @@ pub async fn a_run_whose_time_is_over_leaves_what_is_in_flight<H: Host>(host: &H
 }
 
 fn script() -> Value {
+    script_of(500, 100)
+}
+
+fn script_of(input_tokens: u64, output_tokens: u64) -> Value {
     let turn = json!({
         "text": "I go on.",
         "tool_calls": [{"name": "look", "input": {}}, {"name": "put", "input": {}}],
-        "usage": {"input_tokens": 500, "output_tokens": 100},
+        "usage": {"input_tokens": input_tokens, "output_tokens": output_tokens},
         "cost_usd": "0.05",
     });
     json!({"turns": vec![turn; 4]})

@@ -134,12 +134,9 @@ fn provider_error(failure: StepFailure) -> ProviderError {
 
 /// The failure that an error travels as.
 fn failure(error: ProviderError) -> StepFailure {
-    let used = error.usage().map(|usage| {
-        Box::new(Spent {
-            usage: usage.clone(),
-            cost_usd: None,
-        })
-    });
+    let used = error
+        .usage()
+        .map(|usage| Box::new(Spent::new(usage.clone(), None)));
     StepFailure::from(error).with_spent(used)
 }
 

@@ -50,8 +50,10 @@ impl Executor {
         let mismatch = |schema: Option<&serde_json::Value>| {
             schema.and_then(|schema| input_mismatch(schema, &asked.given))
         };
+        let rates = self.inner.prices.rates(&asked.models);
         if let Some(defined) = &asked.defined {
             return Ok(Begun {
+                rates,
                 signed: self.knows_approvers(),
                 mismatch: mismatch(defined.input.as_ref()),
                 ..Begun::default()
@@ -61,6 +63,7 @@ impl Executor {
         Ok(Begun {
             mismatch: mismatch(agent.input.as_ref()),
             signed: agent.signed,
+            rates,
             definition: Some(agent),
             ..Begun::default()
         })

@@ -274,7 +274,7 @@ impl Executor {
         usage: TokenUsage,
     ) -> Option<Box<Spent>> {
         let cost_usd = self.inner.prices.cost(provider, request, &usage);
-        (usage.total() > 0).then(|| Box::new(Spent { usage, cost_usd }))
+        (usage.total() > 0).then(|| Box::new(Spent::new(usage, cost_usd)))
     }
 
     /// Who watches this call. Nobody watches those of a context strategy, which are no turn's answer.

@@ -1,6 +1,6 @@
 //! The price of one model.
 
-use neuron_types::TokenUsage;
+use neuron_types::{ModelRate, TokenUsage};
 use rust_decimal::Decimal;
 
 /// The price of one model, in US dollars for a million tokens.
@@ -49,6 +49,22 @@ impl ModelPrice {
                 sampling.cache_creation_tokens,
             )?)
         })
+    }
+
+    /// Returns what a million tokens cost at most, whatever a cache has to do with them and however long the prompt is.
+    #[must_use]
+    pub fn rate(&self, model: impl Into<String>) -> ModelRate {
+        let long = self.long_prompt.as_ref().map(|long| &*long.price);
+        let prices = [Some(self), long].into_iter().flatten();
+        let inputs = prices.clone().flat_map(|price| {
+            let cached = [price.cache_read, price.cache_write];
+            cached.into_iter().flatten().chain([price.input])
+        });
+        ModelRate {
+            model: model.into(),
+            input: inputs.max().unwrap_or_default(),
+            output: prices.map(|price| price.output).max().unwrap_or_default(),
+        }
     }
 
     fn sampling(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use neuron_types::{CompletionRequest, TokenUsage};
+use neuron_types::{CompletionRequest, ModelRate, TokenUsage};
 use rust_decimal::Decimal;
 
 use crate::{ModelPrice, PriceList, prices::list};
@@ -67,6 +67,17 @@ impl Prices {
             return None;
         }
         list.price(&request.model)?.cost(usage)
+    }
+
+    /// Returns what these models, each as `provider/model`, cost at most, as far as their prices are known.
+    #[must_use]
+    pub fn rates<M: AsRef<str>>(&self, models: impl IntoIterator<Item = M>) -> Vec<ModelRate> {
+        let rates = models.into_iter().filter_map(|named| {
+            let (provider, model) = named.as_ref().split_once('/')?;
+            let price = self.get(provider, model)?;
+            Some(price.rate(named.as_ref()))
+        });
+        rates.collect()
     }
 
     fn set(&self, provider: &str, model: &str) -> Option<&ModelPrice> {

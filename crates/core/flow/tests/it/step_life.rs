@@ -27,6 +27,7 @@ fn terms<'a>(run_id: &'a RunId, policy: &'a RetryPolicy, effects: ToolEffects) -
         step: STEP,
         effects,
         policy,
+        held: None,
     }
 }
 
@@ -35,13 +36,13 @@ fn overloaded() -> StepFailure {
 }
 
 fn used(tokens: u64) -> Option<Box<Spent>> {
-    Some(Box::new(Spent {
-        usage: TokenUsage {
+    Some(Box::new(Spent::new(
+        TokenUsage {
             input_tokens: tokens,
             ..TokenUsage::default()
         },
-        cost_usd: None,
-    }))
+        None,
+    )))
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn an_attempt_whose_worker_stops_or_lacks_something_does_not_count() {
 fn ten_lost_workers_in_a_row_end_a_step_that_is_no_write() {
     let (run_id, policy) = (run_id(), RetryPolicy::default());
     let life = StepLife::after(2, Some(at(0)), None, used(3));
-    let lost = |effects, times| life.lost(&terms(&run_id, &policy, effects), times);
+    let lost = |effects, times| life.clone().lost(&terms(&run_id, &policy, effects), times);
     assert_eq!(lost(ToolEffects::Idempotent, MOST_LOST - 1), None);
     let failure = lost(ToolEffects::ReadOnly, MOST_LOST).unwrap();
     assert_eq!(

@@ -33,6 +33,8 @@ pub struct AgentLoop<D, C> {
     expiry: Timer,
     /// When the run's time is over.
     clock: Timer,
+    /// When it looks whether other runs of its tree are there.
+    lease: Timer,
 }
 
 impl<D: fmt::Debug, C: fmt::Debug> fmt::Debug for AgentLoop<D, C> {
@@ -77,6 +79,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             in_flight: Vec::new(),
             expiry: Timer::default(),
             clock: Timer::default(),
+            lease: Timer::default(),
         }
     }
 
@@ -138,6 +141,9 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     pub(crate) async fn advance(&mut self) -> Result<Progress, DurableError> {
         self.emit();
         self.leave_unwanted();
+        if let Some(progress) = self.tell_others().await? {
+            return Ok(progress);
+        }
         self.end_segment().await?;
         let action = self.machine.next();
         let taken = match action {
@@ -155,7 +161,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             Action::Wait { until } => self.wait(until).await,
             Action::LeaveCalls => self.leave_calls().await,
             Action::Done => {
-                self.clock.withdraw(&self.door);
+                self.withdraw_timers();
                 return Ok(Progress::Ended);
             }
         };
@@ -168,6 +174,34 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         };
         self.emit();
         Ok(progress)
+    }
+
+    /// Tells other runs of the tree what they are to know. One whose parent is gone ends.
+    async fn tell_others(&mut self) -> Result<Option<Progress>, DurableError> {
+        while let Some((run, step)) = self.machine.next_to_tell() {
+            let told = self.door.start(step.into());
+            match self.door.next(&[told], &[]).await {
+                Ok(Observed::Ended(_, End::Effect(Ok(_)))) => {}
+                // The run is put away or cancelled, and not the other one gone.
+                Ok(Observed::Ended(_, End::Effect(Err(failure))))
+                    if failure.kind == FailureKind::Cancelled => {}
+                Ok(Observed::Ended(_, End::Effect(Err(_)))) => {
+                    self.feed(Observation::NotTold { run })?;
+                }
+                Ok(other) => return Err(other.unexpected()),
+                Err(DurableError::Cancelled { reason }) => {
+                    self.cancel(reason).await?;
+                    return Ok(Some(Progress::Other));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(reason) = self.machine.abandoned() else {
+            return Ok(None);
+        };
+        self.cancel(Some(reason)).await?;
+        self.emit();
+        Ok(Some(Progress::Other))
     }
 
     /// Ends this segment if the door wants it to and nothing is in flight.
@@ -200,7 +234,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     /// Takes the messages that are here, and whether the run is to adopt the current definition.
     async fn take_messages(&mut self) -> Result<Progress, DurableError> {
         let mut names = vec![signal::USER_MESSAGE, signal::UPGRADE];
-        names.extend(self.child_signals());
+        names.extend(self.tree_signals());
         let mut messages = Vec::new();
         while let Some(signal) = self.door.poll(&names).await? {
             if signal.name != signal::USER_MESSAGE {
@@ -220,10 +254,15 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         Ok(Progress::Other)
     }
 
-    /// The signal by which runs tell that they have ended which this one started, while there are any.
-    fn child_signals(&self) -> Option<&'static str> {
-        let has_children = !self.machine.state().tree.children.is_empty();
-        has_children.then_some(signal::CHILD)
+    /// The signals by which runs above and below say something, while there are any.
+    fn tree_signals(&self) -> impl Iterator<Item = &'static str> {
+        let state = self.machine.state();
+        let below: &[&str] = match state.tree.children.is_empty() {
+            true => &[],
+            false => &[signal::CHILD, signal::LEASE],
+        };
+        let above = state.budget.lease.as_ref().map(|_| signal::GRANT);
+        below.iter().copied().chain(above)
     }
 
     fn authorize(&mut self, calls: &[ToolCall]) -> Result<Progress, DurableError> {
@@ -255,10 +294,12 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             Some(_) => None,
             None => self.expiry.at(&self.door, until),
         };
-        let timers = expiry.into_iter().chain(self.clock());
+        let lease = self.machine.lease_due_at();
+        let lease = self.lease.at(&self.door, lease);
+        let timers = expiry.into_iter().chain(self.clock()).chain(lease);
         let handles: Vec<Handle> = self.handles().chain(timers).collect();
         let mut signals = vec![signal::USER_MESSAGE];
-        signals.extend(self.child_signals());
+        signals.extend(self.tree_signals());
         if self.machine.has_open_tickets() {
             signals.push(signal::DECISION);
         }
@@ -275,6 +316,10 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
             }
             Observed::Ended(handle, End::Deadline) if self.clock.ends(handle) => {
                 self.time_over(Spent::default())
+            }
+            Observed::Ended(handle, End::Deadline) if self.lease.ends(handle) => {
+                self.feed(Observation::LeaseDue)?;
+                Ok(Progress::Other)
             }
             Observed::Ended(handle, End::Deadline) if self.expiry.ends(handle) => {
                 self.feed(Observation::TicketsLapsed)?;
@@ -404,6 +449,7 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
     fn withdraw_timers(&mut self) {
         self.expiry.withdraw(&self.door);
         self.clock.withdraw(&self.door);
+        self.lease.withdraw(&self.door);
     }
 
     async fn observe(
@@ -426,6 +472,8 @@ impl<D: DurableContext, C: ContextStrategy> AgentLoop<D, C> {
         let read = match signal.name.as_str() {
             signal::DECISION => signal.read().map(Observation::DecisionArrived),
             signal::CHILD => signal.read().map(Observation::ChildEnded),
+            signal::LEASE => signal.read().map(Observation::LeaseAsked),
+            signal::GRANT => signal.read().map(Observation::LeaseGranted),
             _ => signal.read().map(Observation::MessageArrived),
         };
         if let Ok(Observation::DecisionArrived(decision)) = &read {

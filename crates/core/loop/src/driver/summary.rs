@@ -58,7 +58,10 @@ impl<'a, D> SummaryModel<'a, D> {
 
     /// Takes in what failed attempts used and cost.
     fn spend_on_failures(&self, spent: Option<&Spent>) {
-        if let Some(Spent { usage, cost_usd }) = spent {
+        if let Some(Spent {
+            usage, cost_usd, ..
+        }) = spent
+        {
             self.made().spent.add(usage, *cost_usd);
         }
     }

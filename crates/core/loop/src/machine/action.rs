@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ChildEnd, Decision, Message, Outcome, PermissionDecision, Spent, Step, StepFailure, ToolCall,
-    UpgradeRequest, UserMessage,
+    ChildEnd, Decision, LeaseGrant, LeaseRequest, Message, Outcome, PermissionDecision, RunId,
+    Spent, Step, StepFailure, ToolCall, UpgradeRequest, UserMessage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,17 @@ pub enum Observation {
     MessageArrived(UserMessage),
     /// A run that this one has started has ended, as it says. Fits any action.
     ChildEnded(ChildEnd),
+    /// A run below asks for more of the budget, or whether this one is there. Fits any action.
+    LeaseAsked(LeaseRequest),
+    /// The run above answers what this one asked it. Fits any action.
+    LeaseGranted(LeaseGrant),
+    /// It is time to look whether other runs of the tree are there. Fits any action.
+    LeaseDue,
+    /// Another run could not be told something, since it is not there any more. Fits any action.
+    NotTold {
+        /// That run.
+        run: RunId,
+    },
     /// Somebody wishes that the run adopts the current definition of its agent. Fits any action; it does so before its
     /// next turn.
     UpgradeArrived(UpgradeRequest),
@@ -155,6 +166,10 @@ impl Observation {
             Self::Messages(_) => "messages",
             Self::MessageArrived(_) => "message arrived",
             Self::ChildEnded(_) => "child ended",
+            Self::LeaseAsked(_) => "lease asked",
+            Self::LeaseGranted(_) => "lease granted",
+            Self::LeaseDue => "lease due",
+            Self::NotTold { .. } => "not told",
             Self::UpgradeArrived(_) => "upgrade arrived",
             Self::ContextKept { .. } => "context kept",
             Self::Compacted { .. } => "compacted",

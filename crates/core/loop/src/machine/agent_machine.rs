@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, AgentSpec, CallState, CompletionRequest, ContentBlock, ContextRecord, Effect,
-    LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId, RunInput,
-    RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage, ToolDefinition,
-    Tree,
+    ActivityOptions, AgentSpec, Budget, CallState, CompletionRequest, ContentBlock, ContextRecord,
+    Effect, LimitOverrides, Lineage, Message, PendingCall, RawSignals, Role, RunEvent, RunId,
+    RunInput, RunOutput, RunPhase, RunState, Stage, StateVersion, Step, StepId, TokenUsage,
+    ToolDefinition, Tree,
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,10 @@ impl AgentMachine {
                 raised: LimitOverrides::default(),
                 upgrade: None,
                 lineage: Lineage::default(),
+                budget: Budget {
+                    lease: Self::begin_lease(parent.as_deref(), now),
+                    ..Budget::default()
+                },
                 tree: Tree {
                     parent: parent.map(|parent| Box::new(parent.without_bounds())),
                     ..Tree::default()
@@ -179,7 +183,16 @@ impl AgentMachine {
 
     /// This turn's model call.
     pub(crate) fn model_call(&self) -> Step {
-        Step::new(Effect::Model(self.request()), self.model_options())
+        let mut request = self.request();
+        let most = self.state.budget.held.map(|held| held.output);
+        if most.is_some() && request.max_tokens != most {
+            request.head_mut().max_tokens = most;
+        }
+        let options = ActivityOptions {
+            held: self.state.budget.held,
+            ..self.model_options()
+        };
+        Step::new(Effect::Model(request), options)
     }
 
     /// How the door makes this turn's model call.
@@ -235,10 +248,16 @@ impl AgentMachine {
             }
             Observation::MessageArrived(message) => self.queue_message(message),
             Observation::ChildEnded(end) => self.child_ended(&end, now),
+            Observation::LeaseAsked(request) => self.lease_asked(request, now),
+            Observation::LeaseGranted(grant) => self.lease_granted(grant, now),
+            Observation::LeaseDue => self.lease_due(now),
+            Observation::NotTold { run } => self.not_told(&run, now),
             Observation::UpgradeArrived(request) => self.upgrade_arrived(request),
             Observation::TimeOver { spent } => self.time_over(spent, now),
             Observation::Messages(messages) => self.take_messages(messages, now),
-            Observation::ContextKept { tokens, estimated } => self.context_kept(tokens, estimated),
+            Observation::ContextKept { tokens, estimated } => {
+                self.context_kept(tokens, estimated, now);
+            }
             Observation::Compacted {
                 messages,
                 old_tokens,
@@ -247,7 +266,7 @@ impl AgentMachine {
                 spent,
             } => {
                 self.state.conversation = messages.into();
-                self.compacted(old_tokens, new_tokens, shortfall, spent);
+                self.compacted((old_tokens, new_tokens), shortfall, spent, now);
             }
             Observation::CompactionFailed {
                 reason,
@@ -262,11 +281,14 @@ impl AgentMachine {
                 }
                 self.authorized(decisions, now);
             }
-            Observation::Started => self.started(),
+            Observation::Started => self.started(now),
             Observation::Ended { position, result } => self.ended(position, result, now)?,
             Observation::CallsLeft => self.calls_left(now),
             Observation::DecisionArrived(decision) => self.decision_arrived(decision),
             Observation::TicketsLapsed => self.tickets_lapsed(now),
+        }
+        if !self.state.budget.requests.is_empty() {
+            self.serve(now);
         }
         self.state.observations += 1;
         Ok(())
@@ -343,6 +365,7 @@ impl AgentMachine {
             usage: state.usage.clone(),
             cost_usd: state.cost_usd,
             tree: self.tree_spent().map(Box::new),
+            reserved: state.budget.reserved.plus(state.tree.reserved),
             error: outcome.and_then(|outcome| outcome.error.clone()),
             approvals: tickets.collect(),
         }

@@ -6,7 +6,7 @@ use neuron_types::{
     Role, RunError, RunEvent, Stage, StepFailure, StopReason, ToolCall, is_call_id, made_call_id,
 };
 
-use crate::AgentMachine;
+use crate::{AgentMachine, machine::budget::Room};
 
 /// How many answers in a row may ask to be continued before the run fails.
 const MOST_CONTINUATIONS: u32 = 20;
@@ -22,6 +22,8 @@ const MOST_LEFT_OUT: usize = 100;
 
 impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
+        self.charge_lost(response.spent_before.as_deref());
+        let is_lowered = self.settle_call(&response.usage, response.cost_usd);
         self.leave_answer();
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
         self.spend(&response.usage, response.cost_usd);
@@ -49,12 +51,14 @@ impl AgentMachine {
             | StopReason::MaxTokens
             | StopReason::StopSequence
             | StopReason::Compaction
-            | StopReason::PauseTurn => self.take_answer(response, text, now),
+            | StopReason::PauseTurn => self.take_answer(response, text, is_lowered, now),
             _ => self.ended_oddly("a reason of a newer build", now),
         }
     }
 
     pub(crate) fn model_failed(&mut self, failure: StepFailure, now: DateTime<Utc>) {
+        self.charge_lost(failure.spent.as_deref());
+        self.charge_call(is_lost(failure.kind));
         self.leave_answer();
         let turn = self.state.turn;
         self.spend_on_failures(failure.spent.as_deref());
@@ -62,7 +66,11 @@ impl AgentMachine {
             turn,
             failure: failure.clone(),
         });
-        if failure.kind == FailureKind::ContextLength {
+        if failure.kind == FailureKind::OutOfBudget {
+            self.emit(RunEvent::TurnEnded { turn });
+            self.state.turns_again = self.state.turns_again.saturating_add(1);
+            self.begin_turn(now);
+        } else if failure.kind == FailureKind::ContextLength {
             self.overflow(failure.message, now);
         } else if self.may_be_too_long(&failure) {
             let message = failure.message.clone();
@@ -139,6 +147,7 @@ impl AgentMachine {
         &mut self,
         response: CompletionResponse,
         text: Option<String>,
+        is_lowered: bool,
         now: DateTime<Utc>,
     ) {
         let CompletionResponse {
@@ -174,6 +183,7 @@ impl AgentMachine {
         let turn = self.state.turn;
         self.emit(RunEvent::TurnEnded { turn });
         match stop_reason {
+            StopReason::MaxTokens if is_lowered => self.cut_at_budget(now),
             StopReason::MaxTokens => self.end(ExitReason::MaxTokens, None),
             StopReason::PauseTurn | StopReason::Compaction => self.continue_answer(now),
             _ => {
@@ -194,6 +204,22 @@ impl AgentMachine {
                 }
             }
         }
+    }
+
+    /// The answer was cut where the budget ended: it goes on if there is more.
+    fn cut_at_budget(&mut self, now: DateTime<Utc>) {
+        let shortage = match self.room() {
+            Room::Short(shortage) => shortage,
+            // What is left is too little for the answer, and more than one may do with.
+            _ => return self.end(ExitReason::MaxTokens, None),
+        };
+        if !shortage.is_leased && !self.asks_about_limits() {
+            return self.end(shortage.limit, None);
+        }
+        self.push(Message::user(
+            "The answer was cut where the budget ended. There is more now: go on.",
+        ));
+        self.begin_turn(now);
     }
 
     /// The answer is not of the form that was asked for: asks once more, then fails the run.
@@ -279,6 +305,11 @@ impl AgentMachine {
         let mut blocks = answers.flat_map(|message| &message.content);
         blocks.any(|block| matches!(block, ContentBlock::ToolUse { id: known, .. } if known == id))
     }
+}
+
+/// Whether nobody knows what a call used that failed so.
+const fn is_lost(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Timeout)
 }
 
 /// What the model reads after an answer that is not of the form that was asked for.

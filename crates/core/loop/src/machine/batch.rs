@@ -200,7 +200,14 @@ impl AgentMachine {
     /// Takes up a state of which nobody knows what became of its calls in flight: those that may be made
     /// again are, and the outcome of a write is unknown.
     pub(crate) fn take_up(&mut self, now: DateTime<Utc>) {
+        let is_held = self.state.budget.held.is_some();
+        let is_made = self.state.in_flight.is_some();
         self.leave_answer();
+        if is_held && is_made {
+            // The call is made once more, in a turn of its own: there has to be room for it.
+            self.state.turns_again = self.state.turns_again.saturating_add(1);
+            self.begin_turn(now);
+        }
         self.verify_again();
         self.calls(has_own_call, &CallEvent::Left);
         for index in self.positions(is_running) {

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ExitReason, FailureKind, Message, OverrideRejected, RunError, RunEvent, RunOutcome, Stage,
-    TokenUsage, UserMessage, cost_sum,
+    ExitReason, FailureKind, Message, OverrideRejected, Reported, RunError, RunEvent, RunOutcome,
+    Stage, TokenUsage, UserMessage, cost_sum,
 };
 use rust_decimal::Decimal;
 
@@ -65,6 +65,7 @@ impl AgentMachine {
     fn met_limit(&self, now: DateTime<Utc>) -> Option<ExitReason> {
         let state = &self.state;
         let limits = &state.agent.limits;
+        let used = || self.used();
         if state.limit.is_some() {
             state.limit
         } else if limits
@@ -72,15 +73,9 @@ impl AgentMachine {
             .is_some_and(|most| self.counted_turns() >= most)
         {
             Some(ExitReason::MaxTurns)
-        } else if limits
-            .tokens
-            .is_some_and(|most| state.usage.total() >= most)
-        {
+        } else if limits.tokens.is_some_and(|most| used().tokens >= most) {
             Some(ExitReason::MaxTokens)
-        } else if limits
-            .cost_usd
-            .is_some_and(|most| state.cost_usd.is_none_or(|cost| cost >= most))
-        {
+        } else if limits.cost_usd.is_some_and(|most| used().cost_usd >= most) {
             Some(ExitReason::MaxCost)
         } else {
             self.time_limit(now)
@@ -91,7 +86,8 @@ impl AgentMachine {
     fn unknown_cost(&self, limit: ExitReason) -> Option<RunError> {
         let state = &self.state;
         let most = state.agent.limits.cost_usd?;
-        if limit != ExitReason::MaxCost || state.cost_usd.is_some() {
+        let cost_usd = cost_sum(state.cost_usd, state.tree.cost_usd);
+        if limit != ExitReason::MaxCost || cost_usd.is_some() {
             return None;
         }
         let models: Vec<_> = state.agent.head.models().collect();
@@ -107,22 +103,25 @@ impl AgentMachine {
         })
     }
 
-    pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64) {
+    pub(crate) fn context_kept(&mut self, tokens: u64, estimated: u64, now: DateTime<Utc>) {
         self.estimate_context(tokens, estimated);
-        self.call_model();
+        self.call_model(now);
     }
 
     pub(crate) fn compacted(
         &mut self,
-        old_tokens: u64,
-        new_tokens: u64,
+        (old_tokens, new_tokens): (u64, u64),
         shortfall: Option<Shortfall>,
         spent: Spent,
+        now: DateTime<Utc>,
     ) {
         self.count_context(new_tokens);
+        self.state.context.reported = Reported::default();
         self.state.context.compact_from = 0;
         self.spend(&spent.usage, spent.cost_usd);
-        let Spent { usage, cost_usd } = spent;
+        let Spent {
+            usage, cost_usd, ..
+        } = spent;
         self.emit(RunEvent::ContextCompacted {
             old_tokens,
             new_tokens,
@@ -130,7 +129,9 @@ impl AgentMachine {
             cost_usd,
         });
         if let Some(Shortfall { reason, tokens }) = shortfall {
-            let Spent { usage, cost_usd } = Spent::default();
+            let Spent {
+                usage, cost_usd, ..
+            } = Spent::default();
             self.emit(RunEvent::CompactionFailed {
                 reason,
                 usage,
@@ -138,7 +139,7 @@ impl AgentMachine {
             });
             self.compact_from(tokens);
         }
-        self.call_model();
+        self.call_model(now);
     }
 
     pub(crate) fn compaction_failed(
@@ -150,7 +151,9 @@ impl AgentMachine {
     ) {
         self.estimate_context(tokens, estimated);
         self.spend(&spent.usage, spent.cost_usd);
-        let Spent { usage, cost_usd } = spent;
+        let Spent {
+            usage, cost_usd, ..
+        } = spent;
         self.emit(RunEvent::CompactionFailed {
             reason: reason.to_owned(),
             usage,
@@ -166,7 +169,7 @@ impl AgentMachine {
             self.give_up(FailureKind::ContextLength, message, now);
         } else {
             self.compact_from(self.state.context.tokens);
-            self.call_model();
+            self.call_model(now);
         }
     }
 
@@ -181,12 +184,19 @@ impl AgentMachine {
 
     /// Takes in what failed attempts at a model call used and cost.
     pub(crate) fn spend_on_failures(&mut self, spent: Option<&Spent>) {
-        if let Some(Spent { usage, cost_usd }) = spent {
+        if let Some(Spent {
+            usage, cost_usd, ..
+        }) = spent
+        {
             self.spend(usage, *cost_usd);
         }
     }
 
-    fn call_model(&mut self) {
+    /// Has the model called, if there is room for it.
+    fn call_model(&mut self, now: DateTime<Utc>) {
+        if !self.hold_call(now) {
+            return;
+        }
         self.state.turn = self.state.turn.saturating_add(1);
         let turn = self.state.turn;
         self.emit(RunEvent::TurnStarted { turn });
@@ -239,6 +249,7 @@ impl AgentMachine {
         self.state.halt = None;
         self.state.overdue = None;
         self.push_results();
+        self.give_up_children();
         if self.state.upgrade.take().is_some() {
             self.ignore_upgrade("the run ended before its next turn");
         }

@@ -1,6 +1,6 @@
 //! How large the conversation is, and what the model is reminded of.
 
-use neuron_types::{Message, Role, TokenUsage};
+use neuron_types::{Message, Reported, Role, TokenUsage};
 
 use crate::AgentMachine;
 
@@ -39,6 +39,10 @@ impl AgentMachine {
             self.state.context.calibration.observe(estimated, grown);
         }
         self.count_context(usage.total());
+        self.state.context.reported = Reported {
+            tokens: usage.total(),
+            messages: self.messages().len(),
+        };
     }
 
     /// Whether something may be said to the model: its last word is not an answer that it goes on with.
@@ -53,6 +57,7 @@ impl AgentMachine {
         if messages.is_empty() {
             return;
         }
+        self.hold_for(&messages);
         for message in messages {
             self.push(message);
         }

@@ -5,7 +5,8 @@ use std::{borrow::Cow, mem, time::Duration};
 use chrono::{DateTime, Utc};
 use neuron_types::{
     AgentSpec, Choice, ExitReason, Extension, FailureKind, Halt, HaltReason, Message, OnExpiry,
-    OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, ticket_digest,
+    OnHalt, OpenTicket, RunError, RunEvent, RunPhase, Stage, Ticket, TicketKind, cost_sum,
+    ticket_digest,
 };
 
 use crate::{
@@ -80,7 +81,7 @@ impl AgentMachine {
             HaltReason::Limit(limit) => (
                 TicketKind::Budget,
                 "a limit of the run is reached",
-                self.used(*limit, now),
+                self.used_of(*limit, now),
                 vec![
                     format!("extend:{}=VALUE", key_of(*limit)),
                     Choice::End.to_string(),
@@ -111,7 +112,7 @@ impl AgentMachine {
     }
 
     /// Which limit is reached, and what was used, in a sentence.
-    fn used(&self, limit: ExitReason, now: DateTime<Utc>) -> String {
+    fn used_of(&self, limit: ExitReason, now: DateTime<Utc>) -> String {
         let state = &self.state;
         let limits = &state.agent.limits;
         let most = |most: Option<String>| most.unwrap_or_else(|| "no".to_owned());
@@ -131,15 +132,17 @@ impl AgentMachine {
                 format!("the run has made {used} of {most} tool calls")
             }
             ExitReason::MaxTokens => {
-                let used = state.usage.total();
+                let used = self.used().tokens;
                 format!(
                     "the run has used {used} of {} tokens",
                     most(limits.tokens.map(|n| n.to_string()))
                 )
             }
             ExitReason::MaxCost => {
-                let used = state.cost_usd.map(|cost| cost.to_string());
-                let used = used.unwrap_or_else(|| "an unknown part".to_owned());
+                let used = match cost_sum(state.cost_usd, state.tree.cost_usd) {
+                    Some(_) => self.used().cost_usd.to_string(),
+                    None => "an unknown part".to_owned(),
+                };
                 let most = most(limits.cost_usd.map(|n| n.to_string()));
                 format!("the run has cost {used} of {most} US dollars")
             }

@@ -37,6 +37,13 @@ impl AgentMachine {
         steps
     }
 
+    /// How many agents start now.
+    pub(crate) fn starting_agents(&self) -> usize {
+        self.due()
+            .filter(|slot| self.starts(slot).is_some())
+            .count()
+    }
+
     /// The calls for which a step starts now.
     fn due(&self) -> impl Iterator<Item = &PendingCall> {
         let unknown = self.calls_in(|state| matches!(state, CallState::Unknown(_)));
@@ -113,22 +120,24 @@ impl AgentMachine {
     }
 
     /// The steps that start now are being started.
-    pub(crate) fn started(&mut self) {
+    pub(crate) fn started(&mut self, now: DateTime<Utc>) {
         match self.phase() {
             Phase::Calling => self.state.in_flight = Some(MODEL_CALL),
             Phase::Adopting => self.state.in_flight = Some(self.next_own_call()),
-            _ => self.turn_started(),
+            _ => self.turn_started(now),
         }
     }
 
     /// Nobody waits for the model's call any more, or for what finds a definition: it is made again if the run goes on.
     pub(crate) fn leave_answer(&mut self) {
-        self.state.in_flight = None;
+        let is_made = self.state.in_flight.take().is_some();
+        self.charge_call(is_made);
     }
 
     /// The steps of [`starting`](Self::starting) are being started.
-    fn turn_started(&mut self) {
+    fn turn_started(&mut self, now: DateTime<Utc>) {
         self.verifications_started();
+        let leased = self.first_lease(self.starting_agents());
         // Which can start is asked before any has.
         let due: Vec<u32> = self.due().map(|slot| slot.position).collect();
         for position in due {
@@ -136,7 +145,7 @@ impl AgentMachine {
             if let Some(index) = slots.position(|slot| slot.position == position) {
                 self.call(index, CallEvent::Started);
                 self.tell_called(index);
-                self.child_started(index);
+                self.child_started(index, leased, now);
             }
         }
     }

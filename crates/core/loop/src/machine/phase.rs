@@ -39,6 +39,10 @@ impl Phase {
                 _,
                 O::MessageArrived(_)
                 | O::ChildEnded(_)
+                | O::LeaseAsked(_)
+                | O::LeaseGranted(_)
+                | O::LeaseDue
+                | O::NotTold { .. }
                 | O::UpgradeArrived(_)
                 | O::TimeOver { .. }
                 | O::OutOfHistory(_)
@@ -74,6 +78,7 @@ impl AgentMachine {
             Stage::TakeInput { .. } => Phase::Taking,
             Stage::Upgrade | Stage::CallModel if state.in_flight.is_some() => Phase::Answering,
             Stage::Upgrade => Phase::Adopting,
+            Stage::ReviewContext if self.waits_for_grant() => Phase::Waiting,
             Stage::ReviewContext => Phase::Reviewing {
                 required: state.context.overflowed,
             },

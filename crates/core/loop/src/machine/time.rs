@@ -85,7 +85,9 @@ impl AgentMachine {
 
     fn left_review(&mut self, spent: Spent) {
         self.spend(&spent.usage, spent.cost_usd);
-        let Spent { usage, cost_usd } = spent;
+        let Spent {
+            usage, cost_usd, ..
+        } = spent;
         self.emit(RunEvent::CompactionFailed {
             reason: "the run's time is over".to_owned(),
             usage,

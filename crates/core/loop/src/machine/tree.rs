@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    ActivityOptions, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
+    ActivityOptions, Amount, CallState, Child, ChildEnd, ChildRequest, Effect, ExitReason, Message,
     Overrides, Parent, PendingCall, RunEvent, RunId, RunRequest, RunSignal, RunState, Spent, Step,
     StepFailure, SubAgent, TokenUsage, ToolEffects, ToolOutput, UserMessage, cost_sum, signal,
 };
@@ -81,7 +81,7 @@ impl AgentMachine {
     }
 
     /// The step at this position by which another run is started or told something: what was done once more is done once.
-    fn to_another(&self, effect: Effect, position: u32) -> Step {
+    pub(crate) fn to_another(&self, effect: Effect, position: u32) -> Step {
         let options = ActivityOptions {
             effects: ToolEffects::Idempotent,
             ..self.own_call(position, STARTING)
@@ -107,7 +107,18 @@ impl AgentMachine {
             levels: state.agent.max_depth.saturating_sub(1),
             bounds: state.agent.bounds_of_children(),
             signed: state.lineage.signed,
+            lease: Some(self.lease_of(self.leased_to(child))),
         })
+    }
+
+    /// What a run is granted that starts now: what it was granted before, if it was being started already.
+    fn leased_to(&self, run: &RunId) -> Amount {
+        let mut children = self.state.tree.children.iter();
+        let known = children.find(|child| child.run == *run);
+        known.map_or_else(
+            || self.first_lease(self.starting_agents()),
+            |child| child.leased,
+        )
     }
 
     /// The id of the run that the call at this position of the turn starts.
@@ -117,7 +128,7 @@ impl AgentMachine {
     }
 
     /// A run is being started for a call.
-    pub(crate) fn child_started(&mut self, index: usize) {
+    pub(crate) fn child_started(&mut self, index: usize, leased: Amount, now: DateTime<Utc>) {
         let Some(slot) = self.state.calls.get(index) else {
             return;
         };
@@ -132,6 +143,10 @@ impl AgentMachine {
             run: run.clone(),
             agent: agent.name.clone(),
             position: (!background).then_some(slot.position),
+            leased,
+            answered: 0,
+            heard_at: Some(now),
+            looked_at: None,
         };
         let event = RunEvent::ChildStarted {
             turn: self.state.turn,
@@ -183,6 +198,7 @@ impl AgentMachine {
                 exit_reason: ExitReason::Failed,
                 usage: TokenUsage::default(),
                 cost_usd: Some(Decimal::ZERO),
+                reserved: Amount::ZERO,
             });
         }
         if ends_run(failure.kind) {
@@ -208,11 +224,13 @@ impl AgentMachine {
         tree.is_waiting = false;
         tree.usage.add(&end.usage);
         tree.cost_usd = cost_sum(tree.cost_usd, end.cost_usd);
+        tree.reserved = tree.reserved.plus(end.reserved);
         self.emit(RunEvent::ChildEnded {
             run_id: end.run.clone(),
             exit_reason: end.exit_reason,
             usage: end.usage.clone(),
             cost_usd: end.cost_usd,
+            reserved: end.reserved,
         });
         let answer = answer(&child, end);
         let Some(position) = child.position else {
@@ -235,6 +253,27 @@ impl AgentMachine {
             self.answer_call(index, output);
             self.go_on(now);
         }
+    }
+
+    /// The run ends before these that it started: nobody here learns what they used, so it is charged what they may.
+    pub(crate) fn give_up_children(&mut self) {
+        let is_priced = self.limited().and(self.granted()).cost_usd.is_some();
+        let cost_usd = is_priced.then_some(Decimal::ZERO);
+        let tree = &mut self.state.tree;
+        let mut events = Vec::new();
+        for child in &mut tree.children {
+            let reserved = std::mem::take(&mut child.leased);
+            tree.reserved = tree.reserved.plus(reserved);
+            tree.cost_usd = cost_sum(tree.cost_usd, cost_usd);
+            events.push(RunEvent::ChildEnded {
+                run_id: child.run.clone(),
+                exit_reason: ExitReason::Cancelled,
+                usage: TokenUsage::default(),
+                cost_usd,
+                reserved,
+            });
+        }
+        self.state.outbox.extend(events);
     }
 
     /// The steps that cancel the runs which this one started and which have not ended. A run that is over takes them.
@@ -262,7 +301,7 @@ impl AgentMachine {
         let mut usage = usage.clone();
         usage.add(&tree.usage);
         let cost_usd = cost_sum(*cost_usd, tree.cost_usd);
-        Some(Spent { usage, cost_usd })
+        Some(Spent::new(usage, cost_usd))
     }
 
     /// Whether the run has nothing to do before one ends that it started.

@@ -172,15 +172,17 @@ fn a_limit_is_raised_by_so_much() {
 fn a_run_that_nobody_extends_ends_at_its_limit() {
     let reached = || {
         let limits = Limits {
-            tokens: Some(10),
+            tokens: Some(5_000),
             ..Limits::default()
         };
+        let mut answer = one_call("look");
+        answer.usage.input_tokens = 5_000;
         let mut machine = answered(
             AgentSpec {
                 approval_timeout: Some(5 * SECOND),
                 ..limited(limits)
             },
-            one_call("look"),
+            answer,
         );
         authorize(&mut machine, vec![PermissionDecision::Allow]);
         make(&mut machine, vec![Ok(ToolOutput::text("seen"))], 3);

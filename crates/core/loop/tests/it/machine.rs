@@ -148,7 +148,7 @@ fn each_limit_ends_the_run_before_the_next_turn() {
         ),
         (
             Limits {
-                tokens: Some(15),
+                tokens: Some(5_000),
                 ..Limits::default()
             },
             ExitReason::MaxTokens,
@@ -169,7 +169,9 @@ fn each_limit_ends_the_run_before_the_next_turn() {
         ),
     ];
     for (limits, expected) in cases {
-        let mut machine = answered(AgentSpec { limits, ..agent() }, one_call("look"));
+        let mut answer = one_call("look");
+        answer.usage.input_tokens = 5_000;
+        let mut machine = answered(AgentSpec { limits, ..agent() }, answer);
         authorize(&mut machine, vec![PermissionDecision::Allow]);
         make(&mut machine, vec![Ok(tool_text("x"))], 3);
         machine.feed(Observation::Messages(vec![]), at(3)).unwrap();

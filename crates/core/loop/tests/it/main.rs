@@ -9,6 +9,7 @@
 
 mod approval;
 mod approved_calls;
+mod budgets;
 mod context;
 mod door;
 mod driver;

@@ -7,6 +7,7 @@ mod changes;
 pub(crate) mod current;
 pub(crate) mod extension;
 pub(crate) mod limits;
+pub(crate) mod model_rate;
 mod narrowing;
 pub(crate) mod on_halt;
 pub(crate) mod origin;

@@ -12,8 +12,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     ActivityOptions, ActivitySettings, ApprovalRules, Bounds, CallerRules, CallerSetting, Limits,
-    OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId, SubAgent,
-    ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis, json::shared,
+    ModelRate, OnExpiry, OnHalt, Priority, Reminder, RequestHead, RetryPolicy, RunPolicy, StepId,
+    SubAgent, ToolCall, ToolDefinition, ToolEffects, canonical_json, hex, json::millis,
+    json::shared,
 };
 
 /// For how long a failing step is tried again, where nobody says otherwise.
@@ -24,6 +25,9 @@ const MAX_DEPTH: u32 = 2;
 
 /// How many runs that a run started may be open at once, where nobody says otherwise.
 const MAX_CHILDREN: u32 = 16;
+
+/// How long a run goes on without word of the one that started it, where nobody says otherwise.
+const LEASE: Duration = Duration::from_secs(60 * 60);
 
 /// A named definition of an agent, resolved: what a run needs to know of it, without keys or connections.
 ///
@@ -134,6 +138,17 @@ pub struct AgentSpec {
     /// What its run may do at most, since other runs started it: their [bounds](Bounds), from the top of the tree downwards.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounds>,
+    /// How long a run that its runs start goes on without word of them. Default is one hour.
+    #[serde(
+        rename = "lease_ms",
+        with = "millis",
+        skip_serializing_if = "is_default_lease"
+    )]
+    pub lease: Duration,
+    /// What its models cost at most, where that is known: what a run with a limit of cost reserves. Workers set it where they
+    /// give a definition to a run. It does not tell definitions apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<ModelRate>,
     /// Whether decisions about its runs have to be signed: the worker that has it knows approvers. Workers set it where
     /// they give a definition to a run. It does not tell definitions apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -172,6 +187,8 @@ impl Default for AgentSpec {
             max_depth: MAX_DEPTH,
             max_children: MAX_CHILDREN,
             bounds: Vec::new(),
+            lease: LEASE,
+            rates: Vec::new(),
             signed: false,
         }
     }
@@ -196,6 +213,10 @@ const fn is_default_width(children: &u32) -> bool {
     *children == MAX_CHILDREN
 }
 
+fn is_default_lease(lease: &Duration) -> bool {
+    *lease == LEASE
+}
+
 impl AgentSpec {
     /// What its model calls have in common, to be changed. Copies it if another definition or a request shares
     /// it.
@@ -211,6 +232,7 @@ impl AgentSpec {
         let mut json = serde_json::to_value(self).unwrap_or_default();
         if let Some(fields) = json.as_object_mut() {
             fields.remove("signed");
+            fields.remove("rates");
         }
         format!("sha256:{}", hex(&Sha256::digest(canonical_json(&json))))
     }
@@ -236,6 +258,7 @@ impl AgentSpec {
             effects: ToolEffects::Idempotent,
             start_to_close_timeout: self.model_timeout,
             retry_policy: self.model_retry_policy(),
+            held: None,
             activity: self.activity.clone(),
         }
     }
@@ -287,6 +310,7 @@ impl AgentSpec {
             effects: self.effects_of(&call.name),
             start_to_close_timeout: self.timeout_of(&call.name),
             retry_policy: self.tool_retry_policy(&call.name),
+            held: None,
             activity: settings.map_or_else(
                 || self.activity.clone(),
                 |settings| settings.activity.over(&self.activity),

@@ -60,6 +60,9 @@ pub enum FailureKind {
     /// The worker was lost during the step, and so were those that made it again, many in a row: the step may be what ends
     /// them.
     WorkerLost,
+    /// As many attempts at a model call may have used something as there is [put aside](crate::Held) for. The run makes it
+    /// again if its budget has room for that.
+    OutOfBudget,
     /// A fault in neuron or its configuration.
     Internal,
 }
@@ -133,6 +136,7 @@ impl FailureKind {
             Self::NoWorker => "no_worker",
             Self::NotApproved => "not_approved",
             Self::WorkerLost => "worker_lost",
+            Self::OutOfBudget => "out_of_budget",
             Self::Internal => "internal",
         }
     }

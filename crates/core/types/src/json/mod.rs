@@ -1,5 +1,6 @@
 //! How values stand in JSON.
 
+pub(crate) mod bytes;
 pub(crate) mod canonical;
 pub(crate) mod millis;
 pub(crate) mod object_schema;

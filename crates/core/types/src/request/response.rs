@@ -67,12 +67,7 @@ impl CompletionResponse {
     #[must_use]
     pub fn spent(&self) -> Option<Box<Spent>> {
         let is_reported = self.usage.total() > 0 || self.cost_usd.is_some();
-        let own = is_reported.then(|| {
-            Box::new(Spent {
-                usage: self.usage.clone(),
-                cost_usd: self.cost_usd,
-            })
-        });
+        let own = is_reported.then(|| Box::new(Spent::new(self.usage.clone(), self.cost_usd)));
         Spent::sum(self.spent_before.clone(), own)
     }
 

@@ -12,19 +12,45 @@ pub struct Spent {
     pub usage: TokenUsage,
     /// Their cost in US dollars; `None` if that of one is not known.
     pub cost_usd: Option<Decimal>,
+    /// How many attempts were lost with their workers: nobody knows what they used, and it is in neither.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub lost: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Default for Spent {
     /// Nothing, for nothing.
     fn default() -> Self {
-        Self {
-            usage: TokenUsage::default(),
-            cost_usd: Some(Decimal::ZERO),
-        }
+        Self::new(TokenUsage::default(), Some(Decimal::ZERO))
     }
 }
 
 impl Spent {
+    /// Returns what calls used and cost of which none was lost.
+    #[must_use]
+    pub const fn new(usage: TokenUsage, cost_usd: Option<Decimal>) -> Self {
+        Self {
+            usage,
+            cost_usd,
+            lost: 0,
+        }
+    }
+
+    /// Returns that so many attempts were lost, and nothing more is known; `None` if none was.
+    #[must_use]
+    pub fn of_lost(lost: u32) -> Option<Box<Self>> {
+        (lost > 0).then(|| {
+            Box::new(Self {
+                lost,
+                ..Self::default()
+            })
+        })
+    }
+
     /// Adds one model call.
     pub fn add(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) {
         self.usage.add(usage);
@@ -37,6 +63,7 @@ impl Spent {
         match (one, other) {
             (Some(mut one), Some(other)) => {
                 one.add(&other.usage, other.cost_usd);
+                one.lost = one.lost.saturating_add(other.lost);
                 Some(one)
             }
             (one, other) => one.or(other),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentSpec, Conversation, Message, SessionName};
+use crate::{AgentSpec, Conversation, Message, ModelRate, SessionName};
 
 /// Asks what a run begins with: see [`Effect::Begin`](crate::Effect::Begin).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct BeginRequest {
     /// Whoever started the run gave the agent's definition: it is not looked for, but may not be taken here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defined: Option<DefinedByCaller>,
+    /// The models that whoever started the run has it call, as `provider/model`: what they cost at most is looked up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     /// What the run is given: a text, or a value as JSON.
     pub given: String,
     /// The stored conversation that it goes on with, one of its tenant's.
@@ -37,6 +40,9 @@ pub struct Begun {
     /// Decisions about the run have to be signed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
+    /// What the models that were asked about cost at most, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<ModelRate>,
     /// Why what the run is given is not what its agent takes; `None` if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<String>,

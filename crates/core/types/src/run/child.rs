@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{ExitReason, Parent, RunError, RunId, RunOutput, RunRequest, TokenUsage, signal};
+use crate::{
+    Amount, ExitReason, Parent, RunError, RunId, RunOutput, RunRequest, TokenUsage, signal,
+};
 
 /// Has another run start: see [`Effect::Agent`](crate::Effect::Agent).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,6 +69,9 @@ pub struct ChildEnd {
     /// What they cost; `None` as soon as one is not known.
     #[serde(default)]
     pub cost_usd: Option<Decimal>,
+    /// What they are charged beside that: see [`Budget::reserved`](crate::Budget::reserved).
+    #[serde(default, skip_serializing_if = "Amount::is_zero")]
+    pub reserved: Amount,
 }
 
 impl ChildEnd {
@@ -83,6 +88,7 @@ impl ChildEnd {
             error: output.error.as_ref().map(cut_error),
             usage: usage.clone(),
             cost_usd,
+            reserved: output.reserved,
         }
     }
 
@@ -97,6 +103,7 @@ impl ChildEnd {
             error: Some(cut_error(error)),
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
+            reserved: Amount::ZERO,
         }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    DecidedAt, ExitReason, FailureKind, RunError, RunId, RunPhase, RunTags, Spent, StepFailure,
-    StopReason, Ticket, TicketKind, TokenUsage, Verdict,
+    Amount, DecidedAt, ExitReason, FailureKind, RunError, RunId, RunPhase, RunTags, Spent,
+    StepFailure, StopReason, Ticket, TicketKind, TokenUsage, Verdict,
 };
 
 /// Something that happened in a run. Holds nothing that differs between engines or attempts, but for what sets the run apart from
@@ -153,6 +153,27 @@ pub enum RunEvent {
         usage: TokenUsage,
         /// What they cost; `None` if that is not known.
         cost_usd: Option<Decimal>,
+        /// What they are charged beside that, for model calls of which nobody knows what they used.
+        #[serde(default, skip_serializing_if = "Amount::is_zero")]
+        reserved: Amount,
+    },
+    /// A model call is charged as if it had used all that it might: it was left or lost, and nobody knows what it used.
+    CallCharged {
+        /// The turn.
+        turn: u32,
+        /// How many attempts at it.
+        attempts: u32,
+        /// What they are charged together.
+        charged: Amount,
+    },
+    /// A model call used more than it was allowed to: its provider bills beyond the limits of a request.
+    CallExceeded {
+        /// The turn.
+        turn: u32,
+        /// What was reserved for it.
+        held: Amount,
+        /// What it used.
+        used: Amount,
     },
     /// A turn is over.
     TurnEnded {

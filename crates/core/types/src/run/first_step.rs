@@ -1,5 +1,7 @@
 //! The step by which a run begins.
 
+use std::borrow::Cow;
+
 use crate::{ActivityOptions, AgentRef, BeginRequest, DefinedByCaller, Effect, RunRequest, Step};
 
 impl RunRequest {
@@ -15,6 +17,7 @@ impl RunRequest {
         let asked = BeginRequest {
             agent: self.agent.name().to_owned(),
             defined,
+            models: self.models(),
             given: self.prompt.text(),
             session: self.session.clone(),
         };
@@ -24,5 +27,15 @@ impl RunRequest {
             options.start_to_close_timeout = ActivityOptions::TAKING_A_SESSION;
         }
         Step::new(Effect::Begin(Box::new(asked)), options)
+    }
+
+    /// The models that it says itself the run calls.
+    fn models(&self) -> Vec<String> {
+        let defined = match &self.agent {
+            AgentRef::Name(_) => None,
+            AgentRef::Definition(definition) => Some(definition.head.models()),
+        };
+        let defined = defined.into_iter().flatten().map(Cow::into_owned);
+        defined.chain(self.overrides.model.clone()).collect()
     }
 }

@@ -1,12 +1,15 @@
 //! One execution of an agent: what starts it, its state, what it shows.
 
+pub(crate) mod amount;
 pub(crate) mod beginning;
+pub(crate) mod budget;
 pub(crate) mod child;
 pub(crate) mod event;
 pub(crate) mod first_step;
 pub(crate) mod halt;
 pub(crate) mod id;
 pub(crate) mod input;
+pub(crate) mod lease;
 pub(crate) mod lineage;
 pub(crate) mod outcome;
 pub(crate) mod output;

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{ExitReason, RunError, RunId, RunPhase, Spent, Ticket, TokenUsage};
+use crate::{Amount, ExitReason, RunError, RunId, RunPhase, Spent, Ticket, TokenUsage};
 
 /// What `run`, `resume` and `wait` print.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub struct RunOutput {
     /// What it used and cost together with the runs that it started, and all below them; `None` if it started none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Box<Spent>>,
+    /// What model calls are charged that were left or lost, those of the runs that it started too: nobody knows what they used,
+    /// so it is in none of the sums above.
+    #[serde(default, skip_serializing_if = "Amount::is_zero")]
+    pub reserved: Amount,
     /// What it failed with.
     pub error: Option<RunError>,
     /// The tickets that it waits for.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{AgentSpec, Bounds, RunId};
+use crate::{AgentSpec, Bounds, Lease, RunId};
 
 /// What a run is told of the one that started it, when it is started.
 ///
@@ -26,6 +26,10 @@ pub struct Parent {
     /// Whether decisions about it have to be signed, as those about its parent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
+    /// What it may use of the parent's budget, and how long it goes on without word of the parent. For ever and without bound
+    /// where `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }
 
 impl Parent {

@@ -149,7 +149,8 @@ impl RunRequest {
     ///
     /// [`DurableError::Engine`] if neither has a definition of the agent.
     pub fn begun(self, begun: Begun) -> Result<RunInput, DurableError> {
-        let agent = match (begun.definition, &self.agent) {
+        let rates = begun.rates;
+        let mut agent = match (begun.definition, &self.agent) {
             (Some(definition), _) => *definition,
             (None, AgentRef::Definition(definition)) => {
                 let mut definition = AgentSpec::clone(definition);
@@ -161,6 +162,7 @@ impl RunRequest {
                 return Err(DurableError::engine(text));
             }
         };
+        agent.rates.extend(rates);
         let mut input = self.with_agent(agent);
         if !begun.said.is_empty() {
             let said = begun.said.iter().chain(input.preamble.iter());

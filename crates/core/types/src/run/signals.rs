@@ -47,6 +47,11 @@ pub mod signal {
     pub const CANCEL: &str = "cancel";
     /// How a run ended that this one has started: a [`ChildEnd`](crate::ChildEnd). Runs tell it each other.
     pub const CHILD: &str = "child";
+    /// A run below asks for more of the budget, or whether the run is there: a [`LeaseRequest`](crate::LeaseRequest). Runs
+    /// send it each other.
+    pub const LEASE: &str = "lease";
+    /// The run above answers that: a [`LeaseGrant`](crate::LeaseGrant). Runs send it each other.
+    pub const GRANT: &str = "grant";
     /// Has the run adopt the current definition of its agent before its next turn; the payload may be an
     /// [`UpgradeRequest`](crate::UpgradeRequest).
     pub const UPGRADE: &str = "upgrade";

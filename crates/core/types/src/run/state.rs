@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentOrigin, AgentSpec, Asking, CompletionRequest, Conversation, ExitReason, Halt,
+    AgentOrigin, AgentSpec, Asking, Budget, CompletionRequest, Conversation, ExitReason, Halt,
     LimitOverrides, Lineage, Milestone, OpenTicket, RunError, RunEvent, RunId, RunTags,
     StateVersion, TokenCalibration, TokenUsage, ToolCall, ToolResultBlock, Tree, UpgradeRequest,
     UserMessage,
@@ -49,6 +49,9 @@ pub struct RunState {
     /// The runs above and below it.
     #[serde(default, skip_serializing_if = "Tree::is_alone")]
     pub tree: Tree,
+    /// What it has put aside of its budget.
+    #[serde(default, skip_serializing_if = "Budget::is_new")]
+    pub budget: Budget,
     /// How many observations led here, which is the number of the last.
     #[serde(default)]
     pub observations: u64,
@@ -181,6 +184,9 @@ pub struct ContextRecord {
     pub tokens: u64,
     /// How many leading messages `tokens` covers.
     pub counted_messages: usize,
+    /// What the model itself said last of the size of the conversation.
+    #[serde(skip_serializing_if = "Reported::is_nothing")]
+    pub reported: Reported,
     /// The part of `tokens` that is estimated, as it was before calibration.
     pub estimated: u64,
     /// How the model counts beside the estimate.
@@ -194,6 +200,23 @@ pub struct ContextRecord {
     pub continuations: u32,
     /// How far the run was when reminders were last looked at.
     pub reminded: Milestone,
+}
+
+/// How large a conversation is as its model said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reported {
+    /// The tokens of the request and its answer, instructions and tools included.
+    pub tokens: u64,
+    /// How many leading messages they are of.
+    pub messages: usize,
+}
+
+impl Reported {
+    /// The model has said nothing, or not since the conversation was made smaller.
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ContextRecord {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Spent, Ticket,
-    TicketKind, TokenUsage, request::usage::cost_sum,
+    Amount, ExitReason, Given, RunError, RunEvent, RunId, RunOutput, RunPhase, RunTags, Spent,
+    Ticket, TicketKind, TokenUsage, request::usage::cost_sum,
 };
 
 /// Where a run stands and what it has used so far, the same on every engine.
@@ -44,6 +44,10 @@ pub struct RunStatus {
     /// What they cost in US dollars; `None` as soon as one is not known.
     #[serde(default)]
     pub tree_cost_usd: Option<Decimal>,
+    /// What model calls are charged that were left or lost, those of the runs below too: nobody knows what they used, so it is
+    /// in none of the sums above.
+    #[serde(default, skip_serializing_if = "Amount::is_zero")]
+    pub reserved: Amount,
     /// When it started.
     pub started_at: DateTime<Utc>,
     /// When something last happened.
@@ -93,6 +97,7 @@ impl RunStatus {
             children: Vec::new(),
             tree_usage: TokenUsage::default(),
             tree_cost_usd: Some(Decimal::ZERO),
+            reserved: Amount::ZERO,
             started_at,
             updated_at: started_at,
             error: None,
@@ -146,7 +151,7 @@ impl RunStatus {
                 self.approvals.clear();
             }
             // Nobody who is waited for has answered.
-            RunEvent::SignalIgnored { .. } => {}
+            RunEvent::SignalIgnored { .. } | RunEvent::CallExceeded { .. } => {}
             RunEvent::ApprovalGiven { .. }
             | RunEvent::ApprovalRefused { .. }
             | RunEvent::ApprovalEscalated { .. } => {
@@ -157,7 +162,12 @@ impl RunStatus {
                 exit_reason,
                 usage,
                 cost_usd,
-            } => self.child_ended(run_id, *exit_reason, usage, *cost_usd),
+                reserved,
+            } => {
+                self.reserved = self.reserved.plus(*reserved);
+                self.child_ended(run_id, *exit_reason, usage, *cost_usd);
+            }
+            RunEvent::CallCharged { charged, .. } => self.reserved = self.reserved.plus(*charged),
             // A message answers nothing but a wait for one.
             RunEvent::MessageReceived { .. } => {
                 if self.state != RunPhase::WaitingForApproval {
@@ -254,7 +264,10 @@ impl RunStatus {
     }
 
     fn spend_on_failures(&mut self, spent: Option<&Spent>) {
-        if let Some(Spent { usage, cost_usd }) = spent {
+        if let Some(Spent {
+            usage, cost_usd, ..
+        }) = spent
+        {
             self.spend(usage, *cost_usd);
         }
     }
@@ -328,12 +341,9 @@ impl RunStatus {
             turns: self.turn,
             usage: self.usage.clone(),
             cost_usd: self.cost_usd,
-            tree: (!self.children.is_empty()).then(|| {
-                Box::new(Spent {
-                    usage: self.tree_usage.clone(),
-                    cost_usd: self.tree_cost_usd,
-                })
-            }),
+            tree: (!self.children.is_empty())
+                .then(|| Box::new(Spent::new(self.tree_usage.clone(), self.tree_cost_usd))),
+            reserved: self.reserved,
             error: self.error.clone(),
             approvals: self.approvals.clone(),
         }

@@ -1,11 +1,12 @@
 //! What a run knows of the runs above and below it.
 
+use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{ChildEnd, Parent, RunId, TokenUsage};
+use crate::{Amount, ChildEnd, Parent, RunId, TokenUsage};
 
 /// What a run knows of the runs above and below it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct Tree {
     pub usage: TokenUsage,
     /// What they cost; `None` as soon as one is not known.
     pub cost_usd: Option<Decimal>,
+    /// What they are charged beside that: see [`Budget::reserved`](crate::Budget::reserved).
+    #[serde(skip_serializing_if = "Amount::is_zero")]
+    pub reserved: Amount,
     /// Its model is done, and nothing but runs in the background is waited for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_waiting: bool,
@@ -41,6 +45,7 @@ impl Default for Tree {
             started: 0,
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
+            reserved: Amount::ZERO,
             is_waiting: false,
         }
     }
@@ -91,4 +96,16 @@ pub struct Child {
     /// The position in the turn of the call that waits for its answer; `None` if it works in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
+    /// How much of the budget it was granted so far; nothing of what is not bounded.
+    #[serde(default, skip_serializing_if = "Amount::is_zero")]
+    pub leased: Amount,
+    /// Which of its [requests](crate::LeaseRequest) was answered last.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub answered: u32,
+    /// When it was last heard of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_at: Option<DateTime<Utc>>,
+    /// When it was asked for a word, if none has come since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_at: Option<DateTime<Utc>>,
 }

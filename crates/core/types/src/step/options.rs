@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{ActivitySettings, Priority, RetryPolicy, RunTags, StepId, ToolEffects, json::millis};
+use crate::{
+    ActivitySettings, Held, Priority, RetryPolicy, RunTags, StepId, ToolEffects, json::millis,
+};
 
 /// How a door performs one effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub struct ActivityOptions {
     pub start_to_close_timeout: Duration,
     /// How a failed attempt is followed by another. A write gets one attempt whatever this says.
     pub retry_policy: RetryPolicy,
+    /// What is put aside for it, if it calls a model in a run with a budget: no attempt is made that is not provided for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// What else the engine is told about it.
     #[serde(default, skip_serializing_if = "ActivitySettings::is_default")]
     pub activity: ActivitySettings,
@@ -60,6 +65,7 @@ impl ActivityOptions {
             effects: ToolEffects::ReadOnly,
             start_to_close_timeout: Self::BEGINNING,
             retry_policy: RetryPolicy::default(),
+            held: None,
             activity: ActivitySettings::default(),
         }
     }

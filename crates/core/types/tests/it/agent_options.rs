@@ -50,6 +50,7 @@ fn a_model_call_is_idempotent_and_the_first_step_of_its_turn() {
                 give_up_after: Some(DAY),
                 ..RetryPolicy::default()
             },
+            held: None,
             activity: ActivitySettings::default(),
         }
     );
@@ -72,6 +73,7 @@ fn a_tool_call_has_the_effects_of_its_tool_and_the_timeout_and_retries_of_the_ag
                 give_up_after: Some(DAY),
                 ..RetryPolicy::default()
             },
+            held: None,
             activity: ActivitySettings::default(),
         }
     );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use neuron_types::{ExitReason, RunId, RunOutput, RunPhase, RunStatus, Ticket, TokenUsage};
+use neuron_types::{Amount, ExitReason, RunId, RunOutput, RunPhase, RunStatus, Ticket, TokenUsage};
 use rust_decimal::Decimal;
 use serde_json::json;
 
@@ -27,6 +27,7 @@ fn run_output_is_the_documented_json() {
         usage: TokenUsage::default(),
         cost_usd: None,
         tree: None,
+        reserved: Amount::ZERO,
         error: None,
         approvals: vec![],
     };

@@ -103,7 +103,7 @@ fn bounded(entries: &mut [TranscriptEntry]) -> Option<String> {
 fn bytes_of(content: &[ContentItem]) -> usize {
     let items = content.iter().map(|item| match item {
         ContentItem::Text(text) => text.len(),
-        other => crate::json_bytes(other).unwrap_or_default(),
+        other => neuron_types::json_bytes(other).unwrap_or_default(),
     });
     items.sum()
 }

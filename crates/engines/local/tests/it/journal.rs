@@ -150,6 +150,7 @@ pub(crate) fn plain_output(run_id: &RunId) -> RunOutput {
         usage: TokenUsage::default(),
         cost_usd: Some(Decimal::ZERO),
         tree: None,
+        reserved: Default::default(),
         error: None,
         approvals: Vec::new(),
     }

@@ -241,6 +241,7 @@ fn output(id: &str) -> RunOutput {
         },
         cost_usd: None,
         tree: None,
+        reserved: Default::default(),
         error: None,
         approvals: Vec::new(),
     }

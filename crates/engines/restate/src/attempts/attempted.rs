@@ -1,7 +1,6 @@
 //! What came of the attempts that a worker was asked for.
 
-use neuron_engine::json_bytes;
-use neuron_types::{Outcome, StepFailure};
+use neuron_types::{Outcome, StepFailure, json_bytes};
 
 /// What an attempt came to.
 pub(crate) type StepResult = Result<Outcome, StepFailure>;

@@ -2,8 +2,8 @@
 
 use std::{future::Future, time::Duration};
 
-use neuron_engine::{Cause, RunClientError, json_bytes};
-use neuron_types::RunId;
+use neuron_engine::{Cause, RunClientError};
+use neuron_types::{RunId, json_bytes};
 use serde::Serialize;
 use temporalio_client::tonic::{Code, Status};
 

@@ -1,7 +1,6 @@
 //! A conversation's new messages in chunks that fit into one input each.
 
-use neuron_engine::json_bytes;
-use neuron_types::{Message, RequestHead};
+use neuron_types::{Message, RequestHead, json_bytes};
 
 use crate::{
     conversation::digest::{Chain, Digests},

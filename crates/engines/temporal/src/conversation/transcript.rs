@@ -118,8 +118,9 @@ impl Transcript {
 
 #[cfg(test)]
 mod tests {
-    use neuron_engine::json_bytes;
     use neuron_types::{StepId, ToolResultBlock};
+
+    use neuron_types::json_bytes;
 
     use super::*;
     use crate::conversation::{

@@ -1,8 +1,7 @@
 //! Where one history of a run ends and the next begins.
 
-use neuron_engine::json_bytes;
 use neuron_flow::still_in_flight;
-use neuron_types::{DurableError, RunState};
+use neuron_types::{DurableError, RunState, json_bytes};
 
 use crate::{
     door::durable_context::{TemporalDurableContext, unwritable},

@@ -2,11 +2,10 @@
 
 use std::{future::Future, rc::Rc, time::Duration};
 
-use neuron_engine::json_bytes;
 use neuron_flow::{StepLife, StepTerms, cancelled_between, look_again};
 use neuron_types::{
     ActivityOptions, CompletionRequest, CompletionResponse, Effect, FailureKind, Needed, Outcome,
-    RunId, Step, StepFailure, ToolEffects,
+    RunId, Step, StepFailure, ToolEffects, json_bytes,
 };
 use temporalio_common::error::ActivityExecutionError;
 use temporalio_sdk::{TimerOptions, TimerResult, WorkflowCancellationToken, WorkflowContext};

@@ -6,10 +6,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use neuron_engine::{Pace, RunLedger, json_bytes};
+use neuron_engine::{Pace, RunLedger};
 use neuron_types::{
     CompletionRequest, Decision, RecordedEvent, Refusal, RunEvent, RunId, RunOutput, RunPhase,
-    RunState, RunStatus, Signal, signal,
+    RunState, RunStatus, Signal, json_bytes, signal,
 };
 use serde_json::Value;
 use temporalio_common::search_attributes::{SearchAttributeError, SearchAttributeUpdate};

@@ -1,7 +1,7 @@
 //! What lists of runs can be filtered by: search attributes, on namespaces that have them.
 
-use neuron_engine::{RunFilter, json_bytes};
-use neuron_types::{RunEvent, RunPhase, RunStatus};
+use neuron_engine::RunFilter;
+use neuron_types::{RunEvent, RunPhase, RunStatus, json_bytes};
 use rust_decimal::prelude::ToPrimitive as _;
 use temporalio_common::search_attributes::{
     SearchAttributeError, SearchAttributeKey, SearchAttributeUpdate,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
-    ActivityOptions, Effect, Needed, Priority, RequestHead, RetryPolicy, RunEvent, RunId, StepId,
-    ToolCall, ToolEffects,
+    ActivityOptions, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent, RunId,
+    StepId, ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -58,6 +58,9 @@ pub(crate) struct Terms {
     /// For how long a step that fails is tried again.
     #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
     pub(crate) give_up_after_ms: u64,
+    /// What is put aside for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<Held>,
     /// What the attempts came to that were made beside the run before.
     #[serde(default, skip_serializing_if = "StepLife::is_new")]
     pub(crate) life: StepLife,
@@ -84,6 +87,7 @@ impl Terms {
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
             attempts: Some(policy.maximum_attempts).filter(|most| *most > 0 && !is_write),
             give_up_after_ms: u64::try_from(longest).unwrap_or(u64::MAX),
+            held: options.held,
             life: StepLife::default(),
             events,
         }
@@ -110,6 +114,7 @@ impl Terms {
             step: self.step,
             effects: self.effects,
             policy,
+            held: self.held,
         }
     }
 

@@ -210,6 +210,7 @@ mod tests {
             effects,
             start_to_close_timeout: Duration::from_secs(5), // Only compared, never waited for.
             retry_policy,
+            held: None,
             activity: ActivitySettings::default(),
         }
     }

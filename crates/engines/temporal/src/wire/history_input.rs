@@ -221,9 +221,10 @@ fn continued(carried: &Value) -> Opening {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use neuron_engine::json_bytes;
     use neuron_types::{AgentSpec, Message, RunId};
     use serde_json::json;
+
+    use neuron_types::json_bytes;
 
     use super::*;
 

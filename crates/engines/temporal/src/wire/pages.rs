@@ -1,7 +1,7 @@
 //! Answers in parts: Temporal takes 2 MB for one.
 
-use neuron_engine::{RunLedger, json_bytes};
-use neuron_types::{ContentBlock, Message, RecordedEvent, Role};
+use neuron_engine::RunLedger;
+use neuron_types::{ContentBlock, Message, RecordedEvent, Role, json_bytes};
 use serde::{Deserialize, Serialize};
 
 /// A part is complete when it is larger.

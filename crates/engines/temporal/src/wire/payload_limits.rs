@@ -1,9 +1,8 @@
 //! What Temporal takes: payloads of 2 MiB.
 
-use neuron_engine::json_bytes;
 use neuron_types::{
     AgentSpec, CompletionResponse, ContentItem, CurrentDefinition, Effect, FailureKind, Outcome,
-    StepFailure, ToolOutput,
+    StepFailure, ToolOutput, json_bytes,
 };
 use serde::Serialize;
 

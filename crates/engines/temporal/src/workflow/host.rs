@@ -4,10 +4,10 @@ use std::any::Any;
 
 use chrono::Utc;
 use futures::{FutureExt as _, future::LocalBoxFuture};
-use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_event, ends_run, json_bytes};
+use neuron_engine::{CancelBody, RunLedger, cannot_go_on, end_event, ends_run};
 use neuron_types::{
     DurableError, ExitReason, Refusal, RunId, RunOutput, RunStatus, StepFailure, UserMessage,
-    VerifyOutcome, declared_patches, signal,
+    VerifyOutcome, declared_patches, json_bytes, signal,
 };
 use serde_json::json;
 use temporalio_common::{

@@ -2,10 +2,11 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use chrono::DateTime;
 use neuron_types::{
-    AgentSpec, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision, ExitReason,
-    FailureKind, Message, OnUnknownOutcome, Outcome, Pending, PermissionDecision, RememberedCalls,
-    RememberedDecision, RequestHead, RunError, RunInput, StepFailure, StopReason, SubAgent,
-    TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification, VerifyOutcome,
+    AgentSpec, Amount, Asking, CallState, ChildEnd, CompletionResponse, ContentBlock, Decision,
+    ExitReason, FailureKind, Message, OnUnknownOutcome, Outcome, Pending, PermissionDecision,
+    RememberedCalls, RememberedDecision, RequestHead, RunError, RunInput, StepFailure, StopReason,
+    SubAgent, TokenUsage, ToolAnnotations, ToolDefinition, ToolOutput, Verdict, Verification,
+    VerifyOutcome,
 };
 use serde_json::{Value, json};
 
@@ -214,6 +215,7 @@ impl Script {
             error: None,
             usage: TokenUsage::default(),
             cost_usd: None,
+            reserved: Amount::ZERO,
         };
         self.feed(Observation::ChildEnded(end));
     }

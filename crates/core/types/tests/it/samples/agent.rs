@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neuron_types::{
     ActivitySettings, AgentSpec, Bounds, CallerSetting, ContextPolicy, ContextRule, LimitOverrides,
-    Limits, Message, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder,
+    Limits, Message, ModelRate, OnExpiry, OnHalt, OnUnknownOutcome, Overrides, Priority, Reminder,
     ReminderTrigger, RunRequest, SubAgent, ToolSettings,
 };
 use rust_decimal::Decimal;
@@ -115,6 +115,12 @@ pub(crate) fn full() -> AgentSpec {
         bounds: vec![Bounds {
             tools: BTreeSet::from(["bash".into()]),
             ..Bounds::default()
+        }],
+        lease: MINUTE,
+        rates: vec![ModelRate {
+            model: "anthropic/claude-sonnet-5-5".into(),
+            input: Decimal::new(375, 2),
+            output: Decimal::new(15, 0),
         }],
     }
 }

@@ -1,11 +1,11 @@
 use neuron_types::{
-    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunId, RunPhase, StepFailure,
-    StopReason, TicketKind, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunId, RunPhase,
+    StepFailure, StopReason, TicketKind, TokenUsage, Verdict,
 };
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{approval, moment, price, response, run};
+use super::{approval, moment, price, response, run, run::amount};
 
 pub(crate) fn events() -> Vec<RunEvent> {
     vec![
@@ -97,6 +97,17 @@ pub(crate) fn events() -> Vec<RunEvent> {
             exit_reason: ExitReason::Complete,
             usage: response::usage(),
             cost_usd: None,
+            reserved: amount(),
+        },
+        RunEvent::CallCharged {
+            turn: 1,
+            attempts: 2,
+            charged: amount(),
+        },
+        RunEvent::CallExceeded {
+            turn: 1,
+            held: Amount::ZERO,
+            used: amount(),
         },
         RunEvent::TurnEnded { turn: 1 },
         RunEvent::ApprovalRequested {

@@ -1,14 +1,17 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    AgentOrigin, AgentSpec, Asking, Blocked, BlockedKind, Bounds, CallState, Child, ChildStatus,
-    ContextRecord, ExitReason, FailureKind, Halt, HaltReason, LimitOverrides, Lineage, Milestone,
-    Parent, PendingCall, RawSignals, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunState,
+    AgentOrigin, AgentSpec, Allowance, Amount, Asking, Blocked, BlockedKind, Bounds, Budget,
+    CallState, Child, ChildStatus, ContextRecord, ExitReason, FailureKind, Halt, HaltReason, Held,
+    Lease, LeaseRequest, Leased, LimitOverrides, Lineage, Milestone, Parent, PendingCall,
+    RawSignals, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase, RunSignal, RunState,
     RunStatus, RunTags, Stage, StateVersion, StepId, TokenCalibration, TokenUsage, Tree,
     UpgradeRequest, UserMessage,
 };
 
 use uuid::Uuid;
+
+use crate::times::HOUR;
 
 use super::{approval, event, message, moment, price, response, tool};
 
@@ -76,6 +79,7 @@ pub(crate) fn outputs() -> Vec<RunOutput> {
         usage: TokenUsage::default(),
         cost_usd: Some(price()),
         tree: None,
+        reserved: amount(),
         error: None,
         approvals: vec![],
     };
@@ -245,11 +249,17 @@ pub(crate) fn state() -> RunState {
                 run: RunId::new("helper").unwrap(),
                 agent: "helper".into(),
                 position: Some(1),
+                leased: amount(),
+                answered: 1,
+                heard_at: Some(moment(40)),
+                looked_at: Some(moment(45)),
             }],
+            reserved: amount(),
             started: 2,
             is_waiting: true,
             ..Tree::default()
         },
+        budget: budget(),
         observations: 9,
         scope: 1,
         stage: Stage::Tools,
@@ -268,6 +278,10 @@ pub(crate) fn state() -> RunState {
         context: ContextRecord {
             tokens: 5120,
             counted_messages: 3,
+            reported: Reported {
+                tokens: 5_040,
+                messages: 2,
+            },
             estimated: 80,
             calibration: TokenCalibration {
                 estimated: 1_200,
@@ -309,5 +323,56 @@ pub(crate) fn parent() -> Parent {
         levels: 1,
         bounds: vec![Bounds::default()],
         signed: true,
+        lease: Some(lease()),
+    }
+}
+
+/// A part of a budget.
+pub(crate) fn amount() -> Amount {
+    Amount {
+        tokens: 1_500,
+        cost_usd: price(),
+    }
+}
+
+pub(crate) fn held() -> Held {
+    Held {
+        output: 500,
+        amount: amount(),
+        attempts: 2,
+    }
+}
+
+fn lease() -> Lease {
+    Lease {
+        granted: Allowance {
+            tokens: Some(40_000),
+            cost_usd: Some(price()),
+        },
+        within: HOUR,
+    }
+}
+
+fn budget() -> Budget {
+    let leased = Leased {
+        requests: 2,
+        asked_at: Some(moment(30)),
+        is_pending: true,
+        is_waiting: true,
+        is_over: true,
+        ..Leased::new(lease(), moment(20))
+    };
+    Budget {
+        held: Some(held()),
+        reserved: amount(),
+        lease: Some(Box::new(leased)),
+        requests: vec![LeaseRequest {
+            run: RunId::new("helper").unwrap(),
+            key: Uuid::from_u128(10),
+            number: 1,
+            need: amount(),
+            want: amount(),
+        }],
+        to_tell: vec![RunSignal::cancel(RunId::new("helper").unwrap(), "enough")],
     }
 }

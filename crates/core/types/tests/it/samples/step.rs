@@ -5,7 +5,7 @@ use neuron_types::{
 };
 use uuid::Uuid;
 
-pub(crate) const FAILURE_KINDS: [FailureKind; 25] = [
+pub(crate) const FAILURE_KINDS: [FailureKind; 26] = [
     FailureKind::RateLimited,
     FailureKind::Overloaded,
     FailureKind::Timeout,
@@ -30,6 +30,7 @@ pub(crate) const FAILURE_KINDS: [FailureKind; 25] = [
     FailureKind::NoWorker,
     FailureKind::NotApproved,
     FailureKind::WorkerLost,
+    FailureKind::OutOfBudget,
     FailureKind::Internal,
 ];
 
@@ -80,6 +81,7 @@ pub(crate) fn activity_options() -> Vec<ActivityOptions> {
         effects,
         start_to_close_timeout: 10 * MINUTE,
         retry_policy: retry_policy(),
+        held: (position == 1).then(super::run::held),
         activity: if position == 0 {
             activity_settings()
         } else {

@@ -16,7 +16,7 @@ use super::{
     message::message,
     millis, one_of, optional_json,
     request::request_head,
-    run::{run_id, run_tags},
+    run::{lease, run_id, run_tags},
     step::{activity_settings, retry_policy},
     text,
 };
@@ -218,8 +218,9 @@ prop_compose! {
         levels in any::<u32>(),
         bounds in few(bounds()),
         signed in any::<bool>(),
+        lease in option::of(lease()),
     ) -> Parent {
-        Parent { run, root, key: Uuid::from_u128(key), levels, bounds, signed }
+        Parent { run, root, key: Uuid::from_u128(key), levels, bounds, signed, lease }
     }
 }
 

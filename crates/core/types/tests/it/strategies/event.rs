@@ -6,7 +6,7 @@ use super::{
     approval::{decision, ticket, verdict},
     decimal, few, json, moment, one_of,
     response::{spent, stop_reason, token_usage},
-    run::{exit_reason, run_error, run_id, run_phase, run_tags},
+    run::{amount, exit_reason, run_error, run_id, run_phase, run_tags},
     step::{failure, failure_kind},
     text,
 };
@@ -65,8 +65,21 @@ prop_compose! {
         exit_reason in exit_reason(),
         usage in token_usage(),
         cost_usd in option::of(decimal()),
+        reserved in amount(),
     ) -> RunEvent {
-        RunEvent::ChildEnded { run_id, exit_reason, usage, cost_usd }
+        RunEvent::ChildEnded { run_id, exit_reason, usage, cost_usd, reserved }
+    }
+}
+
+prop_compose! {
+    fn call_charged()([turn, attempts] in any::<[u32; 2]>(), charged in amount()) -> RunEvent {
+        RunEvent::CallCharged { turn, attempts, charged }
+    }
+}
+
+prop_compose! {
+    fn call_exceeded()(turn in any::<u32>(), held in amount(), used in amount()) -> RunEvent {
+        RunEvent::CallExceeded { turn, held, used }
     }
 }
 
@@ -181,6 +194,8 @@ pub(crate) fn run_event() -> BoxedStrategy<RunEvent> {
         tool_called(),
         child_started(),
         child_ended(),
+        call_charged(),
+        call_exceeded(),
         tool_finished(),
         any::<u32>().prop_map(|turn| RunEvent::TurnEnded { turn }),
         (any::<u32>(), ticket().boxed())

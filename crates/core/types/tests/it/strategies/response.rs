@@ -80,6 +80,6 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
     ) -> Box<Spent> {
-        Box::new(Spent { usage, cost_usd })
+        Box::new(Spent::new(usage, cost_usd))
     }
 }

@@ -1,8 +1,11 @@
+use std::time::Duration;
+
 use neuron_types::{
-    Asking, Blocked, BlockedKind, CallState, Child, ChildStatus, ContextRecord, ExitReason, Halt,
-    HaltReason, Lineage, Milestone, PendingCall, RawSignals, RunError, RunId, RunOutcome,
-    RunOutput, RunPhase, RunState, RunStatus, RunTags, Spent, Stage, StateVersion,
-    TokenCalibration, Tree, UpgradeRequest, UserMessage,
+    Allowance, Amount, Asking, Blocked, BlockedKind, Budget, CallState, Child, ChildStatus,
+    ContextRecord, ExitReason, Halt, HaltReason, Held, Lease, LeaseRequest, Leased, Lineage,
+    Milestone, PendingCall, RawSignals, Reported, RunError, RunId, RunOutcome, RunOutput, RunPhase,
+    RunSignal, RunState, RunStatus, RunTags, Spent, Stage, StateVersion, TokenCalibration, Tree,
+    UpgradeRequest, UserMessage,
 };
 use proptest::{
     collection::{btree_map, btree_set},
@@ -60,6 +63,7 @@ prop_compose! {
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         tree in option::of((token_usage(), option::of(decimal()))),
+        reserved in amount(),
         error in option::of(run_error()),
         approvals in few(ticket()),
     ) -> RunOutput {
@@ -73,7 +77,8 @@ prop_compose! {
             turns,
             usage,
             cost_usd,
-            tree: tree.map(|(usage, cost_usd)| Box::new(Spent { usage, cost_usd })),
+            tree: tree.map(|(usage, cost_usd)| Box::new(Spent::new(usage, cost_usd))),
+            reserved,
             error,
             approvals,
         }
@@ -118,6 +123,7 @@ prop_compose! {
             children,
             tree_usage,
             tree_cost_usd,
+            reserved: output.reserved,
             started_at,
             updated_at,
             error: output.error,
@@ -195,10 +201,12 @@ prop_compose! {
         [estimated, reported, unreported, known, compact_from, tokens] in any::<[u64; 6]>(),
         [turns, tool_calls, continuations] in any::<[u32; 3]>(),
         (counted_messages, overflowed) in any::<(usize, bool)>(),
+        (said, messages) in any::<(u64, usize)>(),
     ) -> ContextRecord {
         ContextRecord {
             tokens: known,
             counted_messages,
+            reported: Reported { tokens: said, messages },
             estimated: unreported,
             calibration: TokenCalibration { estimated, reported },
             compact_from,
@@ -210,23 +218,104 @@ prop_compose! {
 }
 
 prop_compose! {
+    pub(crate) fn amount()(tokens in any::<u64>(), cost_usd in decimal()) -> Amount {
+        Amount { tokens, cost_usd }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn held()(output in any::<u64>(), amount in amount(), attempts in any::<u32>()) -> Held {
+        Held { output, amount, attempts }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn lease()(
+        tokens in option::of(any::<u64>()),
+        cost_usd in option::of(decimal()),
+        within in any::<u32>(),
+    ) -> Lease {
+        Lease {
+            granted: Allowance { tokens, cost_usd },
+            within: Duration::from_millis(within.into()), // Only compared, never waited for.
+        }
+    }
+}
+
+prop_compose! {
+    fn leased()(
+        lease in lease(),
+        heard_at in moment(),
+        requests in any::<u32>(),
+        asked_at in option::of(moment()),
+        [is_pending, is_waiting, is_over] in any::<[bool; 3]>(),
+    ) -> Leased {
+        Leased { lease, heard_at, requests, asked_at, is_pending, is_waiting, is_over }
+    }
+}
+
+prop_compose! {
+    fn lease_request()(
+        run in run_id(),
+        key in any::<u128>(),
+        number in any::<u32>(),
+        (need, want) in (amount(), amount()),
+    ) -> LeaseRequest {
+        LeaseRequest { run, key: Uuid::from_u128(key), number, need, want }
+    }
+}
+
+prop_compose! {
+    fn budget()(
+        held in option::of(held()),
+        reserved in amount(),
+        lease in option::of(leased()),
+        requests in few(lease_request()),
+        to_tell in few((run_id(), text(), text())),
+    ) -> Budget {
+        let to_tell = to_tell.into_iter().map(|(run, name, said)| RunSignal { run, name, payload: said.into() });
+        Budget {
+            held,
+            reserved,
+            lease: lease.map(Box::new),
+            requests,
+            to_tell: to_tell.collect(),
+        }
+    }
+}
+
+prop_compose! {
+    fn child()(
+        run in run_id(),
+        agent in text(),
+        position in any::<Option<u32>>(),
+        leased in amount(),
+        answered in any::<u32>(),
+        [heard_at, looked_at] in [option::of(moment()), option::of(moment())],
+    ) -> Child {
+        Child { run, agent, position, leased, answered, heard_at, looked_at }
+    }
+}
+
+prop_compose! {
     fn tree()(
         parent in option::of(parent().boxed()),
         secret in option::of(any::<u128>().prop_map(Uuid::from_u128)),
-        children in few((run_id(), text(), any::<Option<u32>>())),
+        children in few(child()),
+        reserved in amount(),
         started in any::<u32>(),
         usage in token_usage(),
         cost_usd in option::of(decimal()),
         is_waiting in any::<bool>(),
     ) -> Tree {
-        let children = children.into_iter().map(|(run, agent, position)| Child { run, agent, position });
         Tree {
             parent: parent.map(Box::new),
             secret,
-            children: children.collect(),
+            children,
             started,
             usage,
             cost_usd,
+            reserved,
             is_waiting,
         }
     }
@@ -286,7 +375,7 @@ prop_compose! {
         (overdue, halt) in (option::of(exit_reason()), option::of(halt())),
         ([halts, turns_again], in_flight) in any::<([u32; 2], Option<u32>)>(),
         outbox in few(run_event().boxed()),
-        tree in tree().boxed(),
+        (tree, budget) in (tree().boxed(), budget().boxed()),
     ) -> RunState {
         RunState { doubt, left_out,
             version: StateVersion,
@@ -301,6 +390,7 @@ prop_compose! {
             upgrade,
             lineage,
             tree,
+            budget,
             observations,
             scope,
             stage,

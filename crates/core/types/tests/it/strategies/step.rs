@@ -5,7 +5,9 @@ use neuron_types::{
 use proptest::{option, prelude::*};
 use uuid::Uuid;
 
-use super::{approval::asking, few, finite, millis, one_of, response::spent, text, tool::effects};
+use super::{
+    approval::asking, few, finite, millis, one_of, response::spent, run::held, text, tool::effects,
+};
 use crate::samples::{self, step::FAILURE_KINDS};
 
 pub(crate) fn failure_kind() -> impl Strategy<Value = FailureKind> {
@@ -87,10 +89,11 @@ prop_compose! {
         tenant in option::of("[a-z]{1,8}"),
         allow in few(text()),
         priority in one_of(&[Priority::Interactive, Priority::Batch]),
+        held in option::of(held()),
     ) -> ActivityOptions {
         ActivityOptions {
             step, agent, nonce, tenant, allow, priority, effects, start_to_close_timeout,
-            retry_policy, activity,
+            retry_policy, held, activity,
         }
     }
 }

@@ -6,7 +6,9 @@ use neuron_executor::{EventSink, Executor, StepScope};
 use neuron_flow::{
     AttemptKey, Fact, StepLife, StepTerms, Then, cancelled_between, given_up, lost_write,
 };
-use neuron_types::{DurableError, Effect, FailureKind, Outcome, RunEvent, Step, StepFailure};
+use neuron_types::{
+    DurableError, Effect, FailureKind, Outcome, RunEvent, Spent, Step, StepFailure,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -134,9 +136,9 @@ impl Making {
         if !self.token.is_cancelled() {
             let terms = StepTerms::of(&core.run_id, options);
             let lost = core.losses.of(self.operation.op);
-            if let Some(mut failure) = self.life.lost(&terms, lost) {
+            if let Some(mut failure) = self.life.clone().lost(&terms, lost) {
                 // What follows adds what was used before.
-                failure.spent = None;
+                failure.spent = options.held.and_then(|_| Spent::of_lost(lost));
                 return Ok(Err(failure));
             }
             let due = self.life.due();
@@ -164,7 +166,13 @@ impl Making {
         }
         let (run_id, token) = (core.run_id.clone(), self.token.clone());
         let scope = StepScope::new(run_id, options, self.life.attempt(), token);
-        Ok(self.executor.perform(&scope, effect).await)
+        let lost = core.losses.of(self.operation.op);
+        let lost = options.held.and_then(|_| Spent::of_lost(lost));
+        let result = self.executor.perform(&scope, effect).await;
+        Ok(match result {
+            Ok(outcome) => Ok(outcome.with_spent_before(lost)),
+            Err(failure) => Err(failure.with_spent(lost)),
+        })
     }
 
     /// Does what no executor does. A run that is cancelled tells others that it has ended, too.

@@ -34,11 +34,12 @@ pub(crate) struct Agent {
 }
 
 /// Its keys, but for those of [`activity`].
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "description",
     "subagents",
     "max_depth",
     "max_children",
+    "lease",
     "model",
     "instructions",
     "tools",
@@ -192,6 +193,9 @@ fn read_one(
             .count_or_none("max_depth")
             .unwrap_or(default.max_depth),
         max_children: table.count("max_children").unwrap_or(default.max_children),
+        lease: table.duration("lease").unwrap_or(default.lease),
+        // Whoever gives it to a run says it.
+        rates: Vec::new(),
         // Whoever starts a run of it says it.
         bounds: Vec::new(),
         // Whoever gives it to a run says it.

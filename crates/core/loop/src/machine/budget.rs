@@ -1,0 +1,345 @@
+//! What a run may still use: what its limits and its lease leave, and what a model call takes of it at most.
+
+use neuron_types::{
+    Allowance, Amount, ContentBlock, ContentItem, ExitReason, Held, ImageSource, Message,
+    ModelRate, RunEvent, Spent, ThinkingConfig, TokenUsage, json_bytes,
+};
+use rust_decimal::Decimal;
+
+use crate::AgentMachine;
+
+/// How many tokens an answer may have in a run with a budget, where its agent does not say.
+const MOST_OUTPUT: u64 = 16_384;
+
+/// For fewer tokens of an answer no call is made.
+const LEAST_OUTPUT: u64 = 256;
+
+/// If less is left of what the run above has granted, it is asked for more.
+const LEAST_LEASED: u64 = 2_048;
+
+/// For how many attempts at a call something is put aside at most.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Which part of what is free may be put aside for attempts that follow a lost one.
+const PLENTY: u32 = 4;
+
+/// What an image takes at most, whatever its bytes.
+const MOST_OF_IMAGE: usize = 16_384;
+
+/// How much money is asked for at once at least, where nobody knows what a call costs.
+const LEAST_MONEY: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
+
+/// Whether there is room for a model call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Room {
+    /// Nothing bounds it.
+    Unbounded,
+    /// It may take so much.
+    For(Held),
+    /// There is none.
+    Short(Shortage),
+}
+
+/// What a model call lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    /// Which limit it meets.
+    pub(crate) limit: ExitReason,
+    /// The run above may grant more.
+    pub(crate) is_leased: bool,
+    /// How much more it takes at least.
+    pub(crate) need: Amount,
+    /// How much more it may take.
+    pub(crate) want: Amount,
+}
+
+impl AgentMachine {
+    /// What the run's own limits bound.
+    pub(crate) fn limited(&self) -> Allowance {
+        let limits = &self.state.agent.limits;
+        Allowance {
+            tokens: limits.tokens,
+            cost_usd: limits.cost_usd,
+        }
+    }
+
+    /// What the run above has granted; all that one likes where none did.
+    pub(crate) fn granted(&self) -> Allowance {
+        let lease = self.state.budget.lease.as_ref();
+        lease.map(|lease| lease.granted()).unwrap_or_default()
+    }
+
+    /// What model calls have used, and what they are charged, with those of the runs below that have ended. A cost that is not
+    /// known fits no budget.
+    pub(crate) fn used(&self) -> Amount {
+        let (state, tree) = (&self.state, &self.state.tree);
+        let cost = neuron_types::cost_sum(state.cost_usd, tree.cost_usd);
+        let answered = Amount {
+            tokens: state.usage.total().saturating_add(tree.usage.total()),
+            cost_usd: cost.unwrap_or(Decimal::MAX),
+        };
+        answered.plus(state.budget.reserved).plus(tree.reserved)
+    }
+
+    /// What is given out: to the model call of the turn, and to the runs below that are open.
+    pub(crate) fn given(&self) -> Amount {
+        let held = self.state.budget.held.map(|held| held.all());
+        let children = self.state.tree.children.iter().map(|child| child.leased);
+        let given = held.into_iter().chain(children);
+        given.fold(Amount::ZERO, Amount::plus)
+    }
+
+    /// What is left of this.
+    pub(crate) fn left_of(&self, allowance: Allowance) -> Allowance {
+        allowance.without(self.used().plus(self.given()))
+    }
+
+    /// What the run may still use or grant.
+    pub(crate) fn free(&self) -> Allowance {
+        self.left_of(self.limited().and(self.granted()))
+    }
+
+    /// Whether there is room for the model call of the next turn.
+    pub(crate) fn room(&self) -> Room {
+        let (own, leased) = (self.limited(), self.granted());
+        if own.and(leased).is_unbounded() {
+            return Room::Unbounded;
+        }
+        let call = self.next_call();
+        let (own, leased) = (self.left_of(own), self.left_of(leased));
+        let short_of_own = call.short_of(own, false);
+        match short_of_own.or_else(|| call.short_of(leased, true)) {
+            Some(shortage) => Room::Short(shortage),
+            None => Room::For(call.held_in(own.and(leased))),
+        }
+    }
+
+    /// What the next model call takes at most and at least.
+    fn next_call(&self) -> CallSize {
+        let head = &self.state.agent.head;
+        let thinking = match head.thinking {
+            Some(ThinkingConfig::Enabled { budget_tokens }) => budget_tokens,
+            _ => 0,
+        };
+        let least = thinking.saturating_add(LEAST_OUTPUT);
+        let most = head.max_tokens.unwrap_or_else(|| MOST_OUTPUT.max(least));
+        CallSize {
+            input: self.most_input(),
+            least: least.min(most),
+            most,
+            rate: self.rate(),
+        }
+    }
+
+    /// How many tokens the next request has at most: as many as the model said of what it has read, and one for each byte of
+    /// the rest. Tokens of all models have a byte or more.
+    fn most_input(&self) -> u64 {
+        let known = self.state.context.reported;
+        let messages = self.messages().get(known.messages..).unwrap_or_default();
+        let new = messages
+            .iter()
+            .map(bytes_of)
+            .fold(0_usize, usize::saturating_add);
+        let head = match known.messages {
+            0 => {
+                let head = &self.state.agent.head;
+                let parts = (&head.system, &head.tools, &head.response_format);
+                json_bytes(&parts).unwrap_or_default()
+            }
+            _ => 0,
+        };
+        let bytes = u64::try_from(new.saturating_add(head)).unwrap_or(u64::MAX);
+        known.tokens.saturating_add(bytes)
+    }
+
+    /// What the dearest of the run's models costs; `None` where one's price is not known.
+    fn rate(&self) -> Option<ModelRate> {
+        let agent = &self.state.agent;
+        let rates = agent.head.models().map(|model| {
+            let mut known = agent.rates.iter();
+            known.find(|rate| rate.model == model)
+        });
+        rates
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .cloned()
+            .reduce(|one, other| ModelRate {
+                model: one.model,
+                input: one.input.max(other.input),
+                output: one.output.max(other.output),
+            })
+    }
+
+    /// These are said to the model, too: its answer may have so much less.
+    pub(crate) fn hold_for(&mut self, messages: &[Message]) {
+        let bytes = messages.iter().map(bytes_of);
+        let bytes = bytes.fold(0_usize, usize::saturating_add);
+        if let Some(held) = &mut self.state.budget.held {
+            let output = held.output;
+            held.output = output
+                .saturating_sub(u64::try_from(bytes).unwrap_or(u64::MAX))
+                .max(1);
+        }
+    }
+
+    /// The model call has ended, and used so much: nothing is put aside for it any more. Returns whether its answer might have
+    /// been longer with a larger budget.
+    pub(crate) fn settle_call(&mut self, usage: &TokenUsage, cost_usd: Option<Decimal>) -> bool {
+        let most = self.next_call().most;
+        let Some(Held {
+            amount: held,
+            output,
+            ..
+        }) = self.state.budget.held.take()
+        else {
+            return false;
+        };
+        let used = Amount {
+            tokens: usage.total(),
+            cost_usd: cost_usd.unwrap_or_default(),
+        };
+        let is_known = !held.cost_usd.is_zero();
+        if used.tokens > held.tokens || is_known && used.cost_usd > held.cost_usd {
+            let turn = self.state.turn;
+            self.emit(RunEvent::CallExceeded { turn, held, used });
+        }
+        output < most
+    }
+
+    /// The model call was given up: it is charged what was put aside for it, if it was made.
+    pub(crate) fn charge_call(&mut self, is_made: bool) {
+        let held = self.state.budget.held.take();
+        if let Some(Held {
+            amount: charged, ..
+        }) = held.filter(|_| is_made)
+        {
+            self.charge(1, charged);
+        }
+    }
+
+    /// So many attempts at the model call were lost, before the one that ended: each is charged what was put aside for one.
+    pub(crate) fn charge_lost(&mut self, spent: Option<&Spent>) {
+        let attempts = spent.map_or(0, |spent| spent.lost);
+        let held = self.state.budget.held.filter(|_| attempts > 0);
+        if let Some(Held { amount, .. }) = held {
+            self.charge(attempts, amount.times(attempts));
+        }
+    }
+
+    fn charge(&mut self, attempts: u32, charged: Amount) {
+        let turn = self.state.turn;
+        self.state.budget.reserved = self.state.budget.reserved.plus(charged);
+        self.emit(RunEvent::CallCharged {
+            turn,
+            attempts,
+            charged,
+        });
+    }
+}
+
+/// How large a model call may be.
+struct CallSize {
+    /// The most tokens that its request has.
+    input: u64,
+    /// The fewest tokens of an answer that it is worth.
+    least: u64,
+    /// The most tokens that its answer may have.
+    most: u64,
+    /// What they cost, where that is known.
+    rate: Option<ModelRate>,
+}
+
+impl CallSize {
+    fn amount(&self, output: u64) -> Amount {
+        let rate = self.rate.as_ref();
+        Amount {
+            tokens: self.input.saturating_add(output),
+            cost_usd: rate.map_or(Decimal::ZERO, |rate| rate.cost(self.input, output)),
+        }
+    }
+
+    /// What the call lacks where so much is free.
+    fn short_of(&self, free: Allowance, is_leased: bool) -> Option<Shortage> {
+        let least = match is_leased {
+            true => self.least.max(LEAST_LEASED.min(self.most)),
+            false => self.least,
+        };
+        let (least, most) = (self.amount(least), self.amount(self.most));
+        let has_tokens = free.tokens.is_none_or(|free| least.tokens <= free);
+        // Where nobody knows what a call costs, it is made as long as there is money.
+        let has_money = free
+            .cost_usd
+            .is_none_or(|free| least.cost_usd <= free && (self.rate.is_some() || !free.is_zero()));
+        let limit = match (has_tokens, has_money) {
+            (true, true) => return None,
+            (false, _) => ExitReason::MaxTokens,
+            (true, false) => ExitReason::MaxCost,
+        };
+        let free = free.all();
+        let more = |amount: Amount| {
+            let cost = match self.rate {
+                Some(_) => amount.cost_usd,
+                None => LEAST_MONEY,
+            };
+            Amount {
+                tokens: amount.tokens.saturating_sub(free.tokens),
+                cost_usd: cost.saturating_sub(free.cost_usd).max(Decimal::ZERO),
+            }
+        };
+        Some(Shortage {
+            limit,
+            is_leased,
+            need: more(least),
+            want: more(most),
+        })
+    }
+
+    /// What is put aside for it where so much is free, which is enough.
+    fn held_in(&self, free: Allowance) -> Held {
+        let tokens = free.tokens.map(|free| free.saturating_sub(self.input));
+        let money = self
+            .rate
+            .as_ref()
+            .zip(free.cost_usd)
+            .map(|(rate, free)| rate.output_for(free.saturating_sub(rate.cost(self.input, 0))));
+        let bounds = [Some(self.most), tokens, money];
+        let output = bounds.into_iter().flatten().min().unwrap_or(self.most);
+        let amount = self.amount(output);
+        // Attempts that may be lost are provided for as far as there is plenty.
+        let mut attempts = (2..=MOST_ATTEMPTS).rev();
+        let attempts = attempts.find(|times| free.part(PLENTY).covers(amount.times(*times)));
+        Held {
+            output,
+            amount,
+            attempts: attempts.unwrap_or(1),
+        }
+    }
+}
+
+/// How many tokens a message has at most.
+fn bytes_of(message: &Message) -> usize {
+    let blocks = message.content.iter().map(|block| match block {
+        ContentBlock::Image { source, .. } => bytes_of_image(source),
+        ContentBlock::ToolResult(result) => {
+            let items = result.content.iter().map(|item| match item {
+                ContentItem::Image { source, .. } => bytes_of_image(source),
+                other => json_bytes(other).unwrap_or_default(),
+            });
+            let frame = result.tool_use_id.len().saturating_add(result.name.len());
+            items.fold(frame.saturating_add(FRAME), usize::saturating_add)
+        }
+        other => json_bytes(other).unwrap_or_default(),
+    });
+    blocks.fold(FRAME, usize::saturating_add)
+}
+
+/// What holds the parts of a message together.
+const FRAME: usize = 64;
+
+fn bytes_of_image(source: &ImageSource) -> usize {
+    let bytes = json_bytes(source).unwrap_or_default();
+    match source {
+        ImageSource::Url { .. } => MOST_OF_IMAGE,
+        _ => bytes.min(MOST_OF_IMAGE),
+    }
+}

@@ -1,0 +1,493 @@
+//! What runs of a tree grant each other: a run asks the one above for more and answers those below, and each looks now and then
+//! whether the others are there.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use neuron_types::{
+    Allowance, Amount, Child, ChildEnd, Effect, ExitReason, FailureKind, LeaseGrant, LeaseRequest,
+    Leased, Parent, RunError, RunEvent, RunId, RunSignal, Stage, Step, signal,
+};
+use serde::Serialize;
+
+use crate::{
+    AgentMachine,
+    machine::budget::{Room, Shortage},
+};
+
+/// What a run ends with whose parent is gone.
+const ABANDONED: &str = "the run that started it is gone";
+
+impl AgentMachine {
+    /// Takes the room for a model call. Returns whether there is any: if not, the run has ended, waits for a person, or has
+    /// asked the run above.
+    pub(crate) fn hold_call(&mut self, now: DateTime<Utc>) -> bool {
+        match self.room() {
+            Room::Unbounded => true,
+            Room::For(held) => {
+                self.state.budget.held = Some(held);
+                true
+            }
+            Room::Short(shortage) if shortage.is_leased => {
+                self.wait_for_grant(&shortage, now);
+                false
+            }
+            Room::Short(shortage) => {
+                self.reach_limit(shortage.limit, now);
+                false
+            }
+        }
+    }
+
+    /// The run's model call needs more than the run above has granted.
+    fn wait_for_grant(&mut self, shortage: &Shortage, now: DateTime<Utc>) {
+        if let Some(lease) = &mut self.state.budget.lease {
+            lease.is_waiting = true;
+        }
+        self.ask_above(shortage.need, shortage.want, now);
+    }
+
+    /// Whether the run makes no call before the one above has answered.
+    pub(crate) fn waits_for_grant(&self) -> bool {
+        let lease = self.state.budget.lease.as_ref();
+        lease.is_some_and(|lease| lease.is_waiting)
+    }
+
+    /// Asks the run above for more, or, of nothing, whether it is there.
+    fn ask_above(&mut self, need: Amount, want: Amount, now: DateTime<Utc>) {
+        let Some((run, parent)) = self.state.run.clone().zip(self.state.tree.parent.clone()) else {
+            return;
+        };
+        let Some(lease) = &mut self.state.budget.lease else {
+            return;
+        };
+        lease.requests = lease.requests.saturating_add(1);
+        lease.asked_at = Some(now);
+        lease.is_pending |= !need.is_zero();
+        let request = LeaseRequest {
+            run,
+            key: parent.key,
+            number: lease.requests,
+            need,
+            want,
+        };
+        self.tell(parent.run, signal::LEASE, &request);
+    }
+
+    fn tell(&mut self, run: RunId, name: &str, what: &impl Serialize) {
+        // There is nothing in it that JSON cannot hold.
+        let payload = serde_json::to_value(what).unwrap_or_default();
+        self.state.budget.to_tell.push(RunSignal {
+            run,
+            name: name.to_owned(),
+            payload,
+        });
+    }
+
+    /// Takes what another run is to be told next, and the step that tells it.
+    pub(crate) fn next_to_tell(&mut self) -> Option<(RunId, Step)> {
+        let is_over = matches!(self.state.stage, Stage::Ended(_));
+        let to_tell = &mut self.state.budget.to_tell;
+        if is_over || to_tell.is_empty() {
+            return None;
+        }
+        let signal = to_tell.remove(0);
+        let run = signal.run.clone();
+        let position = self.next_own_call();
+        self.state.own_calls = self.state.own_calls.saturating_add(1);
+        let step = self.to_another(Effect::Signal(Box::new(signal)), position);
+        Some((run, step))
+    }
+
+    /// Another run could not be told something: it is not there any more. How it ended may be on its way, if it is one below.
+    pub(crate) fn not_told(&mut self, run: &RunId, now: DateTime<Utc>) {
+        let parent = self.state.tree.parent.as_ref();
+        if parent.is_some_and(|parent| parent.run == *run) {
+            return self.abandon();
+        }
+        let mut children = self.state.tree.children.iter_mut();
+        if let Some(child) = children.find(|child| child.run == *run) {
+            child.looked_at.get_or_insert(now);
+        }
+    }
+
+    fn abandon(&mut self) {
+        if let Some(lease) = &mut self.state.budget.lease {
+            lease.is_over = true;
+        }
+    }
+
+    /// Why the run is to end, if the one that started it is gone.
+    pub(crate) fn abandoned(&self) -> Option<String> {
+        let lease = self.state.budget.lease.as_ref();
+        let is_over = lease.is_some_and(|lease| lease.is_over);
+        let is_ended = matches!(self.state.stage, Stage::Ended(_));
+        (is_over && !is_ended).then(|| ABANDONED.to_owned())
+    }
+
+    /// A child is gone that has said nothing of its end: it is charged what it was granted.
+    fn lose_child(&mut self, run: &RunId, now: DateTime<Utc>) {
+        let mut children = self.state.tree.children.iter();
+        let Some(child) = children.find(|child| child.run == *run) else {
+            return;
+        };
+        let message = "it was ended from outside, and nobody knows what it came to";
+        let error = RunError {
+            kind: FailureKind::Terminated,
+            message: message.to_owned(),
+        };
+        let end = ChildEnd {
+            run: run.clone(),
+            key: self.state.tree.key_of(run),
+            exit_reason: ExitReason::Terminated,
+            output: None,
+            error: Some(error),
+            usage: Default::default(),
+            cost_usd: Some(Default::default()),
+            reserved: child.leased,
+        };
+        self.child_ended(&end, now);
+    }
+
+    /// A run below asks for more, or whether this one is there.
+    pub(crate) fn lease_asked(&mut self, request: LeaseRequest, now: DateTime<Utc>) {
+        let key = self.state.tree.key_of(&request.run);
+        let mut children = self.state.tree.children.iter_mut();
+        let child = children.find(|child| child.run == request.run && request.key == key);
+        let Some(child) = child else {
+            let reason = format!("it is not of an open run of this one: {}", request.run);
+            let name = signal::LEASE.to_owned();
+            return self.emit(RunEvent::SignalIgnored { name, reason });
+        };
+        child.heard_at = Some(now);
+        child.looked_at = None;
+        if request.number <= child.answered {
+            return;
+        }
+        child.answered = request.number;
+        let requests = &mut self.state.budget.requests;
+        requests.retain(|known| known.run != request.run);
+        if request.need.is_zero() {
+            return self.answer_lease(&request, None);
+        }
+        let run = request.run.clone();
+        requests.push(request);
+        self.serve(now);
+        let mut waiting = self.state.budget.requests.iter();
+        if let Some(request) = waiting.find(|request| request.run == run).cloned() {
+            // It is not answered yet: so much that it was read.
+            let read = LeaseRequest {
+                number: 0,
+                ..request
+            };
+            self.answer_lease(&read, None);
+        }
+    }
+
+    /// Tells a run below what it may use in all.
+    fn answer_lease(&mut self, request: &LeaseRequest, refused: Option<String>) {
+        let allowance = self.limited().and(self.granted());
+        let mut children = self.state.tree.children.iter();
+        let Some(child) = children.find(|child| child.run == request.run) else {
+            return;
+        };
+        let grant = LeaseGrant {
+            run: child.run.clone(),
+            key: request.key,
+            number: request.number,
+            granted: bounded(allowance, child.leased),
+            refused,
+        };
+        self.tell(request.run.clone(), signal::GRANT, &grant);
+    }
+
+    /// Answers what runs below have asked for, as far as it can be answered now.
+    pub(crate) fn serve(&mut self, now: DateTime<Utc>) {
+        self.serve_unless(None, now);
+    }
+
+    /// As [`serve`](Self::serve). The run above has just refused more for this reason, if it has.
+    fn serve_unless(&mut self, refused: Option<&str>, now: DateTime<Utc>) {
+        for request in std::mem::take(&mut self.state.budget.requests) {
+            let children = &self.state.tree.children;
+            let others = u32::try_from(children.len()).unwrap_or(u32::MAX);
+            let index = children.iter().position(|child| child.run == request.run);
+            let Some(index) = index else {
+                continue;
+            };
+            let free = self.free();
+            if free.covers(request.need) {
+                let part = free.part(others.saturating_add(1)).all();
+                let more = request.need.max(part);
+                if let Some(child) = self.state.tree.children.get_mut(index) {
+                    child.leased = child.leased.plus(more);
+                }
+                self.answer_lease(&request, None);
+                continue;
+            }
+            match (self.how_to_get(request.need), refused) {
+                (Source::Above, Some(reason)) => {
+                    self.answer_lease(&request, Some(reason.to_owned()));
+                }
+                (Source::Above, None) => {
+                    let short = lacking(free, request.need);
+                    let is_asked = self.is_asking();
+                    let want = lacking(free, request.want);
+                    self.state.budget.requests.push(request);
+                    if !is_asked {
+                        self.ask_above(short, want, now);
+                    }
+                }
+                (Source::Person(limit), _) => {
+                    self.state.budget.requests.push(request);
+                    if self.may_halt() {
+                        self.reach_limit(limit, now);
+                    }
+                }
+                (Source::None(reason), _) => self.answer_lease(&request, Some(reason)),
+            }
+        }
+    }
+
+    /// Whether a person can be asked now, so that nothing goes on before they decide.
+    fn may_halt(&self) -> bool {
+        let is_between = matches!(self.state.stage, Stage::Tools) || self.waits_for_children();
+        is_between && self.state.halt.is_none() && self.state.overdue.is_none()
+    }
+
+    fn is_asking(&self) -> bool {
+        let lease = self.state.budget.lease.as_ref();
+        lease.is_some_and(|lease| lease.is_pending)
+    }
+
+    /// Where more comes from than is free.
+    fn how_to_get(&self, need: Amount) -> Source {
+        let own = self.left_of(self.limited());
+        if own.covers(need) {
+            return Source::Above;
+        }
+        let has_tokens = own.tokens.is_none_or(|left| need.tokens <= left);
+        let limit = match has_tokens {
+            true => ExitReason::MaxCost,
+            false => ExitReason::MaxTokens,
+        };
+        if self.asks_about_limits() {
+            return Source::Person(limit);
+        }
+        let run = self.state.run.as_ref().map(RunId::as_str);
+        let run = run.unwrap_or_default();
+        Source::None(match has_tokens {
+            true => format!("the budget of {run} has no more money for it"),
+            false => format!("the budget of {run} has no more tokens for it"),
+        })
+    }
+
+    /// The run above has answered, or asks for a word.
+    pub(crate) fn lease_granted(&mut self, grant: LeaseGrant, now: DateTime<Utc>) {
+        let key = self.state.tree.parent.as_ref().map(|parent| parent.key);
+        let is_own = self.state.run.as_ref() == Some(&grant.run) && key == Some(grant.key);
+        let lease = self.state.budget.lease.as_mut().filter(|_| is_own);
+        let Some(lease) = lease else {
+            let reason = "it is not of the run that started this one".to_owned();
+            let name = signal::GRANT.to_owned();
+            return self.emit(RunEvent::SignalIgnored { name, reason });
+        };
+        lease.heard_at = now;
+        lease.lease.granted = larger(lease.lease.granted, grant.granted);
+        if grant.number == 0 {
+            // It was read, and is not answered; or there was nothing to answer, and the run above wants a word.
+            if lease.asked_at.take().is_none() {
+                self.ask_above(Amount::ZERO, Amount::ZERO, now);
+            }
+            return;
+        }
+        if grant.number < lease.requests {
+            return;
+        }
+        lease.asked_at = None;
+        lease.is_pending = false;
+        let is_waiting = std::mem::take(&mut lease.is_waiting);
+        self.serve_unless(grant.refused.as_deref(), now);
+        if is_waiting {
+            self.take_grant(grant.refused, now);
+        }
+    }
+
+    /// Goes on with the model call that waited for more.
+    fn take_grant(&mut self, refused: Option<String>, now: DateTime<Utc>) {
+        match (refused, self.room()) {
+            (Some(reason), Room::Short(shortage)) if shortage.is_leased => {
+                let error = RunError {
+                    kind: FailureKind::Internal,
+                    message: format!("the run that started it grants no more: {reason}"),
+                };
+                self.end(shortage.limit, Some(error));
+            }
+            _ => self.begin_turn(now),
+        }
+    }
+
+    /// When something is due between this run and the others of its tree, if nothing is heard of them before.
+    pub(crate) fn lease_due_at(&self) -> Option<DateTime<Utc>> {
+        if matches!(self.state.stage, Stage::Ended(_)) {
+            return None;
+        }
+        let within = self.state.agent.lease;
+        let children = self.state.tree.children.iter();
+        let children = children.filter_map(|child| child_due_at(child, within));
+        let own = self.state.budget.lease.as_ref();
+        let own = own.and_then(|lease| own_due_at(lease));
+        children.chain(own).min()
+    }
+
+    /// Looks whether the run above and those below are there, as far as that is due.
+    pub(crate) fn lease_due(&mut self, now: DateTime<Utc>) {
+        let is_due = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at <= now);
+        if let Some(lease) = self
+            .state
+            .budget
+            .lease
+            .clone()
+            .filter(|it| is_due(own_due_at(it)))
+        {
+            match lease.asked_at {
+                Some(_) => self.abandon(),
+                None => self.ask_again(now),
+            }
+        }
+        let within = self.state.agent.lease;
+        let due = self.state.tree.children.iter();
+        let due: Vec<Child> = due
+            .filter(|child| is_due(child_due_at(child, within)))
+            .cloned()
+            .collect();
+        for child in due {
+            match child.looked_at {
+                Some(_) => self.lose_child(&child.run, now),
+                None => self.look_at(&child.run, now),
+            }
+        }
+    }
+
+    /// Asks once more for what is missing, if anything is, or else whether the run above is there.
+    fn ask_again(&mut self, now: DateTime<Utc>) {
+        if let Some(lease) = &mut self.state.budget.lease {
+            lease.is_pending = false;
+        }
+        match self.room() {
+            Room::Short(shortage) if self.waits_for_grant() => {
+                self.ask_above(shortage.need, shortage.want, now);
+            }
+            _ => self.serve(now),
+        }
+        let lease = self.state.budget.lease.as_ref();
+        if lease.is_some_and(|lease| lease.asked_at.is_none()) {
+            self.ask_above(Amount::ZERO, Amount::ZERO, now);
+        }
+    }
+
+    fn look_at(&mut self, run: &RunId, now: DateTime<Utc>) {
+        let mut children = self.state.tree.children.iter_mut();
+        if let Some(child) = children.find(|child| child.run == *run) {
+            child.looked_at = Some(now);
+        }
+        let word = LeaseRequest {
+            run: run.clone(),
+            key: self.state.tree.key_of(run),
+            number: 0,
+            need: Amount::ZERO,
+            want: Amount::ZERO,
+        };
+        self.answer_lease(&word, None);
+    }
+
+    /// What each of so many runs is granted that start together: an equal part, and one stays here.
+    pub(crate) fn first_lease(&self, starting: usize) -> Amount {
+        let starting = u32::try_from(starting).unwrap_or(u32::MAX);
+        self.free().part(starting.saturating_add(1)).all()
+    }
+
+    /// What a run below is told when it starts with this part of the budget.
+    pub(crate) fn lease_of(&self, leased: Amount) -> neuron_types::Lease {
+        neuron_types::Lease {
+            granted: bounded(self.limited().and(self.granted()), leased),
+            within: self.state.agent.lease,
+        }
+    }
+
+    /// The lease that a run begins with.
+    pub(crate) fn begin_lease(parent: Option<&Parent>, now: DateTime<Utc>) -> Option<Box<Leased>> {
+        let lease = parent?.lease?;
+        Some(Box::new(Leased::new(lease, now)))
+    }
+}
+
+/// Where more comes from than is free.
+enum Source {
+    /// The run above may grant it.
+    Above,
+    /// A person may raise this limit.
+    Person(ExitReason),
+    /// Nowhere, for this reason.
+    None(String),
+}
+
+/// So much, where there is a bound.
+fn bounded(allowance: Allowance, amount: Amount) -> Allowance {
+    Allowance {
+        tokens: allowance.tokens.map(|_| amount.tokens),
+        cost_usd: allowance.cost_usd.map(|_| amount.cost_usd),
+    }
+}
+
+/// What one grants is not taken back, and what is not bounded stays so.
+fn larger(known: Allowance, granted: Allowance) -> Allowance {
+    Allowance {
+        tokens: known
+            .tokens
+            .zip(granted.tokens)
+            .map(|(one, other)| one.max(other)),
+        cost_usd: known
+            .cost_usd
+            .zip(granted.cost_usd)
+            .map(|(one, other)| one.max(other)),
+    }
+}
+
+/// How much more is needed than is free.
+fn lacking(free: Allowance, amount: Amount) -> Amount {
+    let left = free.all();
+    Amount {
+        tokens: amount.tokens.saturating_sub(left.tokens),
+        cost_usd: amount
+            .cost_usd
+            .saturating_sub(left.cost_usd)
+            .max(Amount::ZERO.cost_usd),
+    }
+}
+
+/// A run asks when half of its lease is over, and gives up half of a lease later.
+fn own_due_at(lease: &Leased) -> Option<DateTime<Utc>> {
+    let half = lease.lease.within / 2;
+    let since = lease.asked_at.unwrap_or(lease.heard_at);
+    match lease.is_over {
+        true => None,
+        false => after(since, half),
+    }
+}
+
+/// A run looks at a child of which it has not heard for a whole lease, and gives it up half a lease later.
+fn child_due_at(child: &Child, within: Duration) -> Option<DateTime<Utc>> {
+    match child.looked_at {
+        Some(looked) => after(looked, within / 2),
+        None => after(child.heard_at?, within),
+    }
+}
+
+fn after(since: DateTime<Utc>, time: Duration) -> Option<DateTime<Utc>> {
+    let time = chrono::Duration::from_std(time).ok()?;
+    since.checked_add_signed(time)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,455 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use neuron_types::{
+    AgentSpec, ChildEnd, ChildRequest, CompletionRequest, CompletionResponse, ContentBlock, Effect,
+    ExitReason, FailureKind, Limits, Message, ModelRate, Outcome, PermissionDecision, RequestHead,
+    RunId, RunInput, RunOutput, RunRequest, RunSignal, Spent, Step, StepFailure, StopReason,
+    SubAgent, TokenUsage, ToolOutput, json_bytes, signal,
+};
+use proptest::prelude::*;
+use rust_decimal::Decimal;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::{Action, Observation};
+
+/// A source of choices that ends.
+struct Choices(VecDeque<u8>);
+
+impl Choices {
+    fn one_of(&mut self, many: u8) -> u8 {
+        self.0.pop_front().unwrap_or(0) % many
+    }
+
+    fn is_one_in(&mut self, many: u8) -> bool {
+        self.0.pop_front().is_some_and(|it| it % many == 1)
+    }
+}
+
+/// A run of the tree.
+struct Run {
+    machine: AgentMachine,
+    going: Vec<Step>,
+    /// What has arrived and was not read.
+    mail: VecDeque<RunSignal>,
+    is_told: bool,
+}
+
+/// Runs of a tree, their model, and how much that counted.
+struct World {
+    runs: BTreeMap<RunId, Run>,
+    killed: Vec<RunId>,
+    now: DateTime<Utc>,
+    choices: Choices,
+    /// What the model counted of answers, and of attempts that reported what they used.
+    reported: TokenUsage,
+    reported_cost: Decimal,
+    /// What it counted of attempts that nobody learned of.
+    lost: Amount,
+    agent: AgentSpec,
+    /// What the model always answers with, if it does.
+    always: Option<u8>,
+}
+
+fn rate() -> ModelRate {
+    ModelRate {
+        model: "test/m".into(),
+        input: Decimal::new(2, 0),
+        output: Decimal::new(10, 0),
+    }
+}
+
+fn agent(limits: Limits, knows_prices: bool, max_tokens: Option<u64>) -> AgentSpec {
+    let kids = ["kid", "aide"].map(|name| SubAgent {
+        background: name == "aide",
+        ..SubAgent::new(name)
+    });
+    let tools = kids.iter().map(SubAgent::definition).collect();
+    AgentSpec {
+        head: RequestHead {
+            provider: Some("test".into()),
+            model: "m".into(),
+            tools,
+            max_tokens,
+            ..RequestHead::default()
+        }
+        .into(),
+        limits,
+        subagents: kids.to_vec(),
+        max_depth: 3,
+        max_children: 3,
+        rates: knows_prices.then(rate).into_iter().collect(),
+        ..AgentSpec::default()
+    }
+}
+
+impl World {
+    fn new(agent: AgentSpec, choices: Vec<u8>) -> Self {
+        let mut world = Self {
+            runs: BTreeMap::new(),
+            killed: Vec::new(),
+            now: DateTime::UNIX_EPOCH,
+            choices: Choices(choices.into()),
+            reported: TokenUsage::default(),
+            reported_cost: Decimal::ZERO,
+            lost: Amount::ZERO,
+            agent: agent.clone(),
+            always: None,
+        };
+        let request = RunRequest::new("lead", Message::user("Do it."));
+        world.start("root".parse().unwrap(), request.with_agent(agent));
+        world
+    }
+
+    fn start(&mut self, run: RunId, input: RunInput) {
+        let mut machine = AgentMachine::new(input, self.now).with_run(run.clone());
+        let secret = u128::try_from(self.runs.len()).unwrap();
+        machine.state.tree.secret = Some(Uuid::from_u128(secret));
+        let run_of = Run {
+            machine,
+            going: Vec::new(),
+            mail: VecDeque::new(),
+            is_told: false,
+        };
+        self.runs.insert(run, run_of);
+    }
+
+    /// Does one thing of one run; says whether there was any.
+    fn step(&mut self) -> bool {
+        self.now += TimeDelta::seconds(1);
+        let open: Vec<RunId> = self.runs.keys().cloned().collect();
+        let first = usize::from(
+            self.choices
+                .one_of(u8::try_from(open.len()).unwrap_or(u8::MAX)),
+        );
+        let order = open.iter().cycle().skip(first).take(open.len());
+        order.cloned().any(|run| self.step_of(&run))
+    }
+
+    fn step_of(&mut self, id: &RunId) -> bool {
+        if self.choices.is_one_in(251) && id.as_str() != "root" {
+            // Somebody ends it from outside.
+            self.runs.remove(id);
+            self.killed.push(id.clone());
+            return true;
+        }
+        let Some(run) = self.runs.get_mut(id) else {
+            return false;
+        };
+        if let Some((to, step)) = run.machine.next_to_tell() {
+            self.tell(id, &to, step.effect);
+            return true;
+        }
+        if let Some(reason) = run.machine.abandoned() {
+            let reason = Some(reason);
+            self.feed(id, Observation::Cancelled { reason });
+            return true;
+        }
+        if let Some(mail) = run.mail.pop_front() {
+            self.read(id, mail);
+            return true;
+        }
+        match run.machine.next() {
+            Action::Done => self.end(id),
+            Action::TakeMessages => self.feed(id, Observation::Messages(Vec::new())),
+            Action::Compact { .. } => {
+                let observation = Observation::ContextKept {
+                    tokens: 1,
+                    estimated: 1,
+                };
+                self.feed(id, observation)
+            }
+            Action::Authorize(calls) => {
+                let decisions = vec![PermissionDecision::Allow; calls.len()];
+                self.feed(id, Observation::Authorized(decisions))
+            }
+            Action::Start(steps) => {
+                run.going.extend(steps);
+                self.feed(id, Observation::Started)
+            }
+            Action::Wait { .. } => match run.going.is_empty() {
+                true => self.look(id),
+                false => {
+                    let step = run.going.remove(0);
+                    self.make(id, step)
+                }
+            },
+            Action::LeaveCalls => self.feed(id, Observation::CallsLeft),
+        }
+    }
+
+    fn feed(&mut self, id: &RunId, observation: Observation) -> bool {
+        let now = self.now;
+        if let Some(run) = self.runs.get_mut(id) {
+            run.machine.feed(observation, now).unwrap();
+        }
+        self.assert_budgets_hold();
+        true
+    }
+
+    /// Whether it is time for a run to look at the others.
+    fn look(&mut self, id: &RunId) -> bool {
+        let due = self.runs.get(id).and_then(|run| run.machine.lease_due_at());
+        due.is_some_and(|due| due <= self.now) && self.feed(id, Observation::LeaseDue)
+    }
+
+    fn tell(&mut self, from: &RunId, to: &RunId, what: Effect) {
+        let Effect::Signal(signal) = what else {
+            panic!("{what:?} is no signal");
+        };
+        match self.runs.get_mut(to) {
+            Some(run) if !run.is_told => run.mail.push_back(*signal),
+            _ => {
+                self.feed(from, Observation::NotTold { run: to.clone() });
+            }
+        }
+    }
+
+    fn read(&mut self, id: &RunId, mail: RunSignal) {
+        let run = self.runs.get_mut(id).unwrap();
+        if matches!(run.machine.next(), Action::Done) {
+            return;
+        }
+        let payload = mail.payload;
+        let observation = match mail.name.as_str() {
+            signal::CHILD => Observation::ChildEnded(serde_json::from_value(payload).unwrap()),
+            signal::LEASE => Observation::LeaseAsked(serde_json::from_value(payload).unwrap()),
+            signal::GRANT => Observation::LeaseGranted(serde_json::from_value(payload).unwrap()),
+            _ => {
+                run.going.clear();
+                Observation::Cancelled { reason: None }
+            }
+        };
+        self.feed(id, observation);
+    }
+
+    /// Tells the parent of a run how that ended, and cancels those below it.
+    fn end(&mut self, id: &RunId) -> bool {
+        let run = self.runs.get_mut(id).unwrap();
+        if std::mem::replace(&mut run.is_told, true) {
+            return false;
+        }
+        let output = run.machine.output(id, "test");
+        let parent = run.machine.state.tree.parent.clone();
+        let cancels = run.machine.cancels_of_children();
+        for cancel in cancels {
+            if let Effect::Signal(signal) = cancel.effect
+                && let Some(child) = self.runs.get_mut(&signal.run)
+            {
+                child.mail.push_back(*signal);
+            }
+        }
+        if let Some(parent) = parent
+            && let Some(above) = self.runs.get_mut(&parent.run)
+        {
+            above.mail.push_back(RunSignal {
+                run: parent.run.clone(),
+                name: signal::CHILD.into(),
+                payload: serde_json::to_value(ChildEnd::of(&output, &parent)).unwrap(),
+            });
+        }
+        true
+    }
+
+    fn make(&mut self, id: &RunId, step: Step) -> bool {
+        let position = step.options.step.position;
+        let result = match step.effect {
+            Effect::Model(request) => self.answer(id, &request),
+            Effect::Agent(child) => {
+                let ChildRequest { run, request } = *child;
+                let mut agent = self.agent.clone();
+                agent.limits = Limits::default();
+                self.start(run, request.with_agent(agent));
+                Ok(Outcome::Agent)
+            }
+            _ => Ok(Outcome::Tool(ToolOutput::text("done"))),
+        };
+        self.feed(id, Observation::Ended { position, result })
+    }
+
+    /// What the model counts, as its provider bills it: a token for four bytes, and a part of what the answer may have.
+    fn bill(&mut self, request: &CompletionRequest, output: u64) -> Spent {
+        let input = u64::try_from(json_bytes(request).unwrap() / 4).unwrap();
+        let usage = TokenUsage {
+            input_tokens: input,
+            output_tokens: output,
+            ..TokenUsage::default()
+        };
+        Spent::new(usage, Some(rate().cost(input, output)))
+    }
+
+    fn answer(&mut self, id: &RunId, request: &CompletionRequest) -> Result<Outcome, StepFailure> {
+        let run = &self.runs[id].machine;
+        let attempts = run.state.budget.held.map_or(u32::MAX, |held| held.attempts);
+        let most = request.max_tokens.unwrap_or(100_000);
+        let lost = match self.choices.is_one_in(9) {
+            true => u32::from(self.choices.one_of(3)).min(attempts),
+            false => 0,
+        };
+        for _ in 0..lost {
+            let spent = self.bill(request, most);
+            let lost = Amount {
+                tokens: spent.usage.total(),
+                cost_usd: spent.cost_usd.unwrap(),
+            };
+            self.lost = self.lost.plus(lost);
+        }
+        let before = (lost > 0).then(|| {
+            Box::new(Spent {
+                lost,
+                ..Spent::default()
+            })
+        });
+        if lost == attempts {
+            let failure = StepFailure::new(FailureKind::OutOfBudget, "too many were lost");
+            return Err(failure.with_spent(before));
+        }
+        let answer = self.choices.one_of(6);
+        let (text, calls) = match self.always.unwrap_or(answer) {
+            0 | 1 => (300, vec![]),
+            2 => (40, vec!["agent_kid"; 2]),
+            3 => (40, vec!["agent_aide", "agent_kid"]),
+            4 => (40, vec!["agent_kid", "agent_kid", "agent_kid"]),
+            _ => (40, vec!["agent_nobody"]),
+        };
+        let mut content = vec![ContentBlock::Text("x".repeat(text))];
+        let calls = calls.into_iter().zip(1..).map(|(tool, n)| {
+            ContentBlock::tool_use(format!("c{n}"), tool, json!({"prompt": "Do a part."}))
+        });
+        content.extend(calls);
+        let message = Message::answer(content);
+        let thought = u64::from(self.choices.one_of(200)) * 20;
+        let said = u64::try_from(json_bytes(&message).unwrap()).unwrap();
+        let (message, stop_reason, output) = match said <= most {
+            true => (message, StopReason::EndTurn, (said + thought).min(most)),
+            false => {
+                let cut = ContentBlock::Text("x".into());
+                (Message::answer(vec![cut]), StopReason::MaxTokens, most)
+            }
+        };
+        let Spent {
+            usage, cost_usd, ..
+        } = self.bill(request, output);
+        if self.choices.is_one_in(17) {
+            let failure = StepFailure::new(FailureKind::InvalidRequest, "no");
+            return Err(failure.with_spent(before));
+        }
+        self.reported.add(&usage);
+        self.reported_cost += cost_usd.unwrap();
+        Ok(Outcome::Model(Box::new(CompletionResponse {
+            left_out: Vec::new(),
+            id: "r".into(),
+            model: "m".into(),
+            message,
+            usage,
+            stop_reason,
+            cost_usd,
+            extra: None,
+            mismatch: None,
+            spent_before: before,
+        })))
+    }
+
+    /// No run has used and given out more than it may, and all together have not cost more than the first may.
+    fn assert_budgets_hold(&self) {
+        for (id, run) in &self.runs {
+            let machine = &run.machine;
+            let bound = machine.limited().and(machine.granted());
+            let committed = machine.used().plus(machine.given());
+            assert!(bound.covers(committed), "{id}: {committed:?} of {bound:?}");
+        }
+        let billed = self.billed();
+        let bound = self.runs[&root()].machine.limited();
+        assert!(bound.covers(billed), "{billed:?} of {bound:?}");
+    }
+
+    fn billed(&self) -> Amount {
+        let reported = Amount {
+            tokens: self.reported.total(),
+            cost_usd: self.reported_cost,
+        };
+        reported.plus(self.lost)
+    }
+
+    /// Goes on until nothing does, and returns what the first run came to.
+    fn run(mut self) -> (Self, RunOutput) {
+        for _ in 0..20_000 {
+            if self.step() {
+                continue;
+            }
+            let due = self
+                .runs
+                .values()
+                .filter_map(|run| run.machine.lease_due_at());
+            match due.min() {
+                Some(due) => self.now = self.now.max(due),
+                None => {
+                    let output = self.runs[&root()].machine.output(&root(), "test");
+                    return (self, output);
+                }
+            }
+        }
+        let stages = self.runs.iter();
+        let stages: Vec<_> = stages
+            .map(|(id, run)| (id, run.machine.phase(), &run.machine.state.budget))
+            .collect();
+        panic!("it goes on for ever: {stages:#?}");
+    }
+}
+
+fn root() -> RunId {
+    "root".parse().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn runs_of_a_tree_never_use_more_than_the_first_may(
+        tokens in prop::option::of(1_000_u64..400_000),
+        cents in prop::option::of(1_i64..400),
+        max_tokens in prop::option::of(100_u64..5_000),
+        choices in prop::collection::vec(any::<u8>(), 0..1_500),
+    ) {
+        let limits = Limits {
+            tokens,
+            cost_usd: cents.map(|cents| Decimal::new(cents, 2)),
+            turns: Some(20),
+            ..Limits::default()
+        };
+        let agent = agent(limits, true, max_tokens);
+        let (world, output) = World::new(agent, choices).run();
+        prop_assert!(output.exit_reason.is_some(), "{:?}", output);
+        let open = world.runs.values().filter(|run| run.machine.phase() != crate::machine::phase::Phase::Over);
+        prop_assert_eq!(open.count(), 0, "runs are left");
+        let (usage, cost_usd) = output.tree();
+        let is_left = |run: &Run| matches!(run.machine.output(&root(), "test").exit_reason, Some(ExitReason::Cancelled));
+        if world.killed.is_empty() && !world.runs.values().any(is_left) {
+            // Each answer is counted once.
+            prop_assert_eq!(usage.total(), world.reported.total());
+            prop_assert_eq!(cost_usd, Some(world.reported_cost));
+        }
+        // Of what nobody learned of no less is charged than it was.
+        let charged = usage.total() + output.reserved.tokens;
+        prop_assert!(tokens.is_none() || charged >= world.billed().tokens);
+    }
+}
+
+#[test]
+fn a_tree_that_is_always_started_anew_ends_at_its_budget() {
+    let limits = Limits {
+        tokens: Some(60_000),
+        ..Limits::default()
+    };
+    let mut world = World::new(agent(limits, false, Some(500)), Vec::new());
+    // Two more agents are started in every turn.
+    world.always = Some(2);
+    let (world, output) = world.run();
+    assert_eq!(
+        output.exit_reason,
+        Some(ExitReason::MaxTokens),
+        "{output:?}"
+    );
+    assert!(world.billed().tokens <= 60_000);
+    assert!(world.runs.len() > 3, "it has started others");
+}

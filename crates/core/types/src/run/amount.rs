@@ -1,0 +1,153 @@
+//! Tokens and money together.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+/// So many tokens and so much money: a part of a budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Amount {
+    /// Tokens, those of requests and those of answers.
+    pub tokens: u64,
+    /// US dollars.
+    pub cost_usd: Decimal,
+}
+
+impl Amount {
+    /// Nothing.
+    pub const ZERO: Self = Self {
+        tokens: 0,
+        cost_usd: Decimal::ZERO,
+    };
+
+    /// Returns both together; the most that there is where they are more.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost_usd: self.cost_usd.saturating_add(other.cost_usd),
+        }
+    }
+
+    /// Returns so many of it; the most that there is where they are more.
+    #[must_use]
+    pub fn times(self, times: u32) -> Self {
+        Self {
+            tokens: self.tokens.saturating_mul(times.into()),
+            cost_usd: self.cost_usd.saturating_mul(times.into()),
+        }
+    }
+
+    /// Returns the larger of the two, of tokens and of money.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.max(other.tokens),
+            cost_usd: self.cost_usd.max(other.cost_usd),
+        }
+    }
+
+    /// Whether it is nothing.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+}
+
+/// What may be used: as an [`Amount`], where `None` means as much as one likes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Allowance {
+    /// Tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<Decimal>,
+}
+
+impl Allowance {
+    /// Returns what is left of it when so much is used: never less than nothing.
+    #[must_use]
+    pub fn without(self, used: Amount) -> Self {
+        Self {
+            tokens: self.tokens.map(|most| most.saturating_sub(used.tokens)),
+            cost_usd: self.cost_usd.map(|most| rest(most, used.cost_usd)),
+        }
+    }
+
+    /// Returns the smaller of the two, of tokens and of money.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            tokens: least(self.tokens, other.tokens),
+            cost_usd: least(self.cost_usd, other.cost_usd),
+        }
+    }
+
+    /// Returns one of so many equal parts of it.
+    #[must_use]
+    pub fn part(self, of: u32) -> Self {
+        let of = of.max(1);
+        Self {
+            tokens: self.tokens.map(|tokens| tokens / u64::from(of)),
+            cost_usd: self
+                .cost_usd
+                .map(|cost| cost.checked_div(Decimal::from(of)).unwrap_or_default()),
+        }
+    }
+
+    /// Whether so much may be used.
+    #[must_use]
+    pub fn covers(&self, amount: Amount) -> bool {
+        self.tokens.is_none_or(|most| amount.tokens <= most)
+            && self.cost_usd.is_none_or(|most| amount.cost_usd <= most)
+    }
+
+    /// Returns so much of it as there is of this amount; nothing of what is not bounded.
+    #[must_use]
+    pub fn take(&self, amount: Amount) -> Amount {
+        Amount {
+            tokens: self.tokens.map_or(0, |most| most.min(amount.tokens)),
+            cost_usd: self
+                .cost_usd
+                .map_or(Decimal::ZERO, |most| most.min(amount.cost_usd)),
+        }
+    }
+
+    /// Returns all of it as an amount; nothing of what is not bounded.
+    #[must_use]
+    pub fn all(&self) -> Amount {
+        Amount {
+            tokens: self.tokens.unwrap_or_default(),
+            cost_usd: self.cost_usd.unwrap_or_default(),
+        }
+    }
+
+    /// Returns it with so much more where it is bounded.
+    #[must_use]
+    pub fn plus(self, more: Amount) -> Self {
+        Self {
+            tokens: self.tokens.map(|most| most.saturating_add(more.tokens)),
+            cost_usd: self.cost_usd.map(|most| most.saturating_add(more.cost_usd)),
+        }
+    }
+
+    /// Whether neither is bounded.
+    #[must_use]
+    pub const fn is_unbounded(&self) -> bool {
+        self.tokens.is_none() && self.cost_usd.is_none()
+    }
+}
+
+fn rest(most: Decimal, used: Decimal) -> Decimal {
+    most.saturating_sub(used).max(Decimal::ZERO)
+}
+
+/// The smaller of two bounds; `None` is none.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,124 @@
+//! What a run has put aside of its budget.
+
+use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::{Allowance, Amount, Lease, LeaseRequest, RunSignal, Spent};
+
+/// What a run has put aside of its budget, beside what it has used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// What the model call of this turn may take, from before it is made until it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
+    /// What model calls are charged that were left or lost: nobody knows what they used.
+    #[serde(skip_serializing_if = "Amount::is_zero")]
+    pub reserved: Amount,
+    /// What the run above has granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Box<Leased>>,
+    /// What runs below have asked for, and are not answered yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<LeaseRequest>,
+    /// What other runs are to be told, in this order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub to_tell: Vec<RunSignal>,
+}
+
+impl Budget {
+    /// Whether nothing was put aside yet.
+    pub(crate) fn is_new(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a model call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// How many tokens its answer may have.
+    pub output: u64,
+    /// What an attempt at it takes at most, with its request.
+    pub amount: Amount,
+    /// How many attempts may take that: no other follows if so many may have.
+    pub attempts: u32,
+}
+
+impl Held {
+    /// Returns what is put aside.
+    #[must_use]
+    pub fn all(&self) -> Amount {
+        self.amount.times(self.attempts)
+    }
+
+    /// Returns whether another attempt is provided for after those before used so much, each that was lost as much as it might.
+    #[must_use]
+    pub fn covers_another(&self, before: Option<&Spent>) -> bool {
+        let Some(Spent {
+            usage,
+            cost_usd,
+            lost,
+        }) = before
+        else {
+            return true;
+        };
+        let used = Amount {
+            tokens: usage.total(),
+            cost_usd: match self.amount.cost_usd.is_zero() {
+                // Nobody knows what it costs.
+                true => Decimal::ZERO,
+                false => cost_usd.unwrap_or(self.amount.cost_usd),
+            },
+        };
+        let with_another = used.plus(self.amount.times(lost.saturating_add(1)));
+        let all = self.all();
+        with_another.tokens <= all.tokens && with_another.cost_usd <= all.cost_usd
+    }
+}
+
+/// What the run above has granted, and what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leased {
+    /// How much, and for how long without word.
+    pub lease: Lease,
+    /// When the run above was last heard of.
+    pub heard_at: DateTime<Utc>,
+    /// How many requests were sent.
+    #[serde(default)]
+    pub requests: u32,
+    /// When the last of them was sent, if it has no answer yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<DateTime<Utc>>,
+    /// More was asked for, and neither granted nor refused yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pending: bool,
+    /// The run makes no model call before more is granted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_waiting: bool,
+    /// The run above is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
+}
+
+impl Leased {
+    /// Returns a lease that begins at this time.
+    #[must_use]
+    pub const fn new(lease: Lease, now: DateTime<Utc>) -> Self {
+        Self {
+            lease,
+            heard_at: now,
+            requests: 0,
+            asked_at: None,
+            is_pending: false,
+            is_waiting: false,
+            is_over: false,
+        }
+    }
+
+    /// Returns what it grants.
+    #[must_use]
+    pub const fn granted(&self) -> Allowance {
+        self.lease.granted
+    }
+}

@@ -1,0 +1,56 @@
+//! What runs of a tree say to each other about their budgets.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Allowance, Amount, RunId, json::millis};
+
+/// What a run may use of the budget of the run that started it, and how long it goes on without word of that.
+///
+/// It is granted, and what is not used of it goes back when the run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lease {
+    /// How much in all, from the start of the run on.
+    #[serde(default)]
+    pub granted: Allowance,
+    /// How long the run goes on without word of the one that started it.
+    #[serde(rename = "within_ms", with = "millis")]
+    pub within: Duration,
+}
+
+/// A run asks the one that started it for more, or whether that is still there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseRequest {
+    /// The run that asks.
+    pub run: RunId,
+    /// What its parent had it [bring along](crate::Parent::key).
+    pub key: Uuid,
+    /// Which of its requests it is, counted from 1.
+    pub number: u32,
+    /// How much more it needs at least to go on. Nothing, if it asks whether its parent is there.
+    #[serde(default)]
+    pub need: Amount,
+    /// How much more it would like to have.
+    #[serde(default)]
+    pub want: Amount,
+}
+
+/// What the run that started another one answers to its [`LeaseRequest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseGrant {
+    /// The run that is answered.
+    pub run: RunId,
+    /// The [key](crate::Parent::key) of that run: nobody else can answer it.
+    pub key: Uuid,
+    /// The [request](LeaseRequest::number) that is answered; 0 asks the run to send one.
+    pub number: u32,
+    /// How much the run may use in all from now on.
+    #[serde(default)]
+    pub granted: Allowance,
+    /// Why it may not use as much as it needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
