@@ -46,6 +46,7 @@ mod streaming;
 mod support;
 mod terminal;
 mod tool_limits;
+mod tree_commands;
 mod trees;
 mod trust;
 mod upgrade;
