@@ -47,6 +47,7 @@ mod support;
 mod terminal;
 mod tool_limits;
 mod tree_commands;
+mod tree_questions;
 mod trees;
 mod trust;
 mod upgrade;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{HELD_UP, Home, eventually};
 
 /// A lead whose two helpers have a leaf each do something.
-fn three_levels(of_leaf: &str, command: &str) -> Home {
+pub(crate) fn three_levels(of_leaf: &str, command: &str) -> Home {
     let home = Home::new();
     home.write(
         "neuron.toml",
