@@ -1,9 +1,12 @@
 //! A run and all runs below it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
-use neuron_engine::{RunClient, RunClientError, RunHandle};
+use futures::{StreamExt as _, TryStreamExt as _, future::BoxFuture, stream};
+use neuron_engine::{RunClientError, RunHandle};
 use neuron_types::{ChildStatus, RunId, RunPhase, RunStatus};
 
 use crate::{CliError, terminal::shown};
@@ -16,6 +19,9 @@ const MOST_DEPTH: usize = 32;
 
 /// How many runs are asked for at once.
 const AT_ONCE: usize = 8;
+
+/// A status that is asked for.
+type Asked = BoxFuture<'static, Result<RunStatus, RunClientError>>;
 
 /// A run and all runs below it, each behind the one that started it.
 #[derive(Debug)]
@@ -100,7 +106,17 @@ impl Tree {
     ///
     /// What keeps the engine from being asked.
     pub(crate) async fn below(run: &RunHandle, status: RunStatus) -> Result<Self, CliError> {
-        let client = &**run.client();
+        let client = run.client();
+        let status_of = |run_id: RunId| -> Asked {
+            let client = Arc::clone(client);
+            Box::pin(async move { client.status(&run_id).await })
+        };
+        Self::walk(status, status_of).await
+    }
+
+    /// Looks at all runs below one, whose statuses come from somewhere.
+    async fn walk(top: RunStatus, status_of: impl Fn(RunId) -> Asked) -> Result<Self, CliError> {
+        let (status, run_id) = (top.clone(), top.run_id);
         let mut seen = BTreeSet::from([status.run_id.clone()]);
         let mut level = vec![Node {
             found: Found::Known(Box::new(status)),
@@ -119,7 +135,7 @@ impl Tree {
                         continue;
                     }
                     if seen.len() >= MOST_RUNS || node.depth >= MOST_DEPTH {
-                        incomplete.get_or_insert_with(|| cut(run.id()));
+                        incomplete.get_or_insert_with(|| cut(&run_id));
                         continue;
                     }
                     seen.insert(child.run_id.clone());
@@ -129,7 +145,7 @@ impl Tree {
             nodes.append(&mut level);
             let looks = next
                 .into_iter()
-                .map(|(parent, depth, child)| look(client, parent, depth, child));
+                .map(|(parent, depth, child)| look(&status_of, parent, depth, child));
             level = stream::iter(looks).buffered(AT_ONCE).try_collect().await?;
         }
         Ok(Self {
@@ -172,14 +188,14 @@ impl Tree {
 }
 
 async fn look(
-    client: &dyn RunClient,
+    status_of: impl Fn(RunId) -> Asked,
     parent: RunId,
     depth: usize,
     child: ChildStatus,
 ) -> Result<Node, CliError> {
     use RunClientError::{Failed, NoWorker, Rejected, UnknownRun};
 
-    let found = match client.status(&child.run_id).await {
+    let found = match status_of(child.run_id.clone()).await {
         Ok(status) => Found::Known(Box::new(status)),
         Err(error @ (UnknownRun { .. } | NoWorker { .. } | Rejected { .. } | Failed { .. })) => {
             Found::Lost {
@@ -224,4 +240,69 @@ fn in_order(nodes: Vec<Node>) -> Vec<Node> {
         ordered.push(node);
     }
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    fn id(text: impl Into<String>) -> RunId {
+        RunId::new(text).unwrap()
+    }
+
+    fn with_children(run_id: &RunId, children: impl IntoIterator<Item = RunId>) -> RunStatus {
+        let mut status = RunStatus::new(run_id.clone(), "local", "a", DateTime::UNIX_EPOCH);
+        let children = children.into_iter();
+        status.children = children.map(|child| ChildStatus::new(child, "a")).collect();
+        status
+    }
+
+    /// The tree of a run `r`, where this says of each run which ones it started.
+    async fn tree(children: impl Fn(&RunId) -> Vec<RunId>) -> Tree {
+        let top = with_children(&id("r"), children(&id("r")));
+        let status_of = |run_id: RunId| -> Asked {
+            let status = with_children(&run_id, children(&run_id));
+            Box::pin(async move { Ok(status) })
+        };
+        Tree::walk(top, status_of).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn runs_that_name_each_other_in_a_circle_are_in_the_tree_once() {
+        let tree = tree(|_| vec![id("r"), id("a"), id("b"), id("a")]).await;
+        let ids = tree.nodes.iter().map(|node| node.run_id().as_str());
+        assert_eq!(ids.collect::<Vec<_>>(), ["r", "a", "b"]);
+        assert_eq!(tree.incomplete, None);
+    }
+
+    #[tokio::test]
+    async fn a_chain_without_an_end_is_cut_and_said_to_be() {
+        let tree = tree(|run_id| vec![id(format!("{run_id}.1"))]).await;
+        assert_eq!(tree.nodes.len(), MOST_DEPTH + 1);
+        assert!(tree.incomplete.is_some());
+    }
+
+    #[tokio::test]
+    async fn more_runs_than_are_looked_at_are_cut_and_said_to_be() {
+        let all = |_: &RunId| (0..2 * MOST_RUNS).map(|number| id(number.to_string()));
+        let tree = tree(|run_id| all(run_id).collect()).await;
+        assert_eq!(tree.nodes.len(), MOST_RUNS);
+        assert!(tree.incomplete.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_gone_is_in_the_tree_with_the_reason() {
+        let top = with_children(&id("r"), [id("gone")]);
+        let gone = |run_id: RunId| -> Asked {
+            Box::pin(async move { Err(RunClientError::UnknownRun { run_id }) })
+        };
+        let tree = Tree::walk(top, gone).await.unwrap();
+        let lost: Vec<_> = tree.lost().collect();
+        assert_eq!(
+            lost,
+            ["run gone cannot be looked at: there is no run gone here"]
+        );
+    }
 }
