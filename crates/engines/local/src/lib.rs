@@ -14,8 +14,8 @@ pub use home::{
     store::{HomeStore, home_has_files},
 };
 pub use journal::{
-    IdleLooks, Interrupt, Journal, JournalError, JournalOptions, JournaledContext, LocalClient,
-    LocalWorkflow, ParkPolicy, RunClaim, prepare_home,
+    Busy, IdleLooks, Interrupt, Journal, JournalError, JournalOptions, JournaledContext,
+    LocalClient, LocalWorkflow, ParkPolicy, RunClaim, prepare_home,
 };
 pub use memory::{LocalDurableContext, LocalHandle, MemoryWorkflow};
 pub use sessions::{

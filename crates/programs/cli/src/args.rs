@@ -147,7 +147,7 @@ pub(crate) enum Command {
     /// Follow a run to its end and print its output
     Wait(WaitArgs),
     /// Show where a run stands
-    Status(RunRef),
+    Status(StatusArgs),
     /// List the newest runs, a line each
     Runs(RunsArgs),
     /// Show what was said and done in a run: messages, calls, results, decisions
@@ -383,6 +383,15 @@ pub(crate) struct RunRef {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) of: RunRef,
+    /// Show the runs below it too: those that it started, and that those started
+    #[arg(long)]
+    pub(crate) tree: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -404,6 +413,9 @@ pub(crate) struct ShowArgs {
     /// Show what the model thought
     #[arg(long)]
     pub(crate) thinking: bool,
+    /// Show the runs below it too: those that it started, and that those started
+    #[arg(long, conflicts_with = "turn")]
+    pub(crate) tree: bool,
 }
 
 #[derive(Debug, Args)]
@@ -425,11 +437,14 @@ pub(crate) struct EventsArgs {
     /// Go on until the run ends, or nobody executes the local run
     #[arg(long, short)]
     pub(crate) follow: bool,
+    /// Show those of the runs below it too, in order of time
+    #[arg(long)]
+    pub(crate) tree: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsArgs {
-    /// The run's id [default: all runs]
+    /// The run's id: with those of the runs below it [default: all runs]
     pub(crate) run: Option<RunId>,
 }
 
@@ -453,7 +468,7 @@ pub(crate) struct DenyArgs {
 pub(crate) struct DecisionArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket; may be left out if exactly one is open
+    /// The ticket, or CHILD/TICKET for that of a run below; may be left out if the run has exactly one open
     pub(crate) ticket: Option<String>,
     #[command(flatten)]
     pub(crate) by: ByArgs,
@@ -472,7 +487,7 @@ pub(crate) struct DecisionArgs {
 pub(crate) struct AnswerArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket
+    /// The ticket, or CHILD/TICKET for that of a run below
     pub(crate) ticket: String,
     /// The answer; for a form a JSON object with the answers by their names
     pub(crate) text: String,
@@ -484,7 +499,7 @@ pub(crate) struct AnswerArgs {
 pub(crate) struct CompleteArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket
+    /// The ticket, or CHILD/TICKET for that of a run below
     pub(crate) ticket: String,
     /// The result [default: null]
     #[arg(value_name = "JSON")]
@@ -500,7 +515,7 @@ pub(crate) struct CompleteArgs {
 pub(crate) struct DecideArgs {
     /// The run's id
     pub(crate) run: RunId,
-    /// The ticket
+    /// The ticket, or CHILD/TICKET for that of a run below
     pub(crate) ticket: String,
     /// One of the ticket's choices, as `retry`, `extend:turns=10`, `happened` or `end`
     pub(crate) choice: String,

@@ -179,6 +179,28 @@ pub(crate) enum CliError {
     )]
     SeveralTickets { run_id: RunId, tickets: Vec<String> },
     #[error(
+        "run {run_id} has no open ticket{}, and below it {open} {}: {} `{typed}`",
+        .ticket.as_ref().map(|ticket| format!(" {ticket}")).unwrap_or_default(),
+        if *.are_several { "are open" } else { "is open" },
+        if *.are_several { "name the one that you mean, as in" } else { "type" }
+    )]
+    TicketsBelow {
+        run_id: RunId,
+        /// The one that was named.
+        ticket: Option<String>,
+        /// Those that are open, each with its run.
+        open: String,
+        are_several: bool,
+        typed: String,
+    },
+    #[error("run {child} is not below run {run_id}: {below}")]
+    NotBelow {
+        run_id: RunId,
+        child: String,
+        /// Which runs are.
+        below: String,
+    },
+    #[error(
         "decisions about this run have to be signed by one of {approvers}: name the key with --sign, or start \
          ssh-agent and add it with `ssh-add`"
     )]

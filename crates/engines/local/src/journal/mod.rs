@@ -8,7 +8,7 @@ pub(crate) mod tables;
 
 pub use self::{
     door::{
-        idle::IdleLooks,
+        idle::{Busy, IdleLooks},
         interrupt::Interrupt,
         journaled_context::{JournaledContext, LocalWorkflow},
         park_policy::ParkPolicy,

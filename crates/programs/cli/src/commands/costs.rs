@@ -3,60 +3,19 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use neuron_types::{RunStatus, TokenUsage};
-use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
     CliError, Exit,
     args::CostsArgs,
     engine::each_run,
-    runs::by::By,
+    runs::{by::By, sum::Sum},
     session::Session,
-    terminal::{describe, shown},
+    terminal::shown,
 };
 
 /// The longest name that others are lined up with, in characters.
 const WIDEST: usize = 40;
-
-/// What some runs used so far.
-#[derive(Debug, Default, Serialize)]
-struct Sum {
-    runs: u64,
-    turns: u64,
-    usage: TokenUsage,
-    /// Of the runs whose cost is known.
-    cost_usd: Decimal,
-    /// How many runs are not in the cost.
-    runs_of_unknown_cost: u64,
-}
-
-impl Sum {
-    fn add(&mut self, run: &RunStatus) {
-        self.runs += 1;
-        self.turns += u64::from(run.turn);
-        self.usage.add(&run.usage);
-        match run.cost_usd {
-            Some(cost) => self.cost_usd = self.cost_usd.saturating_add(cost),
-            None => self.runs_of_unknown_cost += 1,
-        }
-    }
-
-    fn line(&self) -> String {
-        let mut line = format!(
-            "{}  {}  {}  {}",
-            counted(self.runs, "run"),
-            counted(self.turns, "turn"),
-            describe::tokens(&self.usage),
-            describe::cost(self.cost_usd)
-        );
-        if self.runs_of_unknown_cost > 0 {
-            let runs = counted(self.runs_of_unknown_cost, "run");
-            line = format!("{line}, and {runs} of unknown cost");
-        }
-        line
-    }
-}
 
 /// The runs of one tenant, agent or label.
 #[derive(Debug, Serialize)]
@@ -126,34 +85,4 @@ fn text(costs: &Costs) -> String {
         .iter()
         .map(|(name, sum)| format!("{name:<width$}  {}", sum.line()));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn counted(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
-}
-
-#[cfg(test)]
-mod tests {
-    use neuron_types::RunId;
-
-    use super::*;
-
-    #[test]
-    fn a_run_of_unknown_cost_is_counted_and_not_guessed() {
-        let run_id = RunId::new("r1").unwrap();
-        let mut run = RunStatus::new(run_id, "local", "a", DateTime::UNIX_EPOCH);
-        run.turn = 2;
-        run.usage.input_tokens = 10;
-        run.cost_usd = Some(Decimal::new(25, 2));
-        let mut sum = Sum::default();
-        sum.add(&run);
-        assert_eq!(sum.line(), "1 run  2 turns  10 tokens in, 0 out  $0.25");
-        run.cost_usd = None;
-        sum.add(&run);
-        assert_eq!(
-            sum.line(),
-            "2 runs  4 turns  20 tokens in, 0 out  $0.25, and 1 run of unknown cost"
-        );
-    }
 }

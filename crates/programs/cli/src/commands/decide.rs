@@ -3,18 +3,39 @@
 use std::time::Duration;
 
 use neuron_engine::{Became, RunHandle};
-use neuron_types::{Decision, Refusal, RunId, RunStatus, Ticket, TicketKind, Verdict};
+use neuron_types::{Decision, Refusal, RunId, Ticket, TicketKind, Verdict};
 use serde_json::{Value, json};
 
 use crate::{
     CliError, Exit,
     args::{AlwaysName, AnswerArgs, ApproveArgs, ByArgs, CompleteArgs, DecideArgs, DecisionArgs},
     decisions::decider::Decider,
-    runs::follow::is_executing,
     runs::served,
+    runs::target::{Target, Verb},
     session::Session,
     terminal::output::note,
     terminal::shown,
+};
+
+const APPROVE: Verb = Verb {
+    name: "approve",
+    rest: "",
+};
+const DENY: Verb = Verb {
+    name: "deny",
+    rest: "",
+};
+const ANSWER: Verb = Verb {
+    name: "answer",
+    rest: " TEXT",
+};
+const COMPLETE: Verb = Verb {
+    name: "complete",
+    rest: " JSON",
+};
+const CHOOSE: Verb = Verb {
+    name: "decide",
+    rest: " CHOICE",
 };
 
 pub(crate) async fn approve(session: &Session, args: ApproveArgs) -> Result<Exit, CliError> {
@@ -29,7 +50,7 @@ pub(crate) async fn approve(session: &Session, args: ApproveArgs) -> Result<Exit
         by,
         always,
     } = args.decision;
-    decide(session, &run, ticket, by, |_| {
+    decide(session, APPROVE, &run, ticket, by, |_| {
         Ok(Decision {
             verdict: Verdict::Approve,
             args: edited,
@@ -47,7 +68,7 @@ pub(crate) async fn deny(session: &Session, args: DecisionArgs) -> Result<Exit, 
         by,
         always,
     } = args;
-    decide(session, &run, ticket, by, |_| {
+    decide(session, DENY, &run, ticket, by, |_| {
         Ok(Decision {
             verdict: Verdict::Deny,
             always: always.map(AlwaysName::always),
@@ -59,20 +80,27 @@ pub(crate) async fn deny(session: &Session, args: DecisionArgs) -> Result<Exit, 
 
 pub(crate) async fn answer(session: &Session, args: AnswerArgs) -> Result<Exit, CliError> {
     let text = args.text;
-    decide(session, &args.run, Some(args.ticket), args.by, |open| {
-        let is_form = open.is_some_and(|open| open.kind == TicketKind::Form);
-        let (text, answers) = if is_form {
-            (None, Some(object("the answer to a form", &text)?))
-        } else {
-            (Some(text), None)
-        };
-        Ok(Decision {
-            verdict: Verdict::Answer,
-            text,
-            args: answers,
-            ..Decision::default()
-        })
-    })
+    decide(
+        session,
+        ANSWER,
+        &args.run,
+        Some(args.ticket),
+        args.by,
+        |open| {
+            let is_form = open.is_some_and(|open| open.kind == TicketKind::Form);
+            let (text, answers) = if is_form {
+                (None, Some(object("the answer to a form", &text)?))
+            } else {
+                (Some(text), None)
+            };
+            Ok(Decision {
+                verdict: Verdict::Answer,
+                text,
+                args: answers,
+                ..Decision::default()
+            })
+        },
+    )
     .await
 }
 
@@ -83,75 +111,90 @@ pub(crate) async fn complete(session: &Session, args: CompleteArgs) -> Result<Ex
         .map(|text| json_of("the result", text));
     let output = output.transpose()?;
     let token = args.token;
-    decide(session, &args.run, Some(args.ticket), args.by, |_| {
-        Ok(Decision {
-            verdict: Verdict::Complete,
-            output,
-            token,
-            ..Decision::default()
-        })
-    })
+    decide(
+        session,
+        COMPLETE,
+        &args.run,
+        Some(args.ticket),
+        args.by,
+        |_| {
+            Ok(Decision {
+                verdict: Verdict::Complete,
+                output,
+                token,
+                ..Decision::default()
+            })
+        },
+    )
     .await
 }
 
 pub(crate) async fn choose(session: &Session, args: DecideArgs) -> Result<Exit, CliError> {
     let choice = Some(args.choice);
-    decide(session, &args.run, Some(args.ticket), args.by, |_| {
-        Ok(Decision {
-            verdict: Verdict::Choose,
-            choice,
-            ..Decision::default()
-        })
-    })
+    decide(
+        session,
+        CHOOSE,
+        &args.run,
+        Some(args.ticket),
+        args.by,
+        |_| {
+            Ok(Decision {
+                verdict: Verdict::Choose,
+                choice,
+                ..Decision::default()
+            })
+        },
+    )
     .await
 }
 
 /// Makes a decision of what `decide` says of the open ticket.
 async fn decide(
     session: &Session,
+    verb: Verb,
     run: &RunId,
     ticket: Option<String>,
     by: ByArgs,
     decide: impl FnOnce(Option<&Ticket>) -> Result<Decision, CliError>,
 ) -> Result<Exit, CliError> {
     let run = session.run(run).await?;
-    let status = run.status().await?;
-    let ticket = match ticket {
-        Some(ticket) => ticket,
-        None => only_ticket(&status)?,
-    };
-    let open = status.approvals.iter().find(|open| open.ticket == ticket);
+    let target = Target::of(session, run, ticket, verb).await?;
+    let open = target.open();
     let within = by.within;
     let session = session.signing(&by.sign);
-    let decider = Decider::of(&session, &run, &status)?;
+    let decider = Decider::of(&session, &target.run, &target.status)?;
     let decision = Decision {
         // Of a ticket that is not open the engine says what became of it, whatever the digest.
         digest: by
             .digest
             .or_else(|| open.map(|open| open.digest.clone()))
             .unwrap_or_default(),
-        ticket,
+        ticket: target.ticket.clone(),
         comment: by.comment,
         ..decide(open)?
     };
     // Of a ticket that is not open there is nothing to sign.
     let decision = match open {
-        Some(_) => decider.decided(decision, &status, by.approver).await?,
+        Some(_) => {
+            decider
+                .decided(decision, &target.status, by.approver)
+                .await?
+        }
         None => Decider::unsigned(decision, by.approver),
     };
-    let became = match run.decide(&decision).await {
-        Ok(()) => became(&session, &run, open, &decision, within).await?,
+    let became = match target.run.decide(&decision).await {
+        Ok(()) => became(&session, &target, &decision, within).await?,
         Err(error) => match error.refusal() {
             Some(Refusal::NotTaken { reason, .. }) => Some(Became::Rejected {
                 reason: reason.clone(),
             }),
-            _ => return Err(error.into()),
+            _ => return Err(target.refused(&session, error, verb).await),
         },
     };
     match became {
-        Some(Became::Rejected { reason }) => reject(&session, &run, &decision, reason),
+        Some(Became::Rejected { reason }) => reject(&session, &target.run, &decision, reason),
         became => {
-            tell(&session, &run, &decision, open, became.is_some()).await?;
+            tell(&session, &target, &decision, became.is_some()).await?;
             Ok(Exit::Done)
         }
     }
@@ -160,19 +203,19 @@ async fn decide(
 /// Waits a moment for what the run makes of it. Where nobody goes on with the run it says so when somebody does.
 async fn became(
     session: &Session,
-    run: &RunHandle,
-    open: Option<&Ticket>,
+    target: &Target,
     decision: &Decision,
     within: Duration,
 ) -> Result<Option<Became>, CliError> {
-    let Some(open) = open else {
+    let Some(open) = target.open() else {
         return Ok(None);
     };
-    if !is_executing(run).await? && !session.has_worker().await {
+    if !target.is_executing().await? && !session.has_worker().await {
         return Ok(None);
     }
     // The decision was sent: what keeps the engine from being asked now does not take it back.
-    Ok(run
+    Ok(target
+        .run
         .became_of(open, decision, within)
         .await
         .unwrap_or_default())
@@ -205,13 +248,12 @@ fn reject(
 
 async fn tell(
     session: &Session,
-    run: &RunHandle,
+    target: &Target,
     decision: &Decision,
-    open: Option<&Ticket>,
     is_taken: bool,
 ) -> Result<(), CliError> {
-    let run_id = run.id();
-    let executing = is_executing(run).await?;
+    let run_id = target.run.id();
+    let executing = target.is_executing().await?;
     if session.output.is_json() {
         session.output.value(&json!({
             "run_id": run_id,
@@ -222,7 +264,8 @@ async fn tell(
         }))?;
     } else {
         let verdict = decision.verdict.past();
-        let call = open
+        let call = target
+            .open()
             .and_then(|open| {
                 let tool = open.tool.as_deref()?;
                 let edited = decision.args.as_ref();
@@ -243,22 +286,9 @@ async fn tell(
         session.output.text(&said)?;
     }
     if !executing && !session.has_worker().await {
-        note(&served::to_do(session, run).await);
+        note(&served::to_do(session, target.resumed()).await);
     }
     Ok(())
-}
-
-/// The ticket that is meant where none is named.
-fn only_ticket(status: &RunStatus) -> Result<String, CliError> {
-    let run_id = status.run_id.clone();
-    match status.approvals.as_slice() {
-        [] => Err(CliError::NoOpenTicket { run_id }),
-        [only] => Ok(only.ticket.clone()),
-        several => Err(CliError::SeveralTickets {
-            run_id,
-            tickets: several.iter().map(|open| open.ticket.clone()).collect(),
-        }),
-    }
 }
 
 fn json_of(what: &'static str, text: &str) -> Result<Value, CliError> {

@@ -1,24 +1,25 @@
 //! `neuron events`
 
-use neuron_types::{RecordedEvent, RunId};
+use neuron_types::RecordedEvent;
 
 use crate::{
     CliError, Exit,
+    args::EventsArgs,
     runs::{
         follow::{is_executing, is_left},
-        outcome,
+        outcome, tree_events,
     },
     session::Session,
     terminal::describe,
     terminal::output::{Output, note},
 };
 
-pub(crate) async fn events(
-    session: &Session,
-    run_id: &RunId,
-    follow: bool,
-) -> Result<Exit, CliError> {
-    let run = session.run_to_look_at(run_id).await?;
+pub(crate) async fn events(session: &Session, args: &EventsArgs) -> Result<Exit, CliError> {
+    let run = session.run_to_look_at(&args.run).await?;
+    let follow = args.follow;
+    if args.tree {
+        return tree_events::show(session, &run, follow).await;
+    }
     let mut seen = 0;
     let mut quiet = 0;
     let mut left = 0;
@@ -62,10 +63,5 @@ fn show(output: Output, event: &RecordedEvent) -> Result<(), CliError> {
     if output.is_json() {
         return output.value(event);
     }
-    output.text(&format!(
-        "{:>5}  {}  {}",
-        event.seq,
-        describe::time(event.at),
-        describe::sentence(&event.event)
-    ))
+    output.text(&describe::recorded(event))
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use neuron_engine::RunHandle;
+use neuron_local::IdleLooks;
 use neuron_types::{Decision, Refusal, RunEvent, RunStatus, Ticket};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -18,6 +19,7 @@ use crate::{
     terminal::line_reader::LineReader,
     terminal::output::note,
     terminal::progress::Progress,
+    terminal::shown,
 };
 
 /// How often and how far apart a decision is tried whose ticket is not in the journal yet.
@@ -42,6 +44,10 @@ pub(crate) struct Asker {
     waits: bool,
     /// Where calls are made: a decision is for it too.
     directory: Option<String>,
+    /// Whose run it is, as far as a question says it.
+    agent: Option<String>,
+    /// The looks of the worker that executes the runs of its tree, if it has one.
+    looks: Option<IdleLooks>,
 }
 
 impl Asker {
@@ -68,6 +74,25 @@ impl Asker {
             sent: BTreeMap::new(),
             waits: status.state.waits_for_person(),
             directory: status.directory.clone(),
+            agent: None,
+            looks: None,
+        }
+    }
+
+    /// Has it ask about a run of a tree, whose runs this worker executes: what the person puts off does not end the asking, as
+    /// others may go on. The tree is not put away while a question stands.
+    pub(crate) fn in_tree(self, looks: &IdleLooks) -> Self {
+        Self {
+            looks: Some(looks.clone()),
+            ..self
+        }
+    }
+
+    /// Has the questions name the run's agent.
+    pub(crate) fn naming(self, agent: &str) -> Self {
+        Self {
+            agent: Some(agent.to_owned()),
+            ..self
         }
     }
 
@@ -80,7 +105,7 @@ impl Asker {
         loop {
             if let Some(ticket) = self.open.pop_front() {
                 self.put(ticket).await?;
-            } else if self.waits && !self.put_off.is_empty() {
+            } else if self.looks.is_none() && self.waits && !self.put_off.is_empty() {
                 return Ok(());
             } else {
                 match self.events.recv().await {
@@ -92,6 +117,7 @@ impl Asker {
     }
 
     async fn put(&mut self, ticket: Ticket) -> Result<(), CliError> {
+        let _busy = self.looks.as_ref().map(IdleLooks::busy);
         // It is not known of a run that has just begun.
         if self.directory.is_none() {
             let status = self.run.status().await;
@@ -102,9 +128,9 @@ impl Asker {
         self.progress.pause();
         let mut cursor = Cursor { behind: true };
         let asked = ticket.clone();
-        let run_id = self.run.id().clone();
+        let who = self.who();
         let mut asking = tokio::task::spawn_blocking(move || {
-            question::ask(&reader, &run_id, &asked, directory.as_deref())
+            question::ask(&reader, &who, &asked, directory.as_deref())
         });
         let answer = loop {
             tokio::select! {
@@ -124,8 +150,30 @@ impl Asker {
         cursor.behind = answer == Answer::TakenBack;
         drop(cursor);
         self.progress.resume();
+        // A key that signs may ask for its passphrase.
+        drop(question);
         self.answered(ticket, answer).await;
         Ok(())
+    }
+
+    /// Who asks.
+    fn who(&self) -> String {
+        let run_id = self.run.id();
+        match &self.agent {
+            Some(agent) => format!("run {run_id} (agent {})", shown::line(agent)),
+            None => format!("run {run_id}"),
+        }
+    }
+
+    /// The person does not say anything to it here. Others of the tree may go on.
+    fn put_off(&mut self, ticket: Ticket) {
+        if self.looks.is_some() {
+            let (run_id, id) = (self.run.id(), shown::line(&ticket.ticket));
+            self.progress.note(&format!(
+                "ticket {id} of run {run_id} stays open: `neuron approvals {run_id}` says how to decide it"
+            ));
+        }
+        self.put_off.insert(ticket.ticket);
     }
 
     async fn answered(&mut self, ticket: Ticket, answer: Answer) {
@@ -148,7 +196,7 @@ impl Asker {
             Answer::Filled(answers) => Decision::fill(&ticket, answers),
             Answer::Chosen(choice) => Decision::choose(&ticket, choice),
             Answer::Later => {
-                self.put_off.insert(ticket.ticket);
+                self.put_off(ticket);
                 return;
             }
             Answer::TakenBack => return,

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use neuron_types::{Always, RunId, Ticket, TicketKind};
+use neuron_types::{Always, Ticket, TicketKind};
 use serde_json::Value;
 
 use crate::{
@@ -57,30 +57,30 @@ pub(crate) enum Answer {
     TakenBack,
 }
 
-/// Puts the question and waits for an answer.
+/// Puts the question of `who`, a run, and waits for an answer.
 ///
 /// # Errors
 ///
 /// The terminal's.
 pub(crate) fn ask(
     reader: &LineReader,
-    run_id: &RunId,
+    who: &str,
     ticket: &Ticket,
     directory: Option<&str>,
 ) -> io::Result<Answer> {
     let id = shown::line(&ticket.ticket);
     let subject = shown::line(ticket.subject());
     note(&match ticket.kind {
-        TicketKind::Call => format!("run {run_id} asks for ticket {id}: may it call {subject}?"),
-        TicketKind::Question => format!("run {run_id} asks for ticket {id}:"),
+        TicketKind::Call => format!("{who} asks for ticket {id}: may it call {subject}?"),
+        TicketKind::Question => format!("{who} asks for ticket {id}:"),
         TicketKind::External => {
-            format!("run {run_id} waits for the result of {subject}, ticket {id}")
+            format!("{who} waits for the result of {subject}, ticket {id}")
         }
         TicketKind::Failure | TicketKind::Budget => {
             let reason = shown::line(&ticket.reason);
-            format!("run {run_id} asks for ticket {id}, what now? {reason}:")
+            format!("{who} asks for ticket {id}, what now? {reason}:")
         }
-        kind => format!("run {run_id} asks for ticket {id} ({kind}) about {subject}:"),
+        kind => format!("{who} asks for ticket {id} ({kind}) about {subject}:"),
     });
     if ticket.tool.is_some() {
         note(match ticket.diff {

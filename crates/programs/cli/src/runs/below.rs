@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::{
     CliError,
     args::SegmentArgs,
+    questions::below::Ear,
     terminal::{output::note, shown},
 };
 
@@ -16,13 +17,21 @@ use crate::{
 pub(crate) struct Below(LocalWorker);
 
 impl Below {
-    /// The worker for the runs below that of this door, which is put away only while nothing goes on there.
+    /// The worker for the runs below that of this door, which is put away only while nothing goes on there. The ear hears
+    /// what happens in them; where there is none, what they ask is said.
     pub(crate) fn of(
         door: JournaledContext,
         worker: LocalWorkerBuilder,
         segment: &SegmentArgs,
+        ear: Option<Ear>,
     ) -> (JournaledContext, Self) {
-        let mut worker = worker.reporter(say);
+        let mut worker = match ear {
+            // The person is asked.
+            Some(ear) => worker
+                .reporter(say_left)
+                .sinks(move |run_id| ear.sink(run_id)),
+            None => worker.reporter(say),
+        };
         if let Some(operations) = segment.segment_events {
             worker = worker.continue_as_new_after(operations);
         }
@@ -33,7 +42,7 @@ impl Below {
         (door, Self(worker.build()))
     }
 
-    /// Lets a run go on, and executes the runs below it meanwhile. What they ask is said.
+    /// Lets a run go on, and executes the runs below it meanwhile.
     ///
     /// # Errors
     ///
@@ -75,12 +84,16 @@ fn say(event: &WorkerEvent) {
                  `neuron deny` or `neuron answer`"
             ));
         }
-        WorkerEvent::Left { run_id, reason } | WorkerEvent::Stuck { run_id, reason } => {
-            note(&format!(
-                "run {run_id} does not go on here: {}",
-                shown::line(reason)
-            ));
-        }
-        _ => {}
+        other => say_left(other),
+    }
+}
+
+/// Says which runs do not go on.
+fn say_left(event: &WorkerEvent) {
+    if let WorkerEvent::Left { run_id, reason } | WorkerEvent::Stuck { run_id, reason } = event {
+        note(&format!(
+            "run {run_id} does not go on here: {}",
+            shown::line(reason)
+        ));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
+use futures::future::try_join;
 use neuron_engine::RunHandle;
 use neuron_executor::{Agents, Executor};
 use neuron_local::{
@@ -16,6 +17,7 @@ use crate::{
     args::SegmentArgs,
     decisions::decider::Decider,
     questions::asker::Asker,
+    questions::below::BelowAsker,
     questions::person::Person,
     runs::below::Below,
     runs::outcome,
@@ -92,7 +94,8 @@ pub(crate) async fn execute(
         false => None,
     };
     let starts_others = !agent.subagents.is_empty() || !status.children.is_empty();
-    let policy = if ask {
+    // Where there are runs below, a person who is asked keeps all of them from being put away.
+    let policy = if ask && !starts_others {
         ParkPolicy::Wait
     } else {
         ParkPolicy::Suspend
@@ -112,11 +115,23 @@ pub(crate) async fn execute(
         }
         Err(error) => return Err(error.into()),
     };
+    let mut asker = decider
+        .map(|decider| Asker::new(run.clone(), &status, decider, Arc::clone(&progress), told));
+    let mut below_asker = None;
     let (door, executes_others) = if starts_others {
         let worker = LocalWorker::builder(journal.clone(), below.clone(), |door, start| {
             Box::pin(neuron_workflows::agent(door, start))
         });
-        let (door, others) = Below::of(door, worker.below(run_id), segment);
+        let worker = worker.below(run_id);
+        let looks = worker.idle_looks();
+        let ear = asker.take().map(|of_run| {
+            asker = Some(of_run.in_tree(&looks));
+            let client = Arc::clone(run.client());
+            let (ear, of_others) = BelowAsker::new(session, client, Arc::clone(&progress), looks);
+            below_asker = Some(of_others);
+            ear
+        });
+        let (door, others) = Below::of(door, worker, segment, ear);
         (door, Some(others))
     } else {
         (door, None)
@@ -127,10 +142,9 @@ pub(crate) async fn execute(
         first.cancelled().await;
         at_signal.interrupt();
     });
-    let asker =
-        decider.map(|decider| Asker::new(run, &status, decider, Arc::clone(&progress), told));
+    let asking = asker.map(|asker| ask_all(asker, below_asker));
     let run = door.execute(|door, start| Box::pin(neuron_workflows::agent(door, start)));
-    let run = attend(run, asker, &interrupt);
+    let run = attend(run, asking, &interrupt);
     let result = match executes_others {
         Some(others) => others.beside(&interrupt, run).await?,
         None => run.await,
@@ -175,20 +189,28 @@ fn limited(mut door: JournaledContext, segment: &SegmentArgs) -> JournaledContex
     door
 }
 
+/// Asks about the run, and about those below it.
+async fn ask_all(asker: Asker, below: Option<BelowAsker>) -> Result<(), CliError> {
+    match below {
+        Some(below) => try_join(asker.ask(), below.ask()).await.map(|_| ()),
+        None => asker.ask().await,
+    }
+}
+
 /// Lets the run go on while the person is asked. What they put off parks it.
 async fn attend(
     run: impl Future<Output = Result<RunOutput, DurableError>>,
-    asker: Option<Asker>,
+    asking: Option<impl Future<Output = Result<(), CliError>>>,
     interrupt: &Interrupt,
 ) -> Result<Result<RunOutput, DurableError>, CliError> {
     let mut run = std::pin::pin!(run);
-    let Some(asker) = asker else {
+    let Some(asking) = asking else {
         return Ok(run.await);
     };
     tokio::select! {
         biased;
         result = &mut run => Ok(result),
-        asked = asker.ask() => {
+        asked = asking => {
             interrupt.interrupt();
             let result = run.await;
             asked.map(|()| result)

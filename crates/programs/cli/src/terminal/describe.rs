@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    ExitReason, FailureKind, RunError, RunEvent, RunPhase, StepId, StopReason, Ticket, TokenUsage,
-    Verdict,
+    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepId, StopReason,
+    Ticket, TokenUsage, Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -50,7 +50,13 @@ fn remark(stop_reason: &StopReason, text: Option<&str>) -> Option<String> {
     }
 }
 
-/// The event as a line of `neuron events`.
+/// The event with its number and its time, as a line of `neuron events`.
+pub(crate) fn recorded(event: &RecordedEvent) -> String {
+    let (seq, at, sentence) = (event.seq, time(event.at), sentence(&event.event));
+    format!("{seq:>5}  {at}  {sentence}")
+}
+
+/// The event as a sentence.
 pub(crate) fn sentence(event: &RunEvent) -> String {
     match event {
         RunEvent::RunStarted {

@@ -101,7 +101,7 @@ fn remove_unknown(json: &mut Value) -> bool {
         usage.insert("output_tokens".to_owned(), Value::Null);
         any = true;
     }
-    for part in ["groups", "total"] {
+    for part in ["groups", "total", "tree", "tree_total"] {
         any |= fields.get_mut(part).is_some_and(remove_unknown);
     }
     any

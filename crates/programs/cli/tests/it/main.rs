@@ -46,6 +46,8 @@ mod streaming;
 mod support;
 mod terminal;
 mod tool_limits;
+mod tree_commands;
+mod tree_questions;
 mod trees;
 mod trust;
 mod upgrade;

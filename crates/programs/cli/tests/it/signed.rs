@@ -8,7 +8,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Home, one_command};
+use crate::{
+    support::{Home, one_command},
+    terminal::{QUESTION, ends_with, in_terminal},
+    tree_commands::three_levels,
+};
 
 /// A run `r1` that waits for ada, whose key is the file `key`, to allow `echo made > made`.
 fn parked() -> Home {
@@ -255,4 +259,30 @@ fn ssh_agent_signs_with_the_key_of_an_approver() {
     let decided = events_of_type(&home, "approval_decided").remove(0);
     assert_eq!(decided["approver"], "ada");
     assert_eq!(decided["key"], fingerprint(&home, "key"));
+}
+
+#[test]
+fn an_answer_in_the_terminal_is_signed_too() {
+    let home = parked();
+    let mut session = in_terminal(home.command(&["resume", "r1", "--sign", "key"]));
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    ends_with(session, 0);
+    assert_eq!(home.read("made"), "made\n");
+    let decided = events_of_type(&home, "approval_decided").remove(0);
+    assert_eq!(decided["key"], fingerprint(&home, "key"));
+}
+
+#[test]
+fn a_decision_about_a_run_below_is_signed_for_that_run() {
+    let home = three_levels("ask = [\"bash\"]", "echo made >> made");
+    keygen(&home, "key");
+    trust_key_of_ada(&home, "key");
+    home.neuron(&["run", "--id", "r1", "Go."]).exits(3);
+    for ticket in ["r1.1-1.1-1/t1-1", "r1.1-2.1-1/t1-1"] {
+        home.neuron(&["approve", "r1", ticket, "--sign", "key"])
+            .exits(0);
+    }
+    home.neuron(&["resume", "r1"]).exits(0).prints("All.\n");
+    assert_eq!(home.read("made"), "made\nmade\n");
 }
