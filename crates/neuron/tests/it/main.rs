@@ -10,6 +10,8 @@
 
 mod building;
 mod local;
+mod mind;
+mod teams;
 mod typed;
 mod workflow;
 
