@@ -8,7 +8,10 @@ use neuron_types::{
 
 mod own;
 mod parent;
+pub mod team;
 
+pub use own::agent_answer::AgentAnswer;
+pub use own::child_run::{ChildRun, child_agent};
 pub use own::door::Door;
 pub use own::run::run;
 pub use own::scoped_agent::ScopedAgent;

@@ -11,6 +11,7 @@ mod remote;
 pub mod restate;
 mod run;
 pub mod sessions;
+pub mod subagents;
 #[cfg(feature = "temporal")]
 pub mod temporal;
 pub mod workflow;
@@ -25,6 +26,7 @@ pub use neuron_macros::workflow;
 pub use place::{Engine, StartFuture};
 pub use remote::RemoteAgent;
 pub use run::{Finished, Run, RunFailure, RunItem, Started, Ticket};
+pub use subagents::{AgentResult, SubAgentConfig, SubAgentError, SubAgentManager};
 
 pub use neuron_approvers as approvers;
 pub use neuron_approvers::Approvers;

@@ -32,6 +32,13 @@
 //! before. So a workflow takes nothing but its input and what comes through the door: no clock, no randomness, no
 //! reading of files, no `HashMap`'s order.
 //!
+//! # Several agents at once
+//!
+//! Agents of one run take turns. Those that are to work at the same time have [runs of their own](Door::start_agent), which the
+//! workflow waits for. [`team`] has what most teams are: a pipeline, a writer and a critic, several agents and a judge.
+//!
+//! # Limits
+//!
 //! Agents of one run take turns: whoever asks one while another is answering gets
 //! [`WorkflowError::NotItsTurn`]. A workflow of one's own does not continue as new, so its history ends where the
 //! engine's limit is: an agent that is asked behind that fails with [`WorkflowError::HistoryFull`].
@@ -39,9 +46,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_executor::Executor;
-use neuron_types::AgentSpec;
 pub use neuron_types::DurableContext;
-pub use neuron_workflows::{Door, ScopedAgent, Workflow, WorkflowError, run};
+use neuron_types::{AgentSpec, DurableError, RunOutput, RunStart};
+pub use neuron_workflows::{
+    AgentAnswer, ChildRun, Door, ScopedAgent, Workflow, WorkflowError, run, team,
+};
 
 pub use crate::agent::Serving;
 use crate::{Agent, AgentError, AnyAgent, agent::Parts};
@@ -89,6 +98,19 @@ pub trait Served: Workflow {
             serving: Some(Self::serving()),
             alive: Some(Arc::new(alive)),
         }))
+    }
+}
+
+/// Runs a workflow, or an agent that has been started by one, where the runs of a tree are executed as its first one is.
+#[doc(hidden)]
+pub async fn run_of_tree<W: Workflow, D: DurableContext>(
+    door: D,
+    start: RunStart,
+) -> Result<RunOutput, DurableError> {
+    if start.agent() == W::NAME {
+        run::<W, D>(door, start).await
+    } else {
+        neuron_workflows::agent(door, start).await
     }
 }
 

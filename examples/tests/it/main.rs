@@ -14,3 +14,4 @@ mod invoices;
 #[cfg(feature = "engines")]
 mod review;
 mod survive;
+mod teams;

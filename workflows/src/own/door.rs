@@ -7,10 +7,12 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use neuron_types::{
-    AgentSpec, DurableContext, DurableError, Handle, Observed, RunEvent, RunId, RunState,
-    RunStatus, Signal, Started,
+    AgentSpec, ChildEnd, DurableContext, DurableError, Handle, Observed, Parent, RunEvent, RunId,
+    RunState, RunStatus, Signal, Started, signal,
 };
 use uuid::Uuid;
+
+use super::{children::Children, workflow_error::WorkflowError};
 
 /// What a workflow of one's own acts through: the engine's door, and the agents that take turns in its run.
 ///
@@ -19,8 +21,12 @@ use uuid::Uuid;
 /// [`now`](DurableContext::now), [`uuid`](DurableContext::uuid).
 pub struct Door<D> {
     door: D,
-    pub(crate) team: Vec<AgentSpec>,
+    /// What the run is, with the agents of its team.
+    pub(crate) workflow: AgentSpec,
+    /// The run that started this one, if one did.
+    pub(crate) parent: Option<Box<Parent>>,
     turns: Mutex<Turns>,
+    children: Mutex<Children>,
 }
 
 /// What the agents of a run have in common.
@@ -32,7 +38,7 @@ pub(crate) struct Turns {
 }
 
 impl<D: DurableContext> Door<D> {
-    pub(crate) fn new(door: D, workflow: &AgentSpec) -> Self {
+    pub(crate) fn new(door: D, workflow: &AgentSpec, parent: Option<Box<Parent>>) -> Self {
         let status = RunStatus::new(
             door.run_id().clone(),
             door.engine(),
@@ -40,7 +46,9 @@ impl<D: DurableContext> Door<D> {
             door.now(),
         );
         Self {
-            team: workflow.team.clone().unwrap_or_default(),
+            workflow: workflow.clone(),
+            parent,
+            children: Mutex::default(),
             turns: Mutex::new(Turns {
                 status,
                 is_taken: false,
@@ -56,6 +64,22 @@ impl<D: DurableContext> Door<D> {
         self.door.emit(event);
     }
 
+    /// Takes the end of a run that this one started, and returns whether the signal was one.
+    pub(crate) fn takes_end(&self, signal: &Signal) -> bool {
+        if signal.name != signal::CHILD {
+            return false;
+        }
+        let Ok(end) = signal.clone().read::<ChildEnd>() else {
+            return false;
+        };
+        let ended = self.children().end(end);
+        let is_taken = ended.is_some();
+        if let Some(event) = ended {
+            self.record(event);
+        }
+        is_taken
+    }
+
     /// Returns the engine's own door.
     pub const fn engine_door(&self) -> &D {
         &self.door
@@ -65,6 +89,29 @@ impl<D: DurableContext> Door<D> {
 impl<D> Door<D> {
     pub(crate) fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn children(&self) -> MutexGuard<'_, Children> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn team(&self) -> impl Iterator<Item = &AgentSpec> {
+        self.workflow.team.iter().flatten()
+    }
+
+    /// The agent of this name, and the scope of its steps.
+    pub(crate) fn member(&self, agent: &str) -> Result<(u16, &AgentSpec), WorkflowError> {
+        let found = (1..).zip(self.team()).find(|(_, spec)| spec.name == agent);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.team().map(|spec| spec.name.as_str()).collect();
+            WorkflowError::UnknownAgent {
+                agent: agent.to_owned(),
+                known: match known.as_slice() {
+                    [] => "none".to_owned(),
+                    known => known.join(", "),
+                },
+            }
+        })
     }
 }
 
@@ -94,11 +141,22 @@ impl<D: DurableContext> DurableContext for Door<D> {
     }
 
     async fn next(&self, handles: &[Handle], signals: &[&str]) -> Result<Observed, DurableError> {
-        self.door.next(handles, signals).await
+        loop {
+            match self.door.next(handles, signals).await? {
+                // An agent that waits for runs of its own comes upon those of the workflow.
+                Observed::Signal(signal) if self.takes_end(&signal) => {}
+                observed => return Ok(observed),
+            }
+        }
     }
 
     async fn poll(&self, signals: &[&str]) -> Result<Option<Signal>, DurableError> {
-        self.door.poll(signals).await
+        loop {
+            match self.door.poll(signals).await? {
+                Some(signal) if self.takes_end(&signal) => {}
+                polled => return Ok(polled),
+            }
+        }
     }
 
     /// Never: what a workflow of one's own has in its variables is not carried over.
@@ -127,7 +185,7 @@ impl<D: DurableContext> DurableContext for Door<D> {
 
 impl<D> fmt::Debug for Door<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let team = self.team.iter().map(|spec| &spec.name);
+        let team = self.team().map(|spec| &spec.name);
         f.debug_struct("Door")
             .field("team", &team.collect::<Vec<_>>())
             .finish_non_exhaustive()

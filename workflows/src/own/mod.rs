@@ -1,8 +1,12 @@
 //! Workflows of one's own.
 
+pub(crate) mod agent_answer;
+pub(crate) mod child_run;
+pub(crate) mod children;
 pub(crate) mod door;
 pub(crate) mod run;
 pub(crate) mod scoped_agent;
 pub(crate) mod text;
+pub(crate) mod turn;
 pub(crate) mod workflow;
 pub(crate) mod workflow_error;

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Runs a workflow of one's own to its end. A run that failed or was cancelled has an output too: its `exit_reason`
-/// says so.
+/// says so. Runs that it started and that are still open when it ends are cancelled, however it ends.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ async fn run_to_its_end<W: Workflow, D: DurableContext>(
     };
     let prompt = input.prompt.text();
     let nonce = door.uuid();
-    let door = Door::new(door, &input.agent);
+    let door = Door::new(door, &input.agent, input.parent);
     door.record(RunEvent::RunStarted {
         agent: input.agent.name.clone(),
         model: String::new(),
@@ -74,6 +74,7 @@ async fn run_to_its_end<W: Workflow, D: DurableContext>(
         output,
         error,
     });
+    door.cancel_children().await?;
     let output = door.turns().status.output(Some(exit_reason));
     Ok(output)
 }

@@ -10,7 +10,7 @@ use neuron_types::{
 };
 use serde::de::DeserializeOwned;
 
-use super::{door::Door, text::from_text, workflow_error::WorkflowError};
+use super::{door::Door, text::from_text, turn::Turn, workflow_error::WorkflowError};
 
 /// One of the agents that take turns in a run, and its conversation so far. Made by [`Door::scoped`].
 ///
@@ -33,17 +33,7 @@ impl<D: DurableContext> Door<D> {
     ///
     /// [`WorkflowError::UnknownAgent`].
     pub fn scoped(&self, agent: &str) -> Result<ScopedAgent<'_, D>, WorkflowError> {
-        let found = (1..).zip(&self.team).find(|(_, spec)| spec.name == agent);
-        let Some((scope, spec)) = found else {
-            let known: Vec<&str> = self.team.iter().map(|spec| spec.name.as_str()).collect();
-            return Err(WorkflowError::UnknownAgent {
-                agent: agent.to_owned(),
-                known: match known.as_slice() {
-                    [] => "none".to_owned(),
-                    known => known.join(", "),
-                },
-            });
-        };
+        let (scope, spec) = self.member(agent)?;
         Ok(ScopedAgent::new(self, scope, spec.clone()))
     }
 }
@@ -154,6 +144,7 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 };
                 let mut input = RunInput::new(self.spec.clone(), prompt);
                 input.tags = run.tags();
+                input.parent.clone_from(&self.door.parent);
                 input.directory = run.directory;
                 let machine = AgentMachine::new(input, self.door.now()).with_lineage(lineage);
                 let mut state = RunState::from(machine);
@@ -177,29 +168,5 @@ impl<D> fmt::Debug for ScopedAgent<'_, D> {
             .field("agent", &self.spec.name)
             .field("scope", &self.scope)
             .finish_non_exhaustive()
-    }
-}
-
-/// The right to be the one that is answering, until it is dropped.
-struct Turn<'a, D> {
-    door: &'a Door<D>,
-    /// The run's turns before.
-    before: u32,
-}
-
-impl<'a, D> Turn<'a, D> {
-    fn take(door: &'a Door<D>) -> Option<Self> {
-        let mut turns = door.turns();
-        if std::mem::replace(&mut turns.is_taken, true) {
-            return None;
-        }
-        let before = turns.status.turn;
-        Some(Self { door, before })
-    }
-}
-
-impl<D> Drop for Turn<'_, D> {
-    fn drop(&mut self) {
-        self.door.turns().is_taken = false;
     }
 }

@@ -40,7 +40,7 @@ pub enum WorkflowError {
         /// Those that it has.
         known: String,
     },
-    /// Two agents were asked at the same time. Those of one run take turns.
+    /// Two agents were asked at the same time, or one while runs were waited for. Those of one run take turns.
     #[error(
         "the agent {agent} was asked while another one was answering: agents of one run take turns"
     )]
@@ -48,6 +48,17 @@ pub enum WorkflowError {
         /// The agent that was asked.
         agent: String,
     },
+    /// A run of an agent is not started: there may be none, or not as many at once.
+    #[error("the agent {agent} is not started: {reason}")]
+    NotStarted {
+        /// The agent's name.
+        agent: String,
+        /// Why.
+        reason: String,
+    },
+    /// A team was given no agents.
+    #[error("a team without agents comes to nothing: name one at least")]
+    NoAgents,
     /// The history of the run is so near the engine's limits that nothing more may be started in it. A workflow of
     /// one's own does not continue as new.
     #[error("the history of the run is full: let fewer things happen in one run")]
@@ -82,9 +93,11 @@ impl WorkflowError {
                 return Ok((ExitReason::Cancelled, RunError { kind, message }));
             }
             Self::Door(DurableError::Step(StepFailure { kind, .. })) => (ExitReason::Failed, *kind),
-            Self::Door(DurableError::BadSignal { .. }) | Self::Input(_) | Self::Rejected(_) => {
-                (ExitReason::Failed, FailureKind::InvalidRequest)
-            }
+            Self::Door(DurableError::BadSignal { .. })
+            | Self::Input(_)
+            | Self::Rejected(_)
+            | Self::NotStarted { .. }
+            | Self::NoAgents => (ExitReason::Failed, FailureKind::InvalidRequest),
             Self::Agent {
                 exit_reason, error, ..
             } => {

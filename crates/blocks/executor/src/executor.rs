@@ -213,6 +213,15 @@ impl Executor {
         Err(StepFailure::new(FailureKind::NoWorker, message))
     }
 
+    /// Returns what acts for an agent that takes turns in the runs of this workflow, where it has a run of its own.
+    ///
+    /// # Errors
+    ///
+    /// A failure of kind [`FailureKind::NoWorker`] if there is [none](ExecutorBuilder::member) of this name.
+    pub fn of_member(&self, agent: &str) -> Result<Self, StepFailure> {
+        self.of_step(Some(agent))
+    }
+
     /// Returns the executor that makes the steps of this agent, with the same sink: its own where `None`.
     fn of_step(&self, agent: Option<&str>) -> Result<Self, StepFailure> {
         let Some(agent) = agent else {

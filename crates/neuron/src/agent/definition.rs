@@ -10,7 +10,7 @@ use super::{AnyAgent, Parts, prompt};
 use crate::{
     local::{Local, Steps},
     place::Engine,
-    run::{Run, RunFailure, RunItem, Unanswered},
+    run::{Finished, Run, RunFailure, RunItem, Unanswered},
 };
 
 /// An agent: what it is, and what acts for it. It goes to every engine as it is; cheap to clone.
@@ -63,6 +63,11 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
     /// a run with [`run_stream`](Self::run_stream), and answer. If the agent says that it asks, nothing is started. Else
     /// as [`Run::result`].
     pub async fn run(&self, input: &I) -> Result<O, RunFailure> {
+        self.run_to_its_end(input).await?.into_value()
+    }
+
+    /// As [`run`](Self::run), with all that is known of a run that has ended.
+    pub(crate) async fn run_to_its_end(&self, input: &I) -> Result<Finished<O>, RunFailure> {
         if self.parts.may_wait_for_a_person() {
             return Err(RunFailure::NobodyToAsk {
                 agent: self.name().to_owned(),
@@ -76,7 +81,7 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned + 'static> Agent<I, O> {
                 unanswered.check(&event)?;
             }
         }
-        run.finished()?.into_value()
+        run.finished()
     }
 
     /// As [`run`](Self::run), and hands out what happens while it happens. The caller answers what the run asks.

@@ -4,7 +4,7 @@ use std::{any::Any, fmt, sync::Arc};
 
 use neuron_executor::{Agents, Executor, Executors};
 use neuron_types::{ASK_PERSON, AgentSpec, Message, OnHalt, OnUnknownOutcome};
-use neuron_workflows::to_text;
+use neuron_workflows::{child_agent, to_text};
 use serde::Serialize;
 
 use super::serving::Serving;
@@ -24,14 +24,38 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns what a worker of these agents has: their definitions, and what acts for them.
+    /// Returns what a worker of these agents has: their definitions, and what acts for them. Those of a workflow are among
+    /// them, too, for the runs of theirs that it starts: by the names that [`child_agent`] makes.
     #[must_use]
     pub fn served(agents: &[Arc<Self>]) -> (Agents, Executors) {
-        let definitions = agents.iter().map(|agent| agent.spec.clone());
-        let executors = agents
-            .iter()
-            .map(|agent| (agent.spec.name.clone(), agent.executor.clone()));
-        (definitions.collect(), Executors::by_agent(executors))
+        let own = agents.iter();
+        let own = own.map(|agent| (agent.spec.clone(), agent.executor.clone()));
+        let below = agents.iter().flat_map(|agent| agent.below());
+        named(own.chain(below))
+    }
+
+    /// The same for the runs below one of this workflow; `None` if it is none.
+    pub(crate) fn served_below(&self) -> Option<(Agents, Executors)> {
+        self.spec.team.as_ref()?;
+        let with_definition = |(spec, executor): (AgentSpec, Executor)| {
+            let executor = executor.with_definitions([spec.clone()]);
+            (spec, executor)
+        };
+        Some(named(self.below().map(with_definition)))
+    }
+
+    /// The agents of this workflow, as its runs start runs of them.
+    fn below(&self) -> impl Iterator<Item = (AgentSpec, Executor)> + '_ {
+        self.spec.team.iter().flatten().filter_map(|member| {
+            let executor = self.executor.of_member(&member.name).ok()?;
+            let spec = AgentSpec {
+                name: child_agent(&self.spec.name, &member.name),
+                // A workflow asks them whatever it likes.
+                input: None,
+                ..member.clone()
+            };
+            Some((spec, executor))
+        })
     }
 
     /// Whether a run of it may wait for a person for ever.
@@ -39,6 +63,18 @@ impl Parts {
         let team = self.spec.team.iter().flatten();
         team.chain([&self.spec]).any(may_wait_for_a_person)
     }
+}
+
+/// These agents by their names.
+fn named(agents: impl Iterator<Item = (AgentSpec, Executor)>) -> (Agents, Executors) {
+    let (definitions, executors): (Vec<_>, Vec<_>) = agents
+        .map(|(spec, executor)| {
+            let name = spec.name.clone();
+            (spec, (name, executor))
+        })
+        .unzip();
+    let agents = definitions.into_iter().collect();
+    (agents, Executors::by_agent(executors))
 }
 
 fn may_wait_for_a_person(spec: &AgentSpec) -> bool {

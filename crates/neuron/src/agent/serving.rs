@@ -67,10 +67,10 @@ macro_rules! __serving {
     ($workflow:ty) => {
         $crate::workflow::Serving::of::<$workflow>(
             |door, start| {
-                ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
+                ::std::boxed::Box::pin($crate::workflow::run_of_tree::<$workflow, _>(door, start))
             },
             |door, start| {
-                ::std::boxed::Box::pin($crate::workflow::run::<$workflow, _>(door, start))
+                ::std::boxed::Box::pin($crate::workflow::run_of_tree::<$workflow, _>(door, start))
             },
             $crate::__on_restate!($workflow),
         )

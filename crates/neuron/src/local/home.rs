@@ -15,7 +15,7 @@ use neuron_local::{
 };
 use neuron_types::{Refusal, RunId, RunRequest, RunStart};
 
-use super::{Steps, Watched, execution::Execution, fan::Fan};
+use super::{Steps, Watched, below::Below, execution::Execution, fan::Fan};
 use crate::{
     agent::{AnyAgent, Parts},
     place::{Engine, StartFuture, attach_or_start},
@@ -215,12 +215,17 @@ impl Home {
         let door = Arc::new(with_agent(door, agent).with_sink(Arc::clone(&fan) as _));
         let alive = Arc::clone(agent);
         let flushed = Arc::downgrade(&door);
+        let below = Below::of(&self.journal, &self.client, agent, run_id);
         let execution = Execution::spawn(run_id.clone(), fan, flushed, async move {
             let workflow: LocalWorkflow = match alive.serving {
                 Some(serving) => serving.journal,
                 None => |door, start| Box::pin(neuron_workflows::agent(door, start)),
             };
-            let output = door.execute(workflow).await;
+            let run = door.execute(workflow);
+            let output = match below {
+                Some(below) => below.beside(run).await,
+                None => run.await,
+            };
             drop(alive);
             output
         });
@@ -270,7 +275,11 @@ fn with_agent(door: JournaledContext, agent: &Arc<Parts>) -> JournaledContext {
 /// The door of a run that nothing keeps.
 fn memory_door(agent: &Arc<Parts>, run_id: RunId) -> LocalDurableContext {
     let executor = agent.executor.clone();
-    LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id)
+    let door = LocalDurableContext::new(executor.with_definitions([agent.spec.clone()]), run_id);
+    match agent.served_below() {
+        Some((_, executors)) => door.with_executors(executors),
+        None => door,
+    }
 }
 
 /// Where such a run starts: in the directory that its tools work in.

@@ -1,5 +1,6 @@
 //! Runs in this process: in memory, or in a journal that they survive it with.
 
+mod below;
 mod execution;
 mod fan;
 mod home;

@@ -10,6 +10,9 @@
 
 mod building;
 mod local;
+mod mind;
+mod subagents;
+mod teams;
 mod typed;
 mod workflow;
 
