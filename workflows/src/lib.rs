@@ -13,7 +13,7 @@ pub mod team;
 pub use own::agent_answer::AgentAnswer;
 pub use own::child_run::{ChildRun, child_agent};
 pub use own::door::Door;
-pub use own::run::run;
+pub use own::run::{run, run_of_tree};
 pub use own::scoped_agent::ScopedAgent;
 pub use own::text::{from_text, to_text};
 pub use own::workflow::Workflow;

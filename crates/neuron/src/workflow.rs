@@ -46,10 +46,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use neuron_executor::Executor;
+use neuron_types::AgentSpec;
 pub use neuron_types::DurableContext;
-use neuron_types::{AgentSpec, DurableError, RunOutput, RunStart};
 pub use neuron_workflows::{
-    AgentAnswer, ChildRun, Door, ScopedAgent, Workflow, WorkflowError, run, team,
+    AgentAnswer, ChildRun, Door, ScopedAgent, Workflow, WorkflowError, run, run_of_tree, team,
 };
 
 pub use crate::agent::Serving;
@@ -98,19 +98,6 @@ pub trait Served: Workflow {
             serving: Some(Self::serving()),
             alive: Some(Arc::new(alive)),
         }))
-    }
-}
-
-/// Runs a workflow, or an agent that has been started by one, where the runs of a tree are executed as its first one is.
-#[doc(hidden)]
-pub async fn run_of_tree<W: Workflow, D: DurableContext>(
-    door: D,
-    start: RunStart,
-) -> Result<RunOutput, DurableError> {
-    if start.agent() == W::NAME {
-        run::<W, D>(door, start).await
-    } else {
-        neuron_workflows::agent(door, start).await
     }
 }
 

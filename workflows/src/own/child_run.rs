@@ -255,6 +255,8 @@ impl<D: DurableContext> Door<D> {
             // Its worker may have another definition by now.
             bounds: member.bounds_of_children(),
             signed: status.signed,
+            // A workflow has no budget of its own, and answers nobody while it does something else.
+            lease: None,
             run: own,
         };
         let agent = child_agent(&self.workflow.name, &member.name);

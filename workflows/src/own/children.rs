@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use neuron_types::{
-    Child, ChildEnd, ExitReason, Handle, RunError, RunEvent, RunId, StepFailure, TokenUsage, Tree,
+    Amount, Child, ChildEnd, ExitReason, Handle, RunError, RunEvent, RunId, StepFailure,
+    TokenUsage, Tree,
 };
 use rust_decimal::Decimal;
 use uuid::Uuid;
@@ -44,6 +45,10 @@ impl Children {
             run,
             agent: agent.to_owned(),
             position: None,
+            leased: Amount::ZERO,
+            answered: 0,
+            heard_at: None,
+            looked_at: None,
         });
     }
 
@@ -91,6 +96,7 @@ impl Children {
             exit_reason: end.exit_reason,
             usage: end.usage,
             cost_usd: end.cost_usd,
+            reserved: end.reserved,
         };
         let answer = AgentAnswer {
             agent: child.agent,
@@ -125,6 +131,7 @@ impl Children {
             exit_reason,
             usage: TokenUsage::default(),
             cost_usd: Some(Decimal::ZERO),
+            reserved: Amount::ZERO,
         })
     }
 }

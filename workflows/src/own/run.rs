@@ -32,6 +32,23 @@ pub async fn run<W: Workflow, D: DurableContext>(
     tell_parent(&door, parent, ended).await
 }
 
+/// Runs a workflow as [`run`] does, or the agent of a run that one has started: where the runs of a tree are executed by the
+/// same function as its first one.
+///
+/// # Errors
+///
+/// As [`run`].
+pub async fn run_of_tree<W: Workflow, D: DurableContext>(
+    door: D,
+    start: RunStart,
+) -> Result<RunOutput, DurableError> {
+    if start.agent() == W::NAME {
+        run::<W, D>(door, start).await
+    } else {
+        crate::agent(door, start).await
+    }
+}
+
 async fn run_to_its_end<W: Workflow, D: DurableContext>(
     door: D,
     start: RunStart,

@@ -145,6 +145,10 @@ impl<'a, D: DurableContext> ScopedAgent<'a, D> {
                 let mut input = RunInput::new(self.spec.clone(), prompt);
                 input.tags = run.tags();
                 input.parent.clone_from(&self.door.parent);
+                if let Some(parent) = &mut input.parent {
+                    // It is the whole run's, and not each agent's.
+                    parent.lease = None;
+                }
                 input.directory = run.directory;
                 let machine = AgentMachine::new(input, self.door.now()).with_lineage(lineage);
                 let mut state = RunState::from(machine);

@@ -208,10 +208,9 @@ impl AgentMachine {
 
     /// The answer was cut where the budget ended: it goes on if there is more.
     fn cut_at_budget(&mut self, now: DateTime<Utc>) {
-        let shortage = match self.room() {
-            Room::Short(shortage) => shortage,
+        let Room::Short(shortage) = self.room() else {
             // What is left is too little for the answer, and more than one may do with.
-            _ => return self.end(ExitReason::MaxTokens, None),
+            return self.end(ExitReason::MaxTokens, None);
         };
         if !shortage.is_leased && !self.asks_about_limits() {
             return self.end(shortage.limit, None);

@@ -124,8 +124,8 @@ impl World {
             self.choices
                 .one_of(u8::try_from(open.len()).unwrap_or(u8::MAX)),
         );
-        let order = open.iter().cycle().skip(first).take(open.len());
-        order.cloned().any(|run| self.step_of(&run))
+        let mut order = open.iter().cycle().skip(first).take(open.len());
+        order.any(|run| self.step_of(run))
     }
 
     fn step_of(&mut self, id: &RunId) -> bool {
