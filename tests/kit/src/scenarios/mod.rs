@@ -2,6 +2,7 @@
 
 mod answers;
 mod approvals;
+mod budgets;
 mod cancelling;
 mod context;
 mod engine;
@@ -39,6 +40,7 @@ mod writes;
 
 pub use answers::*;
 pub use approvals::*;
+pub use budgets::*;
 pub use cancelling::*;
 pub use context::*;
 pub use engine::*;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{Host, Stage, agent, expect};
 
 /// An agent of this name, whose script has it, too.
-fn named(name: &str) -> AgentSpec {
+pub(crate) fn named(name: &str) -> AgentSpec {
     let mut agent = AgentSpec {
         name: name.to_owned(),
         ..agent()
@@ -18,7 +18,7 @@ fn named(name: &str) -> AgentSpec {
 }
 
 /// Has an agent start these.
-fn starting(mut agent: AgentSpec, subagents: &[SubAgent]) -> AgentSpec {
+pub(crate) fn starting(mut agent: AgentSpec, subagents: &[SubAgent]) -> AgentSpec {
     let tools = subagents.iter().map(SubAgent::definition);
     agent.head_mut().tools.extend(tools);
     agent.subagents = subagents.to_vec();
@@ -32,12 +32,12 @@ fn background(name: &str) -> SubAgent {
     }
 }
 
-fn ask(agent: &str, prompt: &str) -> Value {
+pub(crate) fn ask(agent: &str, prompt: &str) -> Value {
     json!({"name": format!("agent_{agent}"), "input": {"prompt": prompt}})
 }
 
 /// A script that makes one call, and then says this.
-fn calls_and_says(call: &Value, text: &str) -> Value {
+pub(crate) fn calls_and_says(call: &Value, text: &str) -> Value {
     json!({"turns": [
         {"tool_calls": [call], "usage": {"input_tokens": 10, "output_tokens": 5}},
         {"text": text, "usage": {"input_tokens": 20, "output_tokens": 5}},

@@ -1,0 +1,128 @@
+//! Budgets that runs of a tree share.
+
+use neuron_types::{
+    AgentSpec, Decision, ExitReason, Limits, OnHalt, RunEvent, StepId, SubAgent, TicketKind,
+    Verdict, signal,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    Host, Stage, agent, decision, expect,
+    scenarios::trees::{ask, calls_and_says, named, starting},
+};
+
+/// An agent that may start a reader, with so many tokens for both.
+fn lead(tokens: u64) -> AgentSpec {
+    AgentSpec {
+        limits: Limits {
+            tokens: Some(tokens),
+            ..Limits::default()
+        },
+        ..starting(agent(), &[SubAgent::new("reader")])
+    }
+}
+
+/// A script of so many turns that each read a page of ten thousand tokens.
+fn reads(pages: usize) -> Value {
+    let usage = json!({"input_tokens": 9_900, "output_tokens": 100});
+    let look = json!({"tool_calls": [{"name": "look", "input": {}}], "usage": usage});
+    let mut turns = vec![look; pages.saturating_sub(1)];
+    turns.push(json!({"text": "Read.", "usage": usage}));
+    json!({"turns": turns})
+}
+
+/// Opens a stage on which runs may start a reader of so many pages.
+async fn with_reader<H: Host>(host: &H, name: &str, pages: usize) -> Stage<H::Session> {
+    let stage = Stage::open_idle(host, name).await;
+    stage.world.define(named("reader"));
+    stage.world.script("reader", &reads(pages));
+    stage.execute().await;
+    stage
+}
+
+fn read_and_say() -> Value {
+    calls_and_says(&ask("reader", "Read it all."), "It is read.")
+}
+
+/// A run below starts with a part of the budget, and is granted more of what its parent has left. What it has not used goes
+/// back: all together stay below what the first may use.
+pub async fn a_run_below_is_granted_more_of_a_budget<H: Host>(host: &H) {
+    let stage = with_reader(host, "granted", 4).await;
+    let run = stage.submit("run", &read_and_say(), lead(60_000)).await;
+    let mut records = vec![run.ends().await];
+    let child = stage.child("run", StepId::new(1, 1));
+    records.push(child.ends().await);
+    for record in &records {
+        assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+    }
+    let (usage, _) = records[0].output.tree();
+    assert_eq!(usage.total(), 40_040);
+    expect("granted", &records);
+}
+
+/// A run below that needs more than there is ends at the budget, and its parent reads so and goes on.
+pub async fn a_run_below_ends_where_the_budget_does<H: Host>(host: &H) {
+    let stage = with_reader(host, "refused_lease", 4).await;
+    let run = stage.submit("run", &read_and_say(), lead(40_000)).await;
+    let mut records = vec![run.ends().await];
+    let child = stage.child("run", StepId::new(1, 1));
+    records.push(child.ends().await);
+    assert_eq!(records[0].output.exit_reason, Some(ExitReason::Complete));
+    let ended = &records[1].output;
+    assert_eq!(ended.exit_reason, Some(ExitReason::MaxTokens));
+    let error = ended.error.as_ref().expect("it says why");
+    assert!(error.message.contains("grants no more"), "{error:?}");
+    let said = format!("{:?}", records[0].conversation);
+    assert!(said.contains("grants no more"), "{said}");
+    let (usage, _) = records[0].output.tree();
+    assert!(usage.total() <= 40_000, "{usage:?}");
+}
+
+/// Where the budget is used up a person is asked at the run whose it is, and the run below goes on with what they add.
+pub async fn a_person_adds_to_a_budget_for_the_runs_below<H: Host>(host: &H) {
+    let stage = with_reader(host, "topped_up", 4).await;
+    let agent = AgentSpec {
+        on_limit: OnHalt::Ask,
+        ..lead(30_000)
+    };
+    let run = stage.submit("run", &read_and_say(), agent).await;
+    let ticket = run.waits_for(1).await.remove(0);
+    assert_eq!(ticket.kind, TicketKind::Budget);
+    run.decide(&Decision {
+        choice: Some("extend:tokens=40000".into()),
+        ..decision(&ticket, Verdict::Choose)
+    })
+    .await;
+    let mut records = vec![run.ends().await];
+    let child = stage.child("run", StepId::new(1, 1));
+    records.push(child.ends().await);
+    for record in &records {
+        assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+    }
+    let (usage, _) = records[0].output.tree();
+    assert_eq!(usage.total(), 40_040);
+}
+
+/// Whoever may signal runs of a tree cannot grant, and cannot ask, in the place of another.
+pub async fn nobody_else_grants_what_a_run_may_use<H: Host>(host: &H) {
+    let stage = with_reader(host, "forged_grant", 4).await;
+    let mut gate = stage.world.hold("reader", 1, 0);
+    let run = stage.submit("run", &read_and_say(), lead(40_000)).await;
+    gate.reached().await;
+    let child = stage.child("run", StepId::new(1, 1));
+    let key = "00000000-0000-8000-8000-000000000000";
+    let grant = json!({"run": child.id, "key": key, "number": 1, "granted": {"tokens": 1_000_000}});
+    child.signal(signal::GRANT, grant).await;
+    let request = json!({"run": child.id, "key": key, "number": 1, "need": {"tokens": 30_000}});
+    run.signal(signal::LEASE, request).await;
+    let ignored = |events: &[neuron_types::RecordedEvent]| {
+        let is_ignored = |event: &RunEvent| matches!(event, RunEvent::SignalIgnored { .. });
+        events.iter().any(|event| is_ignored(&event.event))
+    };
+    run.shows("that it is ignored", ignored).await;
+    child.shows("that it is ignored", ignored).await;
+    gate.release();
+    let record = run.ends().await;
+    let (usage, _) = record.output.tree();
+    assert!(usage.total() <= 40_000, "{usage:?}");
+}
