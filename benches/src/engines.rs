@@ -52,6 +52,7 @@ pub(crate) async fn temporal() -> Result<(), Failure> {
     let default = Placement::Default;
     crowd(sides, [default, default], "none").await?;
     crowd(sides, [default, local], "none").await?;
+    tree(&neuron).await?;
     throughput(sides).await
 }
 
@@ -62,6 +63,7 @@ pub(crate) async fn restate() -> Result<(), Failure> {
     let sides = [&neuron, &bare];
     turns(sides, Placement::Default, "ratio <= 1.5").await?;
     crowd(sides, [Placement::Default; 2], "ratio <= 1.25").await?;
+    tree(&neuron).await?;
     throughput(sides).await
 }
 
@@ -203,6 +205,41 @@ async fn crowd(sides: [&Measured; 2], placed: [Placement; 2], target: &str) -> R
         "ratios": ratios,
     });
     line("engine_crowd", figures, target);
+    Ok(())
+}
+
+/// A run that starts fifty others of five turns, and fifty such runs that nobody starts, in pairs.
+async fn tree(neuron: &Measured) -> Result<(), Failure> {
+    const LEAVES: u32 = 5;
+    let (mut trees, mut plains, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let started = Instant::now();
+        let id = format!("tree-{round}");
+        neuron.client.run_tree(&id, CROWD, LEAVES).await?;
+        let tree = started.elapsed();
+        let started = Instant::now();
+        let ids: Vec<String> = (0..CROWD)
+            .map(|run| format!("plain-{round}-{run}"))
+            .collect();
+        let runs = ids.iter();
+        try_join_all(runs.map(|id| neuron.one(id, LEAVES, Placement::Activity))).await?;
+        let plain = started.elapsed();
+        ratios.push(tree.div_duration_f64(plain));
+        trees.push(tree);
+        plains.push(plain);
+    }
+    ratios.sort_unstable_by(f64::total_cmp);
+    let figures = json!({
+        "engine": neuron.engine.program(),
+        "runs": CROWD,
+        "turns": LEAVES,
+        "rounds": ROUNDS,
+        "tree_ms": micros(median(trees)) / 1e3,
+        "plain_ms": micros(median(plains)) / 1e3,
+        "ratio": ratios.get(ROUNDS / 2),
+        "ratios": ratios,
+    });
+    line("engine_tree", figures, "ratio <= 1.3");
     Ok(())
 }
 

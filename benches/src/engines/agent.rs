@@ -5,10 +5,11 @@ use std::time::Duration;
 use neuron_executor::Executor;
 use neuron_tool::ToolRegistry;
 use neuron_types::{
-    self as types, ActivitySettings, AgentSpec, CompletionRequest, CompletionResponse, FailureKind,
-    Message, Provider, ProviderError, RunInput,
+    self as types, ActivitySettings, AgentSpec, CompletionRequest, CompletionResponse,
+    ContentBlock, FailureKind, Message, Provider, ProviderError, RunInput, StopReason, SubAgent,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::model::{agent, answer, tools};
 
@@ -47,7 +48,11 @@ impl Placement {
     }
 }
 
-/// Asks for one tool call a turn, as many turns as the prompt says.
+/// The agent that the one of a [tree](tree) starts.
+const CHILD: &str = "child";
+
+/// Asks for one tool call a turn, as many turns as the prompt says; or, at `50 runs of 5`, for so many runs of so many turns in
+/// its first.
 struct Obedient;
 
 impl Provider for Obedient {
@@ -56,6 +61,11 @@ impl Provider for Obedient {
         request: &CompletionRequest,
     ) -> Result<CompletionResponse, ProviderError> {
         let prompt = request.messages.first().map(Message::text);
+        if let Some((runs, turns)) = prompt.as_ref().and_then(|it| it.split_once(OF)) {
+            let is_first = request.messages.len() == 1;
+            let runs = runs.parse().ok().filter(|_| is_first).unwrap_or(0);
+            return Ok(starts(runs, turns));
+        }
         let turns = prompt.and_then(|prompt| prompt.parse::<u32>().ok());
         let turns = turns.ok_or_else(|| {
             ProviderError::new(FailureKind::InvalidRequest, "the prompt is no number")
@@ -66,13 +76,48 @@ impl Provider for Obedient {
     }
 }
 
+/// What stands between how many runs there are and of how many turns each.
+const OF: &str = " runs of ";
+
+/// Asks for so many runs, or says that all is done.
+fn starts(runs: u32, turns: &str) -> CompletionResponse {
+    let mut said = answer(1, 1);
+    if runs > 0 {
+        let tool = SubAgent::new(CHILD).tool_name();
+        let calls = (0..runs).map(|run| {
+            ContentBlock::tool_use(format!("run-{run}"), &tool, json!({"prompt": turns}))
+        });
+        said.message.content = calls.collect();
+        said.stop_reason = StopReason::ToolUse;
+    }
+    said
+}
+
 fn tiny() -> ToolRegistry {
     tools(ANSWER.to_owned())
 }
 
 pub(crate) fn executor() -> Executor {
     let executor = Executor::builder().provider("bench", Obedient);
-    executor.tools(tiny()).build()
+    let child = AgentSpec {
+        name: CHILD.to_owned(),
+        ..input(1, Placement::Activity).agent
+    };
+    let executor = executor.tools(tiny()).build();
+    executor.with_definitions([child])
+}
+
+/// What a run is started with that starts so many of so many turns, whose steps are all activities.
+pub(crate) fn tree(runs: u32, turns: u32) -> RunInput {
+    let mut input = input(turns, Placement::Activity);
+    input.prompt = Message::user(format!("{runs}{OF}{turns}"));
+    let agent = &mut input.agent;
+    agent.calls_per_turn = None;
+    agent.max_children = runs;
+    agent.subagents = vec![SubAgent::new(CHILD)];
+    let starter = SubAgent::new(CHILD).definition();
+    agent.head_mut().tools.push(starter);
+    input
 }
 
 /// What a run of so many turns is started with.

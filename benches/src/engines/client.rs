@@ -123,6 +123,24 @@ impl Client {
         }
     }
 
+    /// Makes one run that starts so many others, from its start to its output.
+    pub(crate) async fn run_tree(&self, id: &str, runs: u32, turns: u32) -> Result<(), Failure> {
+        let Self::Neuron { runs: client, .. } = self else {
+            return Err("the bare SDKs have no agents that start others".into());
+        };
+        let run_id = RunId::new(id)?;
+        let input = agent::tree(runs, turns);
+        client.start(&run_id, input.into()).await?;
+        let output = client.wait_for_end(&run_id).await?;
+        let used = output.tree().0.total();
+        // Each of them was at work in each of its turns.
+        if output.state == RunPhase::Completed && used >= u64::from(runs * turns) {
+            Ok(())
+        } else {
+            Err(format!("run {run_id} ended as {} with {used} tokens", output.state).into())
+        }
+    }
+
     /// How many events the history of a run has, on Temporal.
     pub(crate) async fn events(&self, id: &str, turns: u32) -> Result<u32, Failure> {
         let client = match self {

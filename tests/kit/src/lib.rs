@@ -20,7 +20,7 @@ mod worlds;
 pub use executors::{effects, tokens};
 pub use fakes::{
     BrokenOffAnswer, Crowd, Moment, NotedModel, NotedTool, Pieces, StreamingModel, StubbornServer,
-    Turnstile, Watcher, input_of, noted_agent, run_locally,
+    Turnstile, Watcher, input_of, noted_agent, parked_tree, run_locally,
 };
 pub use hosts::{
     ClientSession, Host, HostError, JournaledHost, JournaledSession, LocalHost, LocalSession,

@@ -13,7 +13,7 @@ pub(crate) use self::turnstile::Passed;
 pub use self::{
     broken_off::BrokenOffAnswer,
     crowd::Crowd,
-    noted::{input_of, noted_agent, run_locally},
+    noted::{input_of, noted_agent, parked_tree, run_locally},
     noted_model::NotedModel,
     noted_tool::NotedTool,
     streaming::{Pieces, StreamingModel, Watcher},

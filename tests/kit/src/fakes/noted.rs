@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use neuron_executor::{EventSink, Executor};
 use neuron_local::LocalDurableContext;
 use neuron_tool::ToolRegistry;
-use neuron_types::{AgentSpec, Message, RequestHead, RunEvent, RunId, RunInput, RunOutput};
+use neuron_types::{
+    ASK_PERSON, AgentSpec, AskPerson, Message, RequestHead, RunEvent, RunId, RunInput, RunOutput,
+    SubAgent,
+};
+use serde_json::{Value, json};
 
 use crate::{NotedModel, NotedTool, hosts::local_host::Events};
 
@@ -38,6 +42,35 @@ pub fn noted_agent(model: &NotedModel, tools: &[NotedTool]) -> (AgentSpec, Execu
         .tools(registry)
         .build();
     (spec, executor)
+}
+
+/// An agent that starts another, which asks a person. Each looks after a second or two whether the other is there.
+#[must_use]
+pub fn parked_tree() -> (AgentSpec, Executor) {
+    let turns = |tool: &str, input: Value| {
+        let call = json!({"name": tool, "input": input});
+        NotedModel::new(&json!({"turns": [{"tool_calls": [call]}, {"text": "Done."}]}))
+    };
+    let starts = turns("agent_helper", json!({"prompt": "Help."}));
+    let asks = turns(ASK_PERSON, json!({"question": "May I?"}));
+    let (mut lead, _) = noted_agent(&starts, &[]);
+    let mut helper = AgentSpec {
+        name: "helper".into(),
+        ..lead.clone()
+    };
+    helper.head_mut().provider = Some("asking".into());
+    lead.lease = Duration::from_secs(2); // Each waits for a word of the other.
+    lead.subagents = vec![SubAgent::new("helper")];
+    let starter = SubAgent::new("helper").definition();
+    for tools in [&mut lead.head_mut().tools, &mut helper.head_mut().tools] {
+        tools.push(AskPerson::definition());
+    }
+    lead.head_mut().tools.push(starter);
+    let executor = Executor::builder()
+        .provider("script", starts)
+        .provider("asking", asks)
+        .build();
+    (lead, executor.with_definitions([helper]))
 }
 
 /// The input of a run of this agent.

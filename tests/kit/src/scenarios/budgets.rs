@@ -126,3 +126,33 @@ pub async fn nobody_else_grants_what_a_run_may_use<H: Host>(host: &H) {
     let (usage, _) = record.output.tree();
     assert!(usage.total() <= 40_000, "{usage:?}");
 }
+
+/// The worker of a tree is killed in a model call of a run below: all is done, what answered is counted once, and what nobody
+/// knows the end of is charged what was put aside for it.
+pub async fn killed_in_a_run_below_another<H: Host>(host: &H) {
+    let stage = with_reader(host, "killed_tree", 2).await;
+    let mut gate = stage.world.hold("reader", 1, 0);
+    let script = json!({"turns": [
+        {"tool_calls": [ask("reader", "Read it all."), ask("reader", "Read it, too.")]},
+        {"text": "It is read."},
+    ]});
+    let run = stage.submit("run", &script, lead(200_000)).await;
+    gate.reached().await;
+    stage.kill().await;
+    drop(gate);
+    stage.execute().await;
+    let record = run.ends().await;
+    assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+    let (usage, _) = record.output.tree();
+    assert_eq!(usage.total(), 40_000, "{:?}", record.output);
+    if H::COUNTS_LOST_WORKERS {
+        let reserved = record.output.reserved.tokens;
+        assert!((1..=100_000).contains(&reserved), "{:?}", record.output);
+    }
+    for position in [1, 2] {
+        let child = stage.child("run", StepId::new(1, position));
+        let record = child.ends().await;
+        assert_eq!(record.output.exit_reason, Some(ExitReason::Complete));
+        assert_eq!(record.output.usage.total(), 20_000);
+    }
+}

@@ -54,15 +54,24 @@ pub async fn what_failed_attempts_used_counts<H: Host>(host: &H) {
 
     let limited = AgentSpec {
         limits: Limits {
-            cost_usd: Some(Decimal::new(4, 1)),
+            cost_usd: Some(Decimal::new(20, 0)),
             ..Limits::default()
         },
         ..hasty.clone()
     };
-    let run = stage.submit("billed-over", &script, limited).await;
+    // There is room for one request of this size.
+    let large = json!({"turns": [
+        {
+            "tool_calls": [{"name": "look", "input": {"text": "seen"}}],
+            "usage": {"input_tokens": 10_000, "output_tokens": 1_000},
+            "fail": fails("network"),
+        },
+        {"text": "Never said."},
+    ]});
+    let run = stage.submit("billed-over", &large, limited).await;
     let record = run.ends().await;
     assert_eq!(record.output.exit_reason, Some(ExitReason::MaxCost));
-    has_spent(&run, &record, 403, 40).await;
+    has_spent(&run, &record, 10_303, 1_030).await;
 
     let script = json!({"turns": [{"text": "Never said.", "fail": fails("quota")}]});
     let run = stage.submit("billed-lost", &script, hasty).await;

@@ -112,6 +112,7 @@ macro_rules! __scenarios {
                 killed_after_a_remembered_decision
                 killed_while_calls_and_a_decision_are_in_flight
                 cancelled_after_a_kill_with_calls_in_flight
+                killed_in_a_run_below_another
                 rolled_over_in_the_middle_of_a_turn
                 a_run_adopts_the_current_definition
                 a_call_that_the_worker_asks_about_waits_for_a_person

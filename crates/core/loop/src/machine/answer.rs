@@ -14,6 +14,9 @@ const MOST_CONTINUATIONS: u32 = 20;
 /// How many answers in a row may be of another form than was asked for, or have no text, each followed by another try.
 const MOST_MISMATCHES: u32 = 1;
 
+/// How many calls in a row may come to nothing in a run with a budget, since their attempts were lost or failed at a price.
+const MOST_AGAIN: u32 = 5;
+
 /// From this part of the size on at which it is compacted, a conversation may be what a server refuses.
 const NEAR: u64 = 2;
 
@@ -23,6 +26,7 @@ const MOST_LEFT_OUT: usize = 100;
 impl AgentMachine {
     pub(crate) fn model_answered(&mut self, response: CompletionResponse, now: DateTime<Utc>) {
         self.charge_lost(response.spent_before.as_deref());
+        self.state.budget.again = 0;
         let is_lowered = self.settle_call(&response.usage, response.cost_usd);
         self.leave_answer();
         let text = Some(response.message.text()).filter(|text| !text.is_empty());
@@ -67,9 +71,7 @@ impl AgentMachine {
             failure: failure.clone(),
         });
         if failure.kind == FailureKind::OutOfBudget {
-            self.emit(RunEvent::TurnEnded { turn });
-            self.state.turns_again = self.state.turns_again.saturating_add(1);
-            self.begin_turn(now);
+            self.call_again(failure, now);
         } else if failure.kind == FailureKind::ContextLength {
             self.overflow(failure.message, now);
         } else if self.may_be_too_long(&failure) {
@@ -85,6 +87,20 @@ impl AgentMachine {
             }
             self.give_up(failure.kind, failure.message, now);
         }
+    }
+
+    /// Nothing was put aside for another attempt at a call: it is made again in a turn of its own, a few times.
+    fn call_again(&mut self, failure: StepFailure, now: DateTime<Utc>) {
+        let turn = self.state.turn;
+        self.emit(RunEvent::TurnEnded { turn });
+        let again = self.state.budget.again.saturating_add(1);
+        self.state.budget.again = again;
+        if again > MOST_AGAIN {
+            self.state.budget.again = 0;
+            return self.give_up(FailureKind::Unavailable, failure.message, now);
+        }
+        self.state.turns_again = self.state.turns_again.saturating_add(1);
+        self.begin_turn(now);
     }
 
     /// Tells what was left out of the request and not told yet.

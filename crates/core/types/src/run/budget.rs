@@ -12,6 +12,9 @@ pub struct Budget {
     /// What the model call of this turn may take, from before it is made until it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
+    /// How many model calls in a row came to nothing for want of something put aside for another attempt.
+    #[serde(skip_serializing_if = "is_none")]
+    pub again: u32,
     /// What model calls are charged that were left or lost: nobody knows what they used.
     #[serde(skip_serializing_if = "Amount::is_zero")]
     pub reserved: Amount,
@@ -24,6 +27,11 @@ pub struct Budget {
     /// What other runs are to be told, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to_tell: Vec<RunSignal>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Budget {

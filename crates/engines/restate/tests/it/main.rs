@@ -37,3 +37,4 @@ mod stage;
 mod suspension;
 mod tickets;
 mod tokens;
+mod trees;

@@ -31,5 +31,6 @@ mod queries;
 mod replays;
 mod sinks;
 mod stage;
+mod trees;
 mod ui;
 mod week;

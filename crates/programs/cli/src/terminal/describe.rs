@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use neuron_executor::{ProgressReport, RetryNotice};
 use neuron_types::{
-    ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepId, StopReason,
-    Ticket, TokenUsage, Verdict,
+    Amount, ExitReason, FailureKind, RecordedEvent, RunError, RunEvent, RunPhase, StepId,
+    StopReason, Ticket, TokenUsage, Verdict,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -146,6 +146,22 @@ pub(crate) fn sentence(event: &RunEvent) -> String {
         } => {
             let state = exit_reason.phase();
             format!("run {run_id} is {state} ({})", tokens(usage))
+        }
+        RunEvent::CallCharged {
+            attempts, charged, ..
+        } => {
+            let calls = match attempts {
+                1 => "a model call".to_owned(),
+                more => format!("{more} attempts at a model call"),
+            };
+            format!(
+                "{calls} charged as {}: nobody knows the use",
+                amount(charged)
+            )
+        }
+        RunEvent::CallExceeded { held, used, .. } => {
+            let (used, held) = (amount(used), amount(held));
+            format!("a model call used {used}, and {held} were reserved for it")
         }
         RunEvent::TurnEnded { turn } => format!("turn {turn} ended"),
         RunEvent::ApprovalRequested { ticket, .. } => asked(ticket),
@@ -417,6 +433,15 @@ fn stop(reason: &StopReason) -> String {
         Ok(Value::String(text)) => shown::line(&text).into_owned(),
         Ok(other) => shown::short_line(&other.to_string(), SHORT),
         Err(_) => "unknown reason".to_owned(),
+    }
+}
+
+/// Tokens, and what they cost where that is known.
+fn amount(amount: &Amount) -> String {
+    let Amount { tokens, cost_usd } = amount;
+    match cost_usd.is_zero() {
+        true => format!("{tokens} tokens"),
+        false => format!("{tokens} tokens or ${cost_usd}"),
     }
 }
 

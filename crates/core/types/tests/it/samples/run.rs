@@ -364,6 +364,7 @@ fn budget() -> Budget {
     };
     Budget {
         held: Some(held()),
+        again: 1,
         reserved: amount(),
         lease: Some(Box::new(leased)),
         requests: vec![LeaseRequest {

@@ -267,7 +267,7 @@ prop_compose! {
 
 prop_compose! {
     fn budget()(
-        held in option::of(held()),
+        (held, again) in (option::of(held()), any::<u32>()),
         reserved in amount(),
         lease in option::of(leased()),
         requests in few(lease_request()),
@@ -276,6 +276,7 @@ prop_compose! {
         let to_tell = to_tell.into_iter().map(|(run, name, said)| RunSignal { run, name, payload: said.into() });
         Budget {
             held,
+            again,
             reserved,
             lease: lease.map(Box::new),
             requests,
