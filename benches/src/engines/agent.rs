@@ -48,7 +48,7 @@ impl Placement {
     }
 }
 
-/// The agent that the one of a [tree](tree) starts.
+/// The agent that the one of a [tree] starts.
 const CHILD: &str = "child";
 
 /// Asks for one tool call a turn, as many turns as the prompt says; or, at `50 runs of 5`, for so many runs of so many turns in
