@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use neuron_flow::{StepLife, StepTerms};
 use neuron_types::{
-    ActivityOptions, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent, RunId,
-    StepId, ToolCall, ToolEffects,
+    ActivityOptions, Bounds, Effect, Held, Needed, Priority, RequestHead, RetryPolicy, RunEvent,
+    RunId, StepId, ToolCall, ToolEffects,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -46,6 +46,9 @@ pub(crate) struct Terms {
     /// What whoever started the run allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
+    /// What the run is held to, as far as it is about the tool of the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) bounds: Vec<Bounds>,
     /// Whose requests go first.
     #[serde(default, skip_serializing_if = "Priority::is_default")]
     pub(crate) priority: Priority,
@@ -82,6 +85,7 @@ impl Terms {
             nonce: options.nonce,
             tenant: options.tenant.clone(),
             allow: options.allow.clone(),
+            bounds: options.bounds.clone(),
             priority: options.priority,
             effects: options.effects,
             timeout_ms: u64::try_from(timeout).unwrap_or(u64::MAX),
