@@ -275,3 +275,24 @@ pub(crate) struct Ending {
     #[serde(rename = "tell")]
     pub(crate) events: Vec<RunEvent>,
 }
+
+#[cfg(test)]
+mod tests {
+    use neuron_types::AgentSpec;
+    use serde_json::to_value;
+
+    use super::*;
+
+    #[test]
+    fn an_activity_is_told_what_its_run_is_held_to_and_nothing_where_it_is_held_to_nothing() {
+        let call = ToolCall::default();
+        let mut options = AgentSpec::default().tool_options(&call, StepId::new(1, 1));
+        let written = to_value(Terms::new("a", &options, Vec::new())).unwrap();
+        assert!(written.get("bounds").is_none());
+        options.bounds = vec![Bounds::default()];
+        let terms = Terms::new("a", &options, Vec::new());
+        let written = to_value(&terms).unwrap();
+        let read: Terms = serde_json::from_value(written).unwrap();
+        assert_eq!(read.bounds, options.bounds);
+    }
+}

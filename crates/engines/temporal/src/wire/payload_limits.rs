@@ -223,6 +223,7 @@ fn too_large(kind: FailureKind, message: String) -> StepFailure {
 
 #[cfg(test)]
 mod tests {
+    use neuron_types::{ApprovalRules, ToolCall};
     use serde_json::json;
 
     use super::*;
@@ -260,5 +261,24 @@ mod tests {
             let expected = format!("{} of {} bytes are shown", kept.len(), whole + 4);
             assert!(note.contains(&expected), "{note}");
         }
+    }
+
+    #[test]
+    fn a_call_counts_with_the_rules_that_it_is_held_to() {
+        let call = ToolCall::new("call-1", "read_file", json!({"path": "x".repeat(950_000)}));
+        let effect = Effect::Tool(call);
+        let bounds = Bounds {
+            approvals: ApprovalRules {
+                deny: vec!["read_file(path=secret/*)".repeat(40_000)],
+                ..ApprovalRules::default()
+            },
+            ..Bounds::default()
+        };
+        assert!(check_effect(&effect, &[]).is_ok());
+        let failure = check_effect(&effect, &[bounds]).unwrap_err();
+        assert!(
+            failure.message.contains("rules of the runs above"),
+            "{failure}"
+        );
     }
 }
